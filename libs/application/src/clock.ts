@@ -1,4 +1,4 @@
-/** The only clock of use cases. Not used for the expiry of holds: the database's clock decides that. */
+/** The only clock of use cases. The expiry of holds does not use it: the clock of the database decides that. */
 export abstract class Clock {
   abstract now(): Date;
 }

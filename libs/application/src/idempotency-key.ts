@@ -1,12 +1,20 @@
-/** The key a caller sent with a command. It is committed with the effect, so that a repeated command finds what the first one made. */
+/**
+ * The idempotency key that a caller sent with a command. It is committed with the effect of the command, so that a repeated
+ * command finds what the first one created.
+ */
 export interface IdempotencyKey {
-  /** 32 hexadecimal digits. */
+  /** The key as 32 hexadecimal digits. */
   readonly key: string;
-  /** Hash of caller, method, path and body; 32 hexadecimal digits. The same key with another fingerprint is refused. */
+  /**
+   * Hash of caller, method, path and body; 32 hexadecimal digits. A request with the same key and another fingerprint is refused.
+   */
   readonly fingerprint: string;
 }
 
-/** Another command with this key was committed first. Its answer is the answer to this command, too. */
+/**
+ * Thrown when another command with the same idempotency key was committed first. The answer of that command is the answer to this
+ * one, too.
+ */
 export class KeyAlreadyUsed extends Error {
   constructor(readonly key: string) {
     super('The idempotency key was used by a request that finished first.');

@@ -1,4 +1,4 @@
-/** Generates ids: UUID v7, so ids sort by creation time. */
+/** Generates ids for new rows: UUIDs of version 7, which sort by creation time. */
 export abstract class Ids {
   abstract next(): string;
 }

@@ -8,7 +8,7 @@ export interface BackgroundJob {
   readonly class: string;
 }
 
-/** Puts background jobs. A job is done once if the transaction commits, and never if it does not. */
+/** Creates background jobs in a transaction. A job is done once if the transaction commits, and never if it rolls back. */
 export abstract class Jobs {
   abstract put<Job extends BackgroundJob>(
     tx: Transaction,
@@ -19,11 +19,11 @@ export abstract class Jobs {
 
 /**
  * Handles one class of jobs.
- * - `prepare` runs first, outside of any transaction: reads, and calls to other systems. It runs at least once; the job's id is the
- *   same in a repetition, so the other system can recognise it.
+ * - `prepare` runs first, outside of any transaction. It may read, and call other systems. It runs at least once. A repeated run
+ *   has the same job id, by which the other system can recognise the repetition.
  * - `work` runs in a transaction that also marks the job as done, so its effect happens exactly once.
  *
- * If one of them throws, the job is retried after 1, 5 and 30 seconds, and then set aside for operators.
+ * If `prepare` or `work` throws, the job is retried after 1, 5 and 30 seconds, and then set aside for operators.
  */
 export abstract class JobHandler<Job extends BackgroundJob = BackgroundJob, Prepared = unknown> {
   abstract readonly class: Job['class'];

@@ -1,16 +1,22 @@
-/** An open transaction, passed to the ports. Only the adapter that opened it can use the connection inside. */
+/** An open transaction, passed to the ports. Only the adapter that opened it can use its database connection. */
 export abstract class Transaction {
   abstract readonly id: string;
 }
 
-/** A kind of command that arrives many times at once. The commands of a batch share one transaction and its commit. */
+/**
+ * How one kind of command is executed when many arrive at the same time. The commands of a batch share one transaction and its
+ * commit.
+ */
 export interface SharedWork<C, T> {
   /**
-   * Decides the simple cases of a batch with set-based statements. Must not wait for locks. Returns undefined for a command that is
-   * not simple or whose rows are locked; it must have written nothing for that command.
+   * Executes the simple commands of a batch with set-based statements. Must not wait for locks. Returns undefined for a command
+   * that is not simple or whose rows are locked; it must have written nothing for that command.
    */
   many(tx: Transaction, commands: readonly C[]): Promise<readonly (T | undefined)[]>;
-  /** Decides one command that `many` left undecided, in a transaction of its own and by all rules. */
+  /**
+   * Executes one command that `many` returned undefined for. It runs in a transaction of its own, checks all rules, and may wait
+   * for locks.
+   */
   one(tx: Transaction, command: C): Promise<T>;
 }
 
@@ -21,13 +27,16 @@ export interface SharedWork<C, T> {
  */
 export abstract class TransactionManager {
   abstract run<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Runs one step of a longer command. It commits, but does not store an answer for the idempotency key; a later `run` does. */
+  /**
+   * Runs one step of a command with several transactions. The step commits, but stores no answer for the idempotency key; a later
+   * `run` of the same command stores it.
+   */
   abstract runStep<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
-   * Like `run`, but in batches: commands that arrive while a transaction is running share the next one. Call it once for each kind of
-   * command; it returns the function that executes a command.
+   * Like `run`, but in batches: commands that arrive while a transaction is running share the next one. Call `together` once for
+   * each kind of command; it returns the function that executes a command.
    */
   abstract together<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T>;
-  /** Like `runStep`, in batches. */
+  /** Like `together`, but each command is a step as in `runStep`: no answer is stored for its idempotency key. */
   abstract stepTogether<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T>;
 }

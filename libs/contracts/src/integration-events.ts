@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /**
- * Redis channel for events of the waiting room to the monolith. The script that changes the line appends the event to the match's
- * stream and publishes it here. The stream guarantees delivery; the message only tells the monolith to read the stream now.
+ * Redis channel on which the waiting room publishes its events to the monolith. The script that changes the line also appends the
+ * event to the Redis stream of the match. The stream guarantees delivery; a message on this channel only tells the monolith to
+ * read the stream now.
  */
 export const QUEUE_EVENTS_CHANNEL = 'queue_events';
 
@@ -12,7 +13,10 @@ const turnGranted = z.object({
   match_id: z.guid(),
   session_token: z.string().startsWith('st_'),
   expires_at: z.iso.datetime(),
-  /** Generation of the match's Redis state that granted the turn. A turn of an older generation is void. */
+  /**
+   * The generation of the match state in Redis that granted the turn. It grows with each restore of that state; a turn of an
+   * older generation is void.
+   */
   generation: z.int().optional(),
   /** Join time (µs) of the queue entry that got this turn. */
   place_score: z.int().optional(),
@@ -23,7 +27,7 @@ const windowExpired = z.object({
   user_id: z.guid(),
   match_id: z.guid(),
   reason: z.enum(['window_timeout', 'left', 'closed']),
-  /** The turn that ended. A fan may have had several turns for one match. */
+  /** Session token of the turn that ended. A fan may have had several turns for one match. */
   session_token: z.string().optional(),
 });
 
@@ -36,10 +40,11 @@ const positionUpdate = z.object({
 });
 
 /**
- * Redis has lost the state of this match, and the waiting room asks for it (`PUT …/restore`). Only published, not in the stream.
- * Repeated every second.
+ * Published when Redis has lost the state of the match: the waiting room asks the monolith to send it (`PUT …/restore`). It is
+ * repeated every second and is not in the stream.
  */
 export const queueStateNeeded = z.object({ event: z.literal('queue.state_needed'), match_id: z.guid() });
 
+/** Any event of the waiting room that the stream of a match contains. */
 export const queueEvent = z.discriminatedUnion('event', [turnGranted, windowExpired, frontReached, positionUpdate]);
 export type QueueEvent = z.infer<typeof queueEvent>;

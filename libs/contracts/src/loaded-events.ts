@@ -1,9 +1,10 @@
 import { z } from 'zod';
 
 /**
- * The answer of an HTTP source to the event loader. `events` is parsed one by one, so an invalid event does not affect the others:
- * `{"id": positive integer, as a number or (above 2^53) as text, "payload": {…}}`. `digest` is optional: the source's number of
- * events up to an id, from which the loader sees that events are missing.
+ * One page of events, as an HTTP source answers the event loader. The loader parses the members of `events` one by one, so that
+ * an invalid event does not affect the valid ones: `{"id": positive integer, as a number or (above 2^53) as text, "payload":
+ * {…}}`. `digest` is optional: how many events the source has up to an id. The loader compares this number with its own to see
+ * whether events are missing.
  */
 export const sourcePage = z.looseObject({
   events: z.array(z.unknown()),

@@ -1,6 +1,7 @@
 import { saleStatuses, type SaleStatus } from '#domain/catalog/sale';
 import { z } from 'zod';
 
+/** A match as the API shows it to everybody. */
 export const matchAnswer = z
   .object({
     id: z.guid(),
@@ -19,6 +20,7 @@ export const matchAnswer = z
   })
   .meta({ id: 'Match' });
 
+/** One page of matches, as the API answers it. */
 export const matchListAnswer = z
   .object({ items: z.array(matchAnswer), next_cursor: z.string().nullable() })
   .meta({ id: 'MatchList' });
@@ -37,7 +39,7 @@ interface PublicMatch {
   readonly cancelledAt: Date | null;
 }
 
-/** The public view of a match. */
+/** Builds the API answer for a match. */
 export function matchView(match: PublicMatch): z.infer<typeof matchAnswer> {
   return {
     id: match.id,

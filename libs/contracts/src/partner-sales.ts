@@ -2,7 +2,10 @@ import { z } from 'zod';
 
 const id = z.guid().transform((text) => text.toLowerCase());
 
-/** Seats that a partner has sold. The seat ids are those of `GET /matches/{id}/sectors/{sid}/seats`. */
+/**
+ * An event of the feed of a ticket partner: the partner has sold these seats. The seat ids are those of `GET
+ * /matches/{id}/sectors/{sid}/seats`.
+ */
 export const partnerSale = z.looseObject({
   type: z.literal('partner.sale'),
   /** The partner's own id of the sale. */

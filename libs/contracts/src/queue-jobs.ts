@@ -1,10 +1,11 @@
 import { z } from 'zod';
 
 /**
- * Prefix of all BullMQ keys. A prefix, because BullMQ forbids `:` in queue names such as `notification:email`. The braces keep all
- * keys in one slot of a Redis cluster.
+ * Prefix of the Redis keys of all mail and push queues. It is a key prefix, because BullMQ forbids `:` in queue names such as
+ * `notification:email`. The braces keep all keys in one slot of a Redis cluster.
  */
 export const JOBS_PREFIX = '{notification}';
+/** The queues of the notification worker. `push-priority` has the urgent pushes. */
 export const jobQueues = ['email', 'push', 'push-priority'] as const;
 export type JobQueue = (typeof jobQueues)[number];
 
@@ -12,7 +13,9 @@ const seat = z.object({ sector: z.string(), row: z.string().nullable(), seat: z.
 /** The language of a mail; Croatian if the job has none. */
 const locale = z.enum(['hr', 'en']).default('hr');
 
-/** Kickoff and venue are optional for most mails. A reminder or a notice of a change requires them (`match` below). */
+/**
+ * Match data of a mail. Kickoff and venue are optional, except in a reminder and in a notice of a changed match (`match` below).
+ */
 const matchFacts = { match_name: z.string(), kickoff_at: z.iso.datetime().optional(), venue: z.string().optional(), locale };
 
 const orderConfirmation = z.object({
@@ -35,8 +38,8 @@ const refund = z.object({
   match_name: z.string(),
   total_amount: z.string(),
   /**
-   * Set in a mail to a fan who got tickets by transfer: the number of those tickets that were refunded. The buyer gets the money.
-   * Omitted in the mail to the buyer.
+   * Only in the mail to a fan who got tickets by transfer: how many of those tickets were refunded. The mail to the buyer, who
+   * gets the money, has no such field.
    */
   received: z.int().positive().optional(),
   locale,
@@ -70,11 +73,14 @@ const envelope = {
   created_at: z.iso.datetime(),
   attempts: z.literal(0).default(0),
   max_attempts: z.literal(3).default(3),
-  /** For operators who search for a message. Not part of the mail or push. */
+  /** What the message is about, for operators who search for it. Not part of the text of the mail or push. */
   about: z.object({ order_id: z.guid(), order_number: z.string(), match_id: z.guid() }).partial().optional(),
 };
 
-/** After this time the message is dropped as expired. Examples: a turn notice after the window, a reminder after the match. */
+/**
+ * The time after which the message is not sent, because it would be useless. Examples: a turn notice after the window, a reminder
+ * after the match.
+ */
 const usefulUntil = z.iso.datetime().optional();
 
 const email = {
@@ -85,6 +91,7 @@ const email = {
   useful_until: usefulUntil,
 };
 
+/** A job of the queue `email`: one mail, with the payload that its template needs. */
 export const emailJob = z.discriminatedUnion('template', [
   z.object({ ...email, template: z.literal('order_confirmation'), payload: orderConfirmation }),
   z.object({ ...email, template: z.literal('ticket_delivery'), payload: ticketDelivery }),
@@ -95,6 +102,7 @@ export const emailJob = z.discriminatedUnion('template', [
   z.object({ ...email, template: z.literal('ops_alert'), payload: opsAlert }),
 ]);
 export type EmailJob = z.infer<typeof emailJob>;
+/** The names of all mail templates. */
 export const mailTemplates = emailJob.options.map((option) => option.shape.template.value);
 
 const pushPayload = z.object({ title: z.string(), body: z.string(), data: z.record(z.string(), z.string()) });
@@ -116,25 +124,31 @@ const push = {
   useful_until: usefulUntil,
 };
 
+/** Maximum number of devices in one push job. */
 export const MAX_DEVICES_PER_JOB = 500;
 
+/** A push to the phones of one fan. */
 export const pushJob = z.object({ ...push, user_id: z.guid(), fcm_tokens: z.array(z.string()).min(1).max(MAX_DEVICES_PER_JOB) });
 export type PushJob = z.infer<typeof pushJob>;
+/** The names of all push templates. */
 export const pushTemplates = pushJob.shape.template.options;
 
 const range = z
   .object({ from: z.int().min(0), to: z.int().min(1) })
   .refine(({ from, to }) => from < to && to - from <= MAX_DEVICES_PER_JOB, 'must be 1 to 500 devices');
 
-/** A job of a broadcast. Its devices are the rows `from` (inclusive) to `to` (exclusive) in `broadcast_devices`. */
+/**
+ * A part of a broadcast (a push to all ticket holders of a match). Its devices are the rows `from` (inclusive) to `to`
+ * (exclusive) of the table `broadcast_devices`.
+ */
 export const broadcastJob = z.object({ ...push, broadcast_id: z.guid(), range });
 export type BroadcastJob = z.infer<typeof broadcastJob>;
 
 /**
- * Many jobs of one broadcast as one queue message; the worker adds the single jobs to the queue. With bundles the queue takes
- * hundreds of thousands of outbox rows a second, with single jobs 15,000. `ranges` is a string that contains JSON,
- * `[[job_id, range], …]`: PostgreSQL builds it as text, because a JSON value would double the cost of a row. Each range is checked
- * later, when its job runs: an invalid range makes one dead letter, not two hundred.
+ * A bundle: many jobs of one broadcast as one queue message. The worker adds the single jobs to the queue. The relay delivers
+ * hundreds of thousands of outbox rows a second in bundles, and 15,000 a second as single jobs. `ranges` is a string that
+ * contains JSON, `[[job_id, range], …]`: PostgreSQL builds it as text, because a JSON value would double the cost of a row. Each
+ * range is checked later, when its job runs, so that an invalid range makes one dead letter and not two hundred.
  */
 export const broadcastBundle = z.object({
   ...push,
@@ -153,16 +167,18 @@ export const broadcastBundle = z.object({
 });
 export type BroadcastBundle = z.infer<typeof broadcastBundle>;
 
-/** Splits a bundle into its jobs. The ranges are not checked here. */
+/** Splits a bundle into its single jobs, without a check of their ranges. */
 export const jobsOfBundle = ({
   ranges,
   ...shared
 }: BroadcastBundle): (Omit<BroadcastJob, 'range'> & { readonly range: unknown })[] =>
   ranges.map(([job_id, range]) => ({ ...shared, job_id, range }));
 
+/** Whatever a push queue may contain: a push to one fan, a part of a broadcast, or a bundle of such parts. */
 export const anyPushJob = z.union([pushJob, broadcastJob, broadcastBundle]);
 export type AnyPushJob = z.infer<typeof anyPushJob>;
 
+/** The schema of the jobs of each queue. */
 export const queueSchemas = {
   email: emailJob,
   push: anyPushJob,

@@ -1,8 +1,12 @@
 import { z } from 'zod';
 
+/** Whether the line of a match admits fans. */
 export const queueStatus = z.enum(['scheduled', 'active', 'paused', 'closed']);
 
-/** Internal call of the monolith to the waiting room, allowed only with `X-Internal-Auth`. Omitted fields keep their value. */
+/**
+ * Body of the internal call with which the monolith sets up the line of a match in the waiting room. It is allowed only with
+ * `X-Internal-Auth`. Omitted fields keep their value.
+ */
 export const controlRequest = z.strictObject({
   status: queueStatus.optional(),
   opens_at: z.iso.datetime().nullable().optional(),
@@ -13,7 +17,7 @@ export const controlRequest = z.strictObject({
 });
 export type ControlRequest = z.infer<typeof controlRequest>;
 
-/** An open window as stored in PostgreSQL. `place_score` is the join time (µs) of the queue entry that got this turn. */
+/** An open purchase window, as PostgreSQL has it. `place_score` is the join time (µs) of the queue entry that got the turn. */
 const openWindow = z.strictObject({
   user_id: z.guid().toLowerCase(),
   session_token: z.string().regex(/^st_[\w-]{1,100}$/),
@@ -21,13 +25,13 @@ const openWindow = z.strictObject({
   place_score: z.int().min(0).optional(),
 });
 
-/** How many entries one part may have, so that it stays below 256 KB. */
+/** How many entries one part of a restore may have, so that the part stays below 256 KB. */
 export const MAX_RESTORED_PER_PART = { windows: 1000, used: 4000 };
 
 /**
- * Sends the state of a match to the waiting room: after Redis has lost it, and for a new match before the first `control`. Sent in
- * parts: the first has `part` 0 and the last has `complete`. All parts of one restore have the same `generation`, which grows with
- * every restore.
+ * Body of the call that sends the state of a match to the waiting room: after Redis has lost that state, and for a new match
+ * before the first `control` call. The state is sent in parts: the first has `part` 0 and the last has `complete`. All parts of
+ * one restore have the same `generation`, a number that grows with every restore.
  */
 export const restoreRequest = z.strictObject({
   /** False if this match has no waiting room. */
@@ -35,11 +39,14 @@ export const restoreRequest = z.strictObject({
   generation: z.int().min(0).optional(),
   part: z.int().min(0).optional(),
   complete: z.boolean().optional(),
-  /** Only in part 0. */
+  /** The settings of the line. Only in part 0. */
   sale: controlRequest.extend({ closed_reason: z.enum(['sold_out', 'closed']).optional() }).optional(),
   counts: z.strictObject({ granted: z.int().min(0), completed: z.int().min(0), expired: z.int().min(0) }).optional(),
   windows: z.array(openWindow).max(MAX_RESTORED_PER_PART.windows).optional(),
-  /** Fans who used or gave up a turn, with the join time (µs) of that queue entry (the latest one). A receipt cannot restore it. */
+  /**
+   * Pairs of a fan who used or gave up a turn, and the join time (µs) of the queue entry of that turn (the latest one). A receipt
+   * cannot restore that entry.
+   */
   used: z
     .array(z.tuple([z.guid().toLowerCase(), z.int().min(0)]))
     .max(MAX_RESTORED_PER_PART.used)
@@ -48,14 +55,21 @@ export const restoreRequest = z.strictObject({
 export type RestoreRequest = z.infer<typeof restoreRequest>;
 
 /**
- * Response header: Redis does not have the state of the match, and the caller must restore it. `control` has stored the settings,
- * but fans are not served before the restore. `complete` has done nothing and must be called again.
+ * Response header of the waiting room: Redis does not have the state of the match, and the caller must send it with `restore`. A
+ * `control` call with this answer has stored the settings, but fans are not served before the restore. A `complete` call with
+ * this answer has done nothing and must be repeated.
  */
 export const STATE_NEEDED_HEADER = 'queue-state-needed';
 
-/** Body of `POST …/sold-out`: the sectors that still have free seats. The waiting room shows them to the fans in line; an empty list closes the line. */
+/**
+ * Body of the call `POST …/sold-out`: the sectors that still have free seats. The waiting room shows these sectors to the fans in
+ * line. An empty list closes the line.
+ */
 export const soldOutRequest = z.strictObject({
-  /** Grows with every count. The receiver ignores a report with a smaller number than the last one. */
+  /**
+   * Number of the report, which grows with every count of free seats. The waiting room ignores a report with a smaller number
+   * than the last one.
+   */
   as_of: z.int().min(0).optional(),
   remaining_sectors: z
     .array(z.strictObject({ sector_id: z.guid(), name: z.string().max(100), available: z.int().min(0) }))
@@ -63,7 +77,7 @@ export const soldOutRequest = z.strictObject({
 });
 export type SoldOutRequest = z.infer<typeof soldOutRequest>;
 
-/** The public status of a queue. The last four fields are present only with `X-Internal-Auth`. */
+/** The public status of a line. The last four fields are present only for callers with `X-Internal-Auth`. */
 export const queueStatusAnswer = z.object({
   status: queueStatus,
   total: z.int(),

@@ -13,7 +13,7 @@ function tenRandomBytes(): Buffer {
   return pool.subarray(used - 10, used);
 }
 
-/** A UUID of version 7. It begins with the time, so rows created at the same time are neighbours in an index. */
+/** Returns a new UUID of version 7. It begins with the time, so rows created at the same time are neighbours in an index. */
 export function newId(now = Date.now()): string {
   const random = tenRandomBytes();
   random[0] = 0x70 | ((random[0] ?? 0) & 0x0f);

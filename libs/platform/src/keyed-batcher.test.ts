@@ -1,7 +1,7 @@
 import { requestContext } from './logging/request-context.ts';
 import { KeyedBatcher } from './keyed-batcher.ts';
 
-/** Records the batches. A batch does not end until the test calls `finishBatch`. */
+/** Opens a batcher and records its batches. A batch does not end until the test calls `finishBatch`. */
 function setUp(maxConcurrentBatches = 1) {
   const batches: string[][] = [];
   const deadlines: (number | undefined)[] = [];
@@ -39,7 +39,7 @@ test('KeyedBatcher: items that arrive during a batch go into the next batch, and
   ]);
 });
 
-test('KeyedBatcher: a batch runs without a request deadline, because the request that started the loop may be over', async () => {
+test('KeyedBatcher: a batch runs without the deadline of the request that started it', async () => {
   const { together, deadlines, finishBatch } = setUp();
   const first = requestContext.run({ requestId: 'first', deadlineAt: 1 }, () => together.add('a'));
   const second = requestContext.run({ requestId: 'second', deadlineAt: 2 }, () => together.add('b'));
@@ -50,7 +50,7 @@ test('KeyedBatcher: a batch runs without a request deadline, because the request
   expect(deadlines).toEqual([undefined, undefined]);
 });
 
-test('KeyedBatcher: with two concurrent batches, an item waits for the first batch only if that batch has the same key', async () => {
+test('KeyedBatcher: with two batches at the same time, an item waits for a running batch only if that batch has an item with the same key', async () => {
   const { together, batches, finishBatch } = setUp(2);
   const first = together.add('a1');
   await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 import { requestContext } from './logging/request-context.ts';
 
-/** Maximum number of items in a batch, unless the caller sets `most`. */
+/** Default of `most`, the maximum number of items in a batch. */
 const MAX_BATCH_SIZE = 500;
 
 interface WaitingItem<Item, Answer> {
@@ -26,7 +26,9 @@ export class KeyedBatcher<Item, Answer> {
     private readonly keyOf: (item: Item) => string,
     /** Returns one answer for each item, in the same order. */
     private readonly processBatch: (items: readonly Item[]) => Promise<readonly Answer[]>,
-    /** `most`: maximum number of items in a batch. `rounds`: how many batches may be in progress at the same time. */
+    /**
+     * `most`: maximum number of items in a batch. `rounds`: how many batches may be in progress at the same time.
+     */
     private readonly limits: { readonly most?: number; readonly rounds?: number } = {},
   ) {}
 
@@ -34,6 +36,7 @@ export class KeyedBatcher<Item, Answer> {
     return this.running === 0 && this.waiting.length === 0;
   }
 
+  /** Adds an item to the next batch; resolves to its answer. */
   add(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });

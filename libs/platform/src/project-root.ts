@@ -3,7 +3,10 @@ import path from 'node:path';
 
 let root: string | undefined;
 
-/** Path of a file below the folder of package.json. Compiled code in dist uses it too: SQL and Lua files are read from the source tree. */
+/**
+ * Returns the path of a file below the folder of package.json. Compiled code in dist uses this function, too: SQL and Lua files
+ * are read from the source tree.
+ */
 export function projectFile(...segments: string[]): string {
   if (!root) {
     let folder = import.meta.dirname;

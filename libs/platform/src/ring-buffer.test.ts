@@ -12,7 +12,7 @@ test('RingBuffer: items come out in the order they were pushed, also after all s
   expect(ring.shift()).toBeUndefined();
 });
 
-test('RingBuffer: an item added by unshift comes out before all older items', () => {
+test('RingBuffer: an item added by unshift comes out before all items that were added earlier', () => {
   const ring = new RingBuffer<string>(2);
   ring.push('b');
   ring.unshift('a');

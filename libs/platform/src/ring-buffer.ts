@@ -1,8 +1,8 @@
 /**
  * A queue in a ring buffer. Items are taken from the front and added at both ends. The array is reused, and the slot of a taken
  * item is cleared at once. An array with `push` and `shift` is copied again and again instead, and an old copy keeps every item
- * it ever held alive until the next full garbage collection. A Map or a Set does the same. Before this class, a fifth of the
- * memory that a hold allocates outlived the hold that way and was copied by two collections.
+ * it ever held alive until the next full garbage collection. A Map or a Set does the same. With such arrays a fifth of the memory
+ * that a hold allocates stayed alive after the hold and was copied by two collections.
  */
 export class RingBuffer<T> {
   private slots: (T | undefined)[];

@@ -2,7 +2,10 @@ import type { Abstract, Provider, Type } from '@nestjs/common';
 
 type Tokens<A extends unknown[]> = { [K in keyof A]: Type<A[K]> | Abstract<A[K]> };
 
-/** A Nest provider for a use case. A missing dependency, or dependencies in the wrong order, do not compile. */
+/**
+ * Makes a Nest provider for a use case (a class without decorators). A missing dependency, or dependencies in the wrong order, do
+ * not compile.
+ */
 export function useCase<A extends unknown[], T>(target: new (...dependencies: A) => T, ...inject: Tokens<A>): Provider {
   return {
     provide: target,

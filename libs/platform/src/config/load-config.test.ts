@@ -35,7 +35,7 @@ test('loadConfig: only DATABASE_URL is required, the other settings have default
   });
 });
 
-test('loadConfig: all faults are reported at once, without the values', () => {
+test('loadConfig: all faulty settings are reported at once, without their values', () => {
   const faults = faultsOf({
     MONOLITH_PORT: '70000',
     QUEUE_PORT: '3x',
@@ -61,7 +61,7 @@ test('loadConfig: an empty or blank variable counts as absent', () => {
   expect(loadConfig(schema, { ...minimalEnv, MONOLITH_PORT: ' ' }).MONOLITH_PORT).toBe(3000);
 });
 
-test('loadConfig: production refuses mock auth, default secrets, the payment sandbox and the mailboxes', () => {
+test('loadConfig: production refuses mock logins, default secrets, the simulated payment provider and the mailboxes that send nothing', () => {
   const faults = faultsOf({ ...minimalEnv, NODE_ENV: 'production' });
   for (const name of [
     'AUTH_MODE',

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { crossChecks } from './settings.ts';
 
-/** All faults of the settings, found in one pass. Values are never shown, because they may be secrets. */
+/** Thrown with all faults of the settings at once. Values are never shown, because they may be secrets. */
 export class ConfigFaults extends Error {
   constructor(readonly faults: readonly string[]) {
     super(`The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
@@ -15,8 +15,8 @@ const EXIT_CONFIG = 78;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the typed configuration, or throws all faults at once. A pure function of the environment. Each setting is parsed
- * separately, so that an invalid one does not hide faults between the others. An empty variable counts as absent.
+ * Returns the typed configuration, or throws ConfigFaults. A pure function of the environment. Each setting is parsed separately,
+ * so that rules between settings are checked even if another setting is invalid. An empty variable counts as absent.
  */
 export function loadConfig<S extends z.ZodObject>(schema: S, env: Environment): z.output<S> {
   const values: Record<string, unknown> = {};
@@ -33,6 +33,7 @@ export function loadConfig<S extends z.ZodObject>(schema: S, env: Environment): 
   return values as z.output<S>;
 }
 
+/** Like `loadConfig`, but prints the faults and ends the process. */
 export function loadConfigOrExit<S extends z.ZodObject>(schema: S, env: Environment): z.output<S> {
   try {
     return loadConfig(schema, env);

@@ -2,8 +2,8 @@ import type { AlertChannel } from '#domain/notification/alert-operators';
 import { z } from 'zod';
 
 /**
- * The settings of CONTRACT §1 in groups. The config.ts of each app combines the groups it needs. The descriptions are copied to
- * docs/reference/env.md and .env.example. `secret` marks settings whose values must not be shown.
+ * The settings of all services (CONTRACT §1) in groups. The config.ts of each app combines the groups that the app needs. The
+ * descriptions are copied to docs/reference/env.md and .env.example. `secret` marks settings whose values must not be shown.
  */
 
 const wholeNumber = (min: number, max: number) =>
@@ -19,8 +19,9 @@ const list = z.string().transform((text) =>
 );
 
 /**
- * An address or a CIDR range: 10.0.0.0/8, 127.0.0.1, fd00::/8. A hop count like `1` is refused: it would be read as an address, so
- * no proxy would be trusted and all clients would have the address of the proxy.
+ * An IP address or a CIDR range: 10.0.0.0/8, 127.0.0.1, fd00::/8. A number of proxies like `1`, which other software accepts
+ * here, is refused: it would be read as an address, so no proxy would be trusted and all clients would have the address of the
+ * proxy.
  */
 const cidr =
   /^([0-9]{1,3}(\.[0-9]{1,3}){3}(\/([0-9]|[12][0-9]|3[0-2]))?|[0-9a-f:]*:[0-9a-f:.]*(\/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))?)$/i;
@@ -36,6 +37,7 @@ export const developmentSecrets = {
 const secret = (name: keyof typeof developmentSecrets, description: string) =>
   z.string().min(32, 'a secret has at least 32 characters').default(developmentSecrets[name]).meta({ description, secret: true });
 
+/** Settings of every process: environment, log level, address to listen on. */
 export const processSettings = z.object({
   NODE_ENV: z
     .string()
@@ -48,6 +50,7 @@ export const processSettings = z.object({
   BIND_HOST: z.string().default('127.0.0.1').describe('Address the service listens on; 0.0.0.0 in the image'),
 });
 
+/** Settings of the connection to PostgreSQL. */
 export const databaseSettings = z.object({
   DATABASE_URL: z
     .string()
@@ -60,6 +63,7 @@ export const databaseSettings = z.object({
     .meta({ description: 'PostgreSQL replica for reads that may be a moment old', secret: true }),
 });
 
+/** Settings of the connection to Redis. */
 export const redisSettings = z.object({
   REDIS_URL: z
     .string()
@@ -67,6 +71,7 @@ export const redisSettings = z.object({
     .meta({ description: 'Redis: one URL, or the nodes of a cluster separated by commas', secret: true }),
 });
 
+/** Ports and public addresses of the services, and the addresses of trusted pages and proxies. */
 export const addressSettings = z.object({
   MONOLITH_PORT: port.default(3000).describe('Port of the monolith'),
   QUEUE_PORT: port.default(3001).describe('Port of the queue service'),
@@ -86,6 +91,7 @@ export const addressSettings = z.object({
     .describe('Addresses or CIDR ranges of proxies whose X-Forwarded-For header is trusted'),
 });
 
+/** Settings that say how the services find out who sends a request. */
 export const callerSettings = z.object({
   AUTH_MODE: z
     .enum(['mock', 'jwt'])
@@ -98,6 +104,7 @@ export const callerSettings = z.object({
   INTERNAL_AUTH_SECRET: secret('INTERNAL_AUTH_SECRET', 'Value of the header X-Internal-Auth between our own services'),
 });
 
+/** Settings of the rate limits and of the deadline of a request. */
 export const limitSettings = z.object({
   RATE_LIMIT_USER_PER_MINUTE: wholeNumber(0, 1_000_000)
     .default(10)
@@ -112,6 +119,7 @@ export const limitSettings = z.object({
     ),
 });
 
+/** Settings of the waiting room: turns, presence and receipts. */
 export const queueSettings = z.object({
   QUEUE_RECEIPT_SECRET: secret('QUEUE_RECEIPT_SECRET', 'Signs the receipts that restore a queue entry'),
   QUEUE_PURCHASE_WINDOW_SECONDS: wholeNumber(5, 86_400).default(1200).describe('How long a turn lasts'),
@@ -124,6 +132,7 @@ export const queueSettings = z.object({
   QUEUE_UPDATE_SECONDS: wholeNumber(1, 3600).default(30).describe('Interval at which waiting fans receive their position'),
 });
 
+/** Settings of holds, tickets and idle turns. */
 export const purchaseSettings = z.object({
   TICKET_SIGNING_KEY: z
     .string()
@@ -143,6 +152,7 @@ export const purchaseSettings = z.object({
     ),
 });
 
+/** Settings of the payment provider. */
 export const paymentSettings = z.object({
   PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox').describe('`sandbox` simulates a provider, for development'),
   STRIPE_API_BASE: httpUrl.default('https://api.stripe.com').describe("Address of Stripe's API"),
@@ -150,6 +160,7 @@ export const paymentSettings = z.object({
   STRIPE_WEBHOOK_SECRET: secret('STRIPE_WEBHOOK_SECRET', 'Secret that signs payment webhooks, also those of the sandbox'),
 });
 
+/** Settings of mails, pushes and alerts: providers, limits, addresses. */
 export const notificationSettings = z.object({
   EMAIL_PROVIDER: z
     .enum(['mailbox', 'mailgun', 'smtp'])
@@ -185,6 +196,7 @@ export const notificationSettings = z.object({
     .describe('Maximum requests to the push provider in any second, over all workers; a tenth is reserved for turns'),
 });
 
+/** Settings of background jobs and of the sources of the event loader. */
 export const jobSettings = z.object({
   JOBS_TRANSPORT: z
     .enum(['redis', 'postgres'])
@@ -193,7 +205,7 @@ export const jobSettings = z.object({
   LOADER_SOURCES: z.string().optional().describe('Path of the JSON file that lists the event sources'),
 });
 
-/** The channels on which operators receive alerts. */
+/** The channels on which operators receive alerts: a webhook, mail, both or none. */
 export function alertChannels(
   config: Pick<z.output<typeof notificationSettings>, 'ALERT_WEBHOOK_URL' | 'ALERT_EMAIL'>,
 ): AlertChannel[] {
@@ -205,7 +217,7 @@ export function alertChannels(
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Checks rules between settings, and the values that production refuses. Returns all faults. */
+/** Checks the rules that concern several settings, and refuses development values in production. Returns all faults. */
 export function crossChecks(config: Values): string[] {
   const faults: string[] = [];
   const needs = (name: string, because: string) => {
@@ -233,7 +245,7 @@ export function crossChecks(config: Values): string[] {
   return faults;
 }
 
-/** The addresses of the services; an address that is not set is derived from the port. */
+/** Returns the addresses of the services. An address that is not set is derived from the port. */
 export function publicUrls(config: z.output<typeof addressSettings>): {
   publicUrl: string;
   queuePublicUrl: string;

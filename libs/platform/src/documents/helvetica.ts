@@ -1,9 +1,13 @@
 /*
- * Text in Helvetica. Every PDF reader has this font, so no font is embedded. The standard encoding (WinAnsi) has no Croatian
- * letters, but the font has them as named glyphs. Our encoding maps unused codes to these glyphs and to some of other languages.
+ * Text in the font Helvetica for PDF files. Every PDF reader has this font, so no font is embedded. The standard encoding
+ * (WinAnsi) has no Croatian letters, but the font has them as named glyphs. Our encoding gives unused codes to these glyphs and
+ * to glyphs of some other languages.
  */
 
-/** The letters with codes from 128 on, which replace those of WinAnsi. All other codes are WinAnsi: ASCII and Latin-1. */
+/**
+ * The letters that get the codes from 128 on instead of the letters of WinAnsi. All other codes are as in WinAnsi: ASCII and
+ * Latin-1.
+ */
 const EXTRA_LETTERS: readonly (readonly [letter: string, glyph: string])[] = [
   ...([
     ['Č', 'Ccaron'],
@@ -42,13 +46,16 @@ const EXTRA_LETTERS: readonly (readonly [letter: string, glyph: string])[] = [
 ];
 const FIRST_EXTRA_CODE = 128;
 
-/** The entry /Differences of the font's encoding in the PDF file. */
+/** The text of the entry /Differences in the PDF file, which says which codes have other letters than WinAnsi. */
 export const fontDifferences = `${FIRST_EXTRA_CODE} ${EXTRA_LETTERS.map(([, glyph]) => `/${glyph}`).join(' ')}`;
 
 const extraCodes = new Map(EXTRA_LETTERS.map(([letter], index) => [letter, FIRST_EXTRA_CODE + index]));
 const UNKNOWN = '?'.charCodeAt(0);
 
-/** Encodes text for the font. A letter that the encoding lacks is replaced by its base letter, or by `?` if that is missing too. */
+/**
+ * Encodes text for the font. A letter that the encoding lacks becomes its base letter (ș → s), or `?` if the encoding lacks the
+ * base letter, too.
+ */
 export function encodeText(text: string): number[] {
   return [...text.normalize('NFC')].map((letter) => codeOf(letter) ?? codeOf(letter.normalize('NFD').charAt(0)) ?? UNKNOWN);
 }
@@ -60,6 +67,7 @@ function codeOf(letter: string): number | undefined {
   return (code >= 32 && code <= 126) || (code >= 160 && code <= 255) ? code : undefined;
 }
 
+/** The two fonts of a ticket: Helvetica and Helvetica-Bold. */
 export type FontWeight = 'regular' | 'bold';
 
 /** Widths of the characters 32 to 126, in thousandths of the font size, from Adobe's font metrics. */
@@ -81,7 +89,7 @@ function widths(...lines: readonly string[]): number[] {
   return lines.join(' ').split(' ').map(Number);
 }
 
-/** Width of a text in points. An accented letter is as wide as its base letter. */
+/** Width of a text in points. An accented letter counts with the width of its base letter. */
 export function textWidth(text: string, size: number, weight: FontWeight): number {
   const letters = [...text.normalize('NFC')].map((letter) => letter.normalize('NFD').charCodeAt(0));
   return letters.reduce((sum, code) => sum + (WIDTHS[weight][code - 32] ?? DEFAULT_WIDTH), 0) * (size / 1000);

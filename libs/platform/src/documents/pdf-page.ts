@@ -1,13 +1,17 @@
 import { deflateSync } from 'node:zlib';
 import { fontDifferences, encodeText, textWidth, type FontWeight } from './helvetica.ts';
 
+/** A position on the page. */
 interface Point {
-  /** In points, from the left and the top edge of the page. For text it is the start of the baseline. */
+  /** In points from the left (`x`) and the top (`y`) edge of the page. For text it is the start of the baseline. */
   readonly x: number;
   readonly y: number;
 }
 
-/** Writes a PDF 1.4 file with one page of text and filled rectangles. That is enough for a ticket: a few kilobytes, no library. */
+/**
+ * A PDF 1.4 file with one page of text and filled rectangles. A ticket needs no more, so there is no PDF library, and a file has
+ * a few kilobytes.
+ */
 export class PdfPage {
   private readonly commands: string[] = [];
 

@@ -16,7 +16,7 @@ const ticket = {
   code: `TRB1.${'aB3-_'.repeat(11)}.${'Zz09x'.repeat(17)}Q`,
 } satisfies PrintedTicket;
 
-/** The decompressed drawing commands of the page. */
+/** Returns the drawing commands of the page in a PDF, decompressed. */
 function drawingCommands(pdf: Buffer): string {
   const text = pdf.toString('latin1');
   const [, length = '0'] = /\/Length (\d+) \/Filter/.exec(text) ?? [];
@@ -51,7 +51,7 @@ test('ticketPdf: the ticket of a standing place has neither row nor seat', () =>
   expect(commands).not.toContain(hex('Ulaz / Gate'));
 });
 
-test('ticketPdf: a ticket without kick-off and venue has all other fields', () => {
+test('ticketPdf: a ticket without kick-off and venue has every other field', () => {
   const commands = drawingCommands(ticketPdf({ ...ticket, kickoffAt: undefined, venue: undefined }));
   for (const text of [ticket.matchName, 'G4', 'Zapad A', '12', '15', ticket.holderName, ticket.id])
     expect(commands).toContain(`<${hex(text)}>`);
@@ -85,7 +85,7 @@ test('ticketPdf: the font size of a long name is reduced until it fits', () => {
 test.each([
   ['čćđšž ČĆĐŠŽ', 'Croatian letters'],
   ['Ñandú Müller', 'Latin-1'],
-])('encodeText: every letter of "%s" (%s) has a separate code', (text) => {
+])('encodeText: every letter of "%s" (%s) has a code of its own', (text) => {
   expect(encodeText(text)).not.toContain('?'.charCodeAt(0));
   expect(new Set(encodeText(text)).size).toBe(new Set(text).size);
 });

@@ -2,30 +2,31 @@ import { kickoffText } from '#domain/notification/mail-words';
 import { encode } from 'uqr';
 import { PdfPage } from './pdf-page.ts';
 
-/** A6 in points. Four tickets fit on a sheet of A4. */
+/** Page size in points: A6. Four tickets fit on a sheet of A4. */
 const PAGE = { width: 298, height: 420 };
 const MARGIN = 22;
 const QR_SIZE = 168;
-/** Width of the light border around the QR code, in modules. Scanners need four. */
+/** Width of the light border around the QR code, in modules (squares of the code). Scanners need four. */
 const QUIET_ZONE = 4;
 
+/** The data of a ticket that are printed in its PDF. */
 export interface PrintedTicket {
   readonly id: string;
   readonly matchName: string;
-  /** Undefined if the mail job was created without it. The same applies to `venue`. */
+  /** `kickoffAt` and `venue` are undefined if the mail job was created without them. */
   readonly kickoffAt?: string | undefined;
   readonly venue?: string | undefined;
   readonly gate?: string | null;
   readonly sector: string;
-  /** Null for a standing place, like `seat`. */
+  /** `row` and `seat` are null for a standing place. */
   readonly row: string | null;
   readonly seat: string | null;
   readonly holderName: string;
-  /** Text of the QR code. */
+  /** The signed text in the QR code. */
   readonly code: string;
 }
 
-/** A ticket as a PDF. Its labels are in Croatian and English, because stewards read it too. */
+/** Returns a ticket as a PDF. Its labels are in Croatian and English, because the stewards at the gates read them, too. */
 export function ticketPdf(ticket: PrintedTicket): Buffer {
   const page = new PdfPage(PAGE.width, PAGE.height, `${ticket.matchName}: ${ticket.holderName}`);
   page.rectangles([{ x: 0, y: 0, width: PAGE.width, height: 6 }]);
@@ -64,7 +65,10 @@ function drawSeat(page: PdfPage, { gate, sector, row, seat }: PrintedTicket): vo
   });
 }
 
-/** Draws the QR code. Adjacent dark modules of a row are one rectangle, because cheap scanners fail on thin gaps between modules. */
+/**
+ * Draws the QR code. Adjacent dark modules (squares) of a row are one rectangle, because cheap scanners fail on thin gaps between
+ * modules.
+ */
 function drawCode(page: PdfPage, code: string, topLeft: { x: number; y: number }): void {
   const { data, size } = encode(code, { ecc: 'M', border: QUIET_ZONE });
   const module = QR_SIZE / size;
@@ -79,7 +83,7 @@ function drawCode(page: PdfPage, code: string, topLeft: { x: number; y: number }
   page.rectangles(runs);
 }
 
-/** The runs of dark modules in one row of a QR code. */
+/** Finds the runs of adjacent dark modules (squares) in one row of a QR code. */
 export function darkRuns(row: readonly boolean[]): [start: number, length: number][] {
   const runs: [number, number][] = [];
   row.forEach((isDark, x) => {

@@ -5,7 +5,7 @@ const code = `TRB1.${'aB3-_'.repeat(11)}.${'Zz09x'.repeat(17)}Q`;
 const svg = ticketQr(code);
 const size = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1]);
 
-/** The drawn dark squares, as coordinates in modules. */
+/** The dark squares in the SVG, as coordinates in modules of the QR code. */
 const darkModules = new Set(
   [...svg.matchAll(/M(\d+),(\d+)h8v8h-8z/g)].map(
     ([, x, y]) => `${Number(x) / MODULE_SIZE_PIXELS},${Number(y) / MODULE_SIZE_PIXELS}`,

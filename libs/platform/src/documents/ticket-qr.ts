@@ -1,12 +1,14 @@
 import { renderSVG } from 'uqr';
 
-/** Width of the light border around the QR code, in modules. Scanners need four. */
+/** Width of the light border around the QR code, in modules (squares of the code). Scanners need four. */
 export const QUIET_ZONE_MODULES = 4;
+/** Width of one module (square) of the QR code. */
 export const MODULE_SIZE_PIXELS = 8;
 
 /**
- * The QR code of a ticket as SVG, always black on white. Error correction level M tolerates 15 % damage, for example from a scratched
- * screen, and gives at most 49×49 modules. `crispEdges` avoids thin gaps between modules, on which cheap scanners fail.
+ * Returns the QR code of a ticket as SVG, always black on white. Error correction level M tolerates 15 % damage, for example from
+ * a scratched screen, and gives at most 49×49 modules (squares). `crispEdges` avoids thin gaps between modules, on which cheap
+ * scanners fail.
  */
 export function ticketQr(code: string): string {
   const svg = renderSVG(code, {

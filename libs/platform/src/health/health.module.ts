@@ -4,11 +4,14 @@ import type { FastifyReply } from 'fastify';
 import { Endpoint } from '../http/endpoint.ts';
 import { Metrics } from './metrics.ts';
 
-/** A dependency of a service. If a `vital` one is down, the service is not ready (503); if another one is down, it is degraded. */
+/**
+ * A dependency of a service, such as PostgreSQL or Redis. If a `vital` dependency is down, the service is not ready (503); if one
+ * that is not vital is down, the service is ready but reported as degraded.
+ */
 export interface ReadinessCheck {
   readonly name: string;
   readonly vital: boolean;
-  /** Resolves if the dependency answers, rejects if it does not. */
+  /** Resolves if the dependency answers, and rejects otherwise. */
   readonly probe: () => Promise<unknown>;
 }
 
@@ -61,7 +64,7 @@ class HealthController {
   }
 }
 
-/** `/health/live`, `/health/ready` and `/metrics`, the same for every service. */
+/** The routes `/health/live`, `/health/ready` and `/metrics`, the same for every service. */
 @Module({})
 export class HealthModule {
   static register(options: { metrics: Metrics; ready: readonly ReadinessCheck[] }): DynamicModule {

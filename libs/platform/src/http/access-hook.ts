@@ -6,18 +6,21 @@ import type { IdentifyCaller } from './identity.ts';
 import { RequestRefused } from './request-refused.ts';
 import { rulesOf } from './route-rules.ts';
 
-/** Compares in constant time. Only the length may be found out by timing; it is not secret. */
+/** Compares two secrets in constant time. Timing can reveal only the length, which is not secret. */
 export function sameSecret(given: unknown, expected: string): boolean {
   if (typeof given !== 'string') return false;
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
+/** True if the request has the secret of our own services in the header X-Internal-Auth. */
 export function hasInternalAuth(request: FastifyRequest, internalSecret: string): boolean {
   return sameSecret(request.headers['x-internal-auth'], internalSecret);
 }
 
-/** Deny by default: registering a route without a declared access throws, so the service does not start. */
+/**
+ * Deny by default: registering a route that does not declare who may call it (`access`) throws, so the service does not start.
+ */
 export function requireDeclaredAccess(fastify: FastifyInstance, publicPrefixes: readonly string[]): void {
   // A prefix that ends with `/` covers all paths below it, except the prefix `/`, which is only the start page.
   const isPublic = (url: string): boolean =>
@@ -29,9 +32,9 @@ export function requireDeclaredAccess(fastify: FastifyInstance, publicPrefixes: 
 }
 
 /**
- * Admits the callers that the route declares. A Fastify hook and not Nest middleware, because unusual spellings of a path have
- * bypassed middleware; a hook runs for the route that was matched. Where nothing has to be awaited it calls `done` at once,
- * without a promise, like the other hooks.
+ * Admits the callers that the route declares. This is a Fastify hook and not Nest middleware, because unusual spellings of a path
+ * have bypassed middleware; a hook runs for the route that was matched. When nothing has to be awaited, the hook calls `done` at
+ * once without a promise, like the other hooks.
  */
 export function guardAccess(fastify: FastifyInstance, options: { identify: IdentifyCaller; internalSecret: string }): void {
   fastify.addHook('preValidation', (request, _reply, done) => {

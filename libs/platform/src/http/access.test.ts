@@ -116,7 +116,7 @@ describe('every answer', () => {
     ['a b', false],
     ['<script>', false],
     ['', false],
-  ])('keeps a valid request id and replaces an invalid one: %j is kept: %s', async (given, kept) => {
+  ])('keeps a valid X-Request-Id of the caller and replaces an invalid one: %j is kept: %s', async (given, kept) => {
     for (const url of ['/public', '/fan', '/nowhere', '/text/%ff']) {
       const id = (await get(url, { 'x-request-id': given })).headers['x-request-id'];
       expect(id === given).toBe(kept);
@@ -153,14 +153,14 @@ describe('every answer', () => {
     });
   });
 
-  test('to an unexpected error reveals nothing but the request id', async () => {
+  test('to a request that fails with an unexpected error reveals nothing but the request id', async () => {
     const answer = await get('/defect', { 'x-request-id': 'r-2' });
     expect(answer.json()).toMatchObject({ status: 500, code: 'INTERNAL_ERROR', request_id: 'r-2' });
     expect(answer.body).not.toMatch(/secret|\.ts|at /);
   });
 });
 
-describe('CORS', () => {
+describe('CORS headers', () => {
   test.each([
     ['http://127.0.0.1:3000', true],
     ['http://localhost:3000', true],
@@ -195,7 +195,7 @@ describe('CORS', () => {
     expect(preflight.headers['access-control-allow-headers']).toContain('idempotency-key');
   });
 
-  test('an allowed page may read our headers, also of refusals', async () => {
+  test('a page of an allowed origin may read our response headers, also those of an error answer', async () => {
     const answer = await get('/fan', { origin: 'http://127.0.0.1:3000' });
     expect(answer.statusCode).toBe(401);
     for (const header of ['ETag', 'Location', 'Retry-After', 'RateLimit-Remaining', 'Idempotency-Replayed', 'X-Request-Id']) {
@@ -235,7 +235,7 @@ describe('a route that does not declare its access', () => {
     );
   });
 
-  test('is allowed if its path has a public prefix', async () => {
+  test('does not prevent the start of the service if its path has a public prefix', async () => {
     const other = await createTestHttpApp({ controllers: [UndeclaredRoute] }, { publicPrefixes: ['/undeclared'] });
     await other.close();
   });

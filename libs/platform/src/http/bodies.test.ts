@@ -91,7 +91,7 @@ test.each([
 
 test.each<[string, string | Buffer]>([
   ['broken JSON', '{"name":'],
-  ['two documents', '{}{}'],
+  ['two JSON documents', '{}{}'],
   ['__proto__', '{"name":"a","quantity":3,"__proto__":{"admin":true}}'],
   ['__proto__ in escapes', '{"name":"a","quantity":3,"\\u005f_proto__":{"admin":true}}'],
   ['constructor.prototype', '{"constructor":{"prototype":{"admin":true}}}'],
@@ -102,8 +102,8 @@ test.each<[string, string | Buffer]>([
   ['a NUL', '{"name":"a\0","quantity":3}'],
   ['an escaped NUL', '{"name":"a\\u0000","quantity":3}'],
   ['an escaped NUL in a name of a member', withNote('{"a\\u0000":1}')],
-  ['half of a surrogate pair', withNote('["\\ud83d"]')],
-  ['the other half of a surrogate pair', withNote('"\\uDFDF"')],
+  ['only the first half of a surrogate pair', withNote('["\\ud83d"]')],
+  ['only the second half of a surrogate pair', withNote('"\\uDFDF"')],
   ['a list', '[]'],
   ['null', 'null'],
   ['a number', '3'],
@@ -155,7 +155,7 @@ test.each([
   expect(await send(url, ofSize(kilobytes * 1024 + 1), { headers })).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
 });
 
-test('a body of an operator may be longer than 16 KB, but its nesting is limited like any other', async () => {
+test('a body of an operator may be longer than 16 KB, but its nesting is limited like that of every body', async () => {
   expect(await send('/ops/things', `[${'[],'.repeat(80_000)}[]]`, { headers: ops })).toMatchObject({ status: 200 });
   expect(await send('/ops/things', '['.repeat(130_000) + ']'.repeat(130_000), { headers: ops })).toMatchObject({ status: 400 });
 });
@@ -178,11 +178,14 @@ describe.each<Sent & { type: string }>([
   });
 });
 
-test.each(['application/json', 'text/plain', ''])('a raw route gets the unparsed bytes, with content type %j', async (type) => {
-  expect(await send('/raw', '{"a": 1}', { type })).toMatchObject({ status: 200, json: { isBuffer: true, size: 8 } });
-});
+test.each(['application/json', 'text/plain', ''])(
+  'a route with `body: raw` gets the unparsed bytes, also with content type %j',
+  async (type) => {
+    expect(await send('/raw', '{"a": 1}', { type })).toMatchObject({ status: 200, json: { isBuffer: true, size: 8 } });
+  },
+);
 
-test('a refusal names each wrong field', async () => {
+test('the answer to a body with two wrong fields names both fields', async () => {
   const { json } = await send('/things', '{"name":7,"quantity":"3"}');
   expect(json?.errors).toEqual([
     { path: 'name', message: expect.any(String) as string },
@@ -209,6 +212,6 @@ test.each([
   [`/text/${'x'.repeat(129)}`, 414],
   [`/text/${'x'.repeat(128)}`, 200],
   ['/text/%F0%9F%8F%9F', 200],
-])('GET %s is answered %d', async (url, status) => {
+])('invalid bytes and length of a path: GET %s is answered %d', async (url, status) => {
   expect(await send(url, undefined, { method: 'GET' })).toMatchObject({ status });
 });

@@ -4,9 +4,9 @@ import { rulesOf } from './route-rules.ts';
 import { asValidationFailed } from './schema-issues.ts';
 
 /**
- * Validates the input of each request with the schemas of its route and replaces it by the parsed values. This is the last check
- * before the handler. It is a hook and not a Nest pipe, because a pipe costs five promises for each parameter of the handler,
- * even for parameters without a schema.
+ * Validates the input of each request with the schemas of its route, and replaces the input by the parsed values. This is the
+ * last check before the handler. It is a hook and not a Nest pipe, because a pipe costs five promises for each parameter of the
+ * handler, even for parameters without a schema.
  */
 export function checkInput(fastify: FastifyInstance): void {
   fastify.addHook('preValidation', (request, _reply, done) => {

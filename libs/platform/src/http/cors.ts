@@ -5,7 +5,10 @@ function sameMachine(origin: string): string {
   return origin.replace('://localhost', '://127.0.0.1').replace('://[::1]', '://127.0.0.1');
 }
 
-/** Returns a function that checks the origin of a page: allowed are the origins of PUBLIC_URL and CORS_ORIGINS. */
+/**
+ * Returns a function that says whether pages of an origin may call the API. Allowed are the origins of the settings PUBLIC_URL
+ * and CORS_ORIGINS.
+ */
 export function allowedOrigins(options: {
   publicUrl: string;
   corsOrigins: readonly string[];
@@ -28,13 +31,13 @@ const exposedHeaders = [
   'Idempotency-Replayed',
   'X-Request-Id',
 ].join(', ');
-/** How long a browser caches the answer to a preflight. */
+/** How long a browser caches the answer to a preflight request. */
 const MAX_AGE_SECONDS = '600';
 
 /**
- * Sets the CORS headers for allowed origins and answers their preflights, which match no route. Nest's `enableCors` is not used: it
- * also sets headers on Node's response, even for requests without an origin, and then every answer takes the slow path
- * through `writeHead`. The header `Vary: Origin` is set on every answer elsewhere (http-app.ts).
+ * Sets the CORS headers for allowed origins and answers their preflight requests, which match no route. Nest's `enableCors` is
+ * not used, because it sets headers on Node's response, even for requests without an origin; then every answer takes the slow
+ * path through `writeHead`. http-app.ts sets the header `Vary: Origin` on every answer.
  */
 export function answerCors(fastify: FastifyInstance, isAllowedOrigin: (origin: string) => boolean): void {
   fastify.addHook('onRequest', (request, reply, done) => {

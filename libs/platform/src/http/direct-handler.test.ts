@@ -51,7 +51,7 @@ let app: NestFastifyApplication;
 beforeAll(async () => (app = await createTestHttpApp({ controllers: [PaymentsController] })));
 afterAll(() => app.close());
 
-test('direct handler: each argument is the value its decorator names, parsed by its schema', async () => {
+test('direct handler: each argument is the part of the request that its decorator names, parsed by its schema', async () => {
   const answer = await app.inject({
     method: 'POST',
     url: '/tills/a7/pay?x=1',
@@ -64,19 +64,19 @@ test('direct handler: each argument is the value its decorator names, parsed by 
   ]);
 });
 
-test('direct handler: the access check and the input check run before it', async () => {
+test('direct handler: the access check and the input check run before the handler', async () => {
   const post = (headers: Record<string, string>, cents: unknown) =>
     app.inject({ method: 'POST', url: '/tills/a7/pay', headers, payload: { cents } });
   expect((await post({}, 5)).statusCode).toBe(401);
   expect((await post({ 'x-mock-user-id': ANA }, 'five')).json()).toMatchObject({ code: 'VALIDATION_FAILED' });
 });
 
-test('direct handler: a returned result is sent with the status of the route', async () => {
+test('direct handler: the value that the method returns is sent with the status of the route', async () => {
   const answer = await app.inject({ url: '/tills/result' });
   expect([answer.statusCode, answer.json<object>()]).toEqual([202, { at: 'till 1' }]);
 });
 
-test('direct handler: an error is answered as a problem, also when it is thrown synchronously', async () => {
+test('direct handler: an error is answered as problem+json, also when it is thrown synchronously', async () => {
   const [refused, defect] = await Promise.all([app.inject({ url: '/tills/refused' }), app.inject({ url: '/tills/defect' })]);
   expect([refused.statusCode, refused.json<{ code: string }>().code]).toEqual([409, 'SEATS_BUSY']);
   expect([defect.statusCode, defect.json<{ code: string }>().code, defect.body.includes('secret')]).toEqual([

@@ -8,13 +8,13 @@ import { callerOf } from './caller.ts';
 type ReadArgument = (request: FastifyRequest, reply: FastifyReply) => unknown;
 type Handler = (...args: readonly unknown[]) => Promise<unknown>;
 
-/** A controller method that Fastify calls without Nest's router. */
+/** A controller method that Fastify calls without Nest's router, because the router costs time under peak load. */
 export interface DirectHandler {
   readonly controller: Type;
   readonly method: string;
-  /** One reader for each parameter of the method. */
+  /** Functions that read the arguments from the request, one for each parameter of the method. */
   readonly args: readonly ReadArgument[];
-  /** The status with which the result is sent. Undefined for a method with `@Res()`, which sends its answer itself. */
+  /** The HTTP status of the answer. Undefined for a method with `@Res()`, which sends its answer itself. */
   readonly status: number | undefined;
 }
 
@@ -46,14 +46,19 @@ const readersByKind: Readonly<Record<string, (parameter: NestParameter) => ReadA
   [RouteParamtypes.RESPONSE]: () => (_request, reply) => reply,
 };
 
-/** Nest's own kinds of parameters are numbers. Custom decorators have a generated name; the only one we have is `@Caller()`. */
+/**
+ * Nest's own kinds of parameters are numbers. Custom decorators have a generated name; our only custom decorator is `@Caller()`.
+ */
 function argumentReader(kind: string, parameter: NestParameter): ReadArgument {
   const known = readersByKind[kind];
   if (!known && /^\d+$/.test(kind)) throw new Error(`a parameter of kind ${kind} cannot be read without Nest's router`);
   return known ? known(parameter) : callerOf;
 }
 
-/** Builds a direct handler from the metadata of Nest's decorators, so the method is written like any other handler. */
+/**
+ * Builds a direct handler from the metadata of Nest's decorators, so that the method is written like the handler of any other
+ * route.
+ */
 export function directHandler(controller: Type, method: string, status: number | undefined): DirectHandler {
   const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<string, NestParameter>;
   const known = Object.entries(parameters).map(([key, parameter]) => ({ kind: key.split(':')[0] ?? '', parameter }));
@@ -80,7 +85,7 @@ export function callDirectly(app: NestFastifyApplication, fastify: FastifyInstan
     const { controller, method, args, status } = direct;
     let instance: Readonly<Record<string, Handler>> | undefined;
     route.handler = (request, reply) => {
-      // Resolved at the first request: when the route is registered, the controller may not exist yet.
+      // The controller is looked up at the first request, because it may not exist yet when the route is registered.
       instance ??= app.get<Record<string, Handler>>(controller, { strict: false });
       const refuse = (error: unknown): void => void reply.send(error);
       const answer = status === undefined ? undefined : (result: unknown): void => void reply.status(status).send(result);

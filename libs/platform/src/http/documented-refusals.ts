@@ -10,7 +10,7 @@ interface DocumentedRoute {
   readonly needsKey: boolean;
 }
 
-/** Refusals that every call may get: the request is malformed, or the service cannot answer now. */
+/** Error codes that any call may get: the request is malformed, or the service cannot answer now. */
 const COMMON_REFUSALS: readonly ErrorCode[] = ['VALIDATION_FAILED', 'DEPENDENCY_UNAVAILABLE', 'LOCK_TIMEOUT', 'SHUTTING_DOWN'];
 const KEY_REFUSALS: readonly ErrorCode[] = [
   'IDEMPOTENCY_KEY_REQUIRED',
@@ -20,8 +20,8 @@ const KEY_REFUSALS: readonly ErrorCode[] = [
 ];
 
 /**
- * The error codes a call may be refused with: those that follow from the rules of its route, and those it declares (`refusals`).
- * Refusals of the connection (408, 431) and defects (500) are not listed.
+ * Returns the error codes with which a call may be refused: the codes that follow from the rules of its route, and the codes that
+ * the route declares (`refusals`). Refusals of the connection (408, 431) and defects (500) are not listed.
  */
 export function refusalsOf({ method, path, rules, needsKey }: DocumentedRoute): readonly ErrorCode[] {
   const isWrite = method !== 'GET';
@@ -40,7 +40,7 @@ export function refusalsOf({ method, path, rules, needsKey }: DocumentedRoute): 
   return [...new Set(codes.flatMap((code) => code || []))].sort();
 }
 
-/** The OpenAPI responses for these codes, one for each status. The member `code` tells codes of the same status apart. */
+/** Returns the OpenAPI responses for these codes, one for each status. The member `code` tells codes of the same status apart. */
 export function refusalResponses(codes: readonly ErrorCode[]): Record<string, { description: string; content: object }> {
   const statuses = [...new Set(codes.map((code) => rowOf(code).status))].sort((a, b) => a - b);
   return Object.fromEntries(

@@ -7,24 +7,29 @@ import type { ErrorCode } from './error-catalogue.ts';
 /** Who may call a route: everybody, any identified fan, a caller with the role `ops` or `gate`, or only our own services. */
 export type Access = 'public' | 'fan' | 'ops' | 'gate' | 'internal';
 
+/** What a route declares about itself: who may call it, which checks apply, and how it is answered. */
 export interface EndpointRules {
   readonly access: Access;
-  /** Status of a success. Without it Nest answers 201 to every POST. */
+  /** HTTP status of a success. Without this rule Nest answers 201 to every POST. */
   readonly status?: number;
-  /** The reason why this POST, PUT or PATCH needs no idempotency key. All others of the monolith need one. */
+  /** The reason why this POST, PUT or PATCH needs no idempotency key. All other writes of the monolith need a key. */
   readonly noKeyBecause?: string;
   /**
-   * For hot routes whose transaction always writes the idempotency row. The row is not read before the handler. A repeated key that
-   * Redis does not know fails on the row, and only then `Answers` reads it. So a first request costs no query.
+   * For hot routes whose transaction always writes the idempotency row (table `idempotency_keys`). The hook does not read that
+   * row before the handler, so a first request costs no query. If a key was used and Redis does not know it, the insert of the
+   * row fails, and then `Answers` reads the row.
    */
   readonly keyWithEffect?: true;
-  /** Counts for the fan's limit of ten purchases a minute. */
+  /** Each call counts for the fan's limit of ten purchases a minute. */
   readonly fanLimit?: true;
-  /** Does not count for the limit of the client's address. */
+  /** Calls do not count for the rate limit of the client's address. */
   readonly noAddressLimit?: true;
-  /** `none`: the route takes no body. `raw`: the handler gets the unparsed bytes. */
+  /** What the handler gets. `none`: the route takes no body. `raw`: the unparsed bytes. Without this rule: parsed JSON. */
   readonly body?: 'json' | 'none' | 'raw';
-  /** Error codes of the route's own rules. All other codes follow from the settings above (documented-refusals.ts). */
+  /**
+   * Error codes that only this route has, for the API description. All other codes follow from the rules above
+   * (documented-refusals.ts).
+   */
   readonly refusals?: readonly ErrorCode[];
   /** Fastify calls the handler without Nest's router (direct-handler.ts). For the few routes that have peak load. */
   readonly direct?: true;
@@ -42,7 +47,7 @@ declare module 'fastify' {
  */
 export function Endpoint(rules: EndpointRules): MethodDecorator {
   return (controller, method, descriptor) => {
-    // The decorators of the parameters have run before this one, so their metadata exists.
+    // Parameter decorators run before a method decorator like this, so their metadata exists.
     const controllerClass = controller.constructor as Type;
     const handler = rules.direct && { handler: directHandler(controllerClass, String(method), rules.status) };
     const config = { ...rules, input: inputOf(controllerClass, method), ...handler };

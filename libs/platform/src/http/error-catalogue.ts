@@ -18,14 +18,18 @@ export type TransportErrorCode =
   | 'UNSUPPORTED_MEDIA_TYPE'
   | 'URI_TOO_LONG';
 
+/** Any error code of the API: of a business rule, or of a fault of the request. */
 export type ErrorCode = DomainErrorCode | TransportErrorCode;
 
 interface ErrorRow {
   readonly status: number;
   readonly title: string;
-  /** What a client should send next. `no`: something else; `same-key`: the same with the same key; `later`: the same, later. */
+  /**
+   * What a client should do after the error. `no`: send another request; `same-key`: repeat the request with the same idempotency
+   * key; `later`: repeat the request later.
+   */
   readonly retry: 'no' | 'same-key' | 'later';
-  /** Seconds for the header `Retry-After`, unless the error itself sets another value. */
+  /** Seconds for the header `Retry-After`, unless the thrown error sets another value. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -76,6 +80,7 @@ export const errorCatalogue = {
   VALIDATION_FAILED: { status: 400, title: 'The request is malformed', retry: 'no' },
 } as const satisfies Record<ErrorCode, ErrorRow>;
 
+/** Returns the row of a code in the catalogue. */
 export function rowOf(code: ErrorCode): ErrorRow {
   return errorCatalogue[code];
 }

@@ -26,7 +26,7 @@ async function until(holds: () => boolean): Promise<void> {
   for (const giveUpAt = Date.now() + 3000; !holds() && Date.now() < giveUpAt; await pause(5));
 }
 
-test('EventStream: sends the headers of the hooks, events, heartbeats and a final retry time', async () => {
+test('EventStream: sends the headers that hooks have set, then events and heartbeats, and at the end a retry time', async () => {
   const reader = await read();
   await until(() => open.size === 1);
   const [stream] = open;
@@ -53,7 +53,7 @@ test('EventStream: a client that disconnects before the stream opens leaves no o
   expect(open.size).toBe(0);
 });
 
-test('EventStream: HEAD is answered and opens no stream', async () => {
+test('EventStream: a HEAD request is answered and opens no stream', async () => {
   const answer = await fetch(`http://127.0.0.1:${port}/stream`, { method: 'HEAD' });
   expect([answer.status, open.size]).toEqual([200, 0]);
 });
@@ -67,7 +67,7 @@ test('EventStream: a reader with too many unsent bytes is disconnected, and a re
   const reader = await read();
   await until(() => open.size === 2);
   let sent = 0;
-  // The kernel buffers some megabytes for the socket that does not read.
+  // The kernel buffers some megabytes for the client that does not read, so many messages are needed.
   for (; sent < 2000 && pausedStream && open.has(pausedStream); sent += 1) {
     for (const stream of open) stream.send(JSON.stringify({ type: 'change', text: 'x'.repeat(12_000) }));
     await pause(1);

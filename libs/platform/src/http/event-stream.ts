@@ -1,7 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ServerResponse } from 'node:http';
 
-/** Maximum of unsent bytes. A slower reader is disconnected; it reconnects and gets the current state. */
+/**
+ * Maximum number of bytes that wait to be sent to one reader. A reader that is too slow is disconnected; it reconnects and gets
+ * the current state.
+ */
 const MAX_BACKLOG_BYTES = 64 * 1024;
 /** How long a browser waits before it reconnects. */
 const RETRY_MS = 3000;
@@ -11,8 +14,8 @@ export class EventStream {
   private constructor(private readonly response: ServerResponse) {}
 
   /**
-   * Takes over the response from Fastify, with the headers that its hooks have set. Returns undefined for a HEAD request, which is
-   * answered with that, and for a client that has already disconnected.
+   * Takes over the response from Fastify, with the headers that hooks have set. Returns undefined if there is nothing to stream:
+   * for a HEAD request, which is answered with the headers alone, and for a client that has already disconnected.
    */
   static open(request: FastifyRequest, reply: FastifyReply, whenClosed: (stream: EventStream) => void): EventStream | undefined {
     const headers = { ...reply.getHeaders(), 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };

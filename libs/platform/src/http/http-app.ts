@@ -19,15 +19,20 @@ import { keepRouteTable } from './route-table.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     context?: RequestContext;
-    /** When a write must be answered at the latest, and its slot in the list of running writes. */
+    /**
+     * For a running write: when it must be answered at the latest (`at`), and its index in the list of running writes (`slot`).
+     */
     overdue?: { readonly at: number; readonly slot: number };
   }
 }
 
 const BODY_LIMIT_BYTES = 16 * 1024;
-/** For routes of operators, internal calls and webhooks, for example to create a match with 200 sectors. */
+/** Limit for routes of operators, internal calls and webhooks, for example to create a match with 200 sectors. */
 const LARGE_BODY_LIMIT_BYTES = 256 * 1024;
-/** A write is overdue after 1.05 times the deadline. Transactions end at the deadline by themselves, so only hanging writes reach it. */
+/**
+ * A write is overdue after 1.05 times the deadline of a request. Transactions end at the deadline by themselves, so only writes
+ * that hang become overdue.
+ */
 const OVERDUE_FACTOR = 1.05;
 const OVERDUE_CHECK_INTERVAL_MS = 250;
 
@@ -38,6 +43,7 @@ const commonHeaders = {
   vary: 'Origin',
 };
 
+/** What differs between the HTTP apps of the services. */
 export interface HttpAppOptions {
   readonly logger: Logger;
   readonly identify: IdentifyCaller;
@@ -45,7 +51,10 @@ export interface HttpAppOptions {
   readonly trustedProxies: readonly string[];
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly requestDeadlineMs: number;
-  /** Prefixes of public routes that plugins register (static files, API docs). They declare no access. */
+  /**
+   * Path prefixes of the public routes that plugins register (static files, API docs). These routes do not declare who may call
+   * them.
+   */
   readonly publicPrefixes?: readonly string[];
   /** The hook that limits requests by client address. It runs before the body is read. */
   readonly limitAddress?: (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void | Promise<void>;
@@ -53,7 +62,9 @@ export interface HttpAppOptions {
   readonly afterAccess?: (fastify: FastifyInstance) => void;
 }
 
-/** Creates a Nest application on Fastify. Its hooks do the checks of CONTRACT §2–§4 on each request, in the order of §3. */
+/**
+ * Creates a Nest application on Fastify. Its hooks check each request by the rules of CONTRACT §2–§4, in the order that §3 gives.
+ */
 export async function createHttpApp(module: Type | DynamicModule, options: HttpAppOptions): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
     logger: false,
@@ -109,12 +120,12 @@ function setBodyLimits(fastify: FastifyInstance): void {
 }
 
 /**
- * Answers a write that hangs with OUTCOME_UNKNOWN; its transaction ends by itself. Reads are excluded, because they may be endless
- * streams. One timer checks all writes four times a second. Fastify's own timeout uses a timer and an AbortController for each
- * request, which took 12 µs of the 280 µs of a hold.
+ * Answers a write that hangs with OUTCOME_UNKNOWN; the transaction of the write ends by itself. Reads are excluded, because a
+ * read may be an endless stream. One timer checks all writes four times a second. Fastify's own timeout uses a timer and an
+ * AbortController for each request, which took 12 µs of the 280 µs of a hold.
  */
 function answerOverdueWrites(fastify: FastifyInstance, timeoutMs: number): void {
-  // Reusable slots instead of a Map: a Map's old hash tables keep deleted entries alive.
+  // A list with reusable slots instead of a Map: the old hash tables of a Map keep deleted entries alive.
   const writes: (FastifyReply | undefined)[] = [];
   const freeSlots: number[] = [];
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -164,8 +175,9 @@ function refuseUnstorablePaths(fastify: FastifyInstance): void {
 }
 
 /**
- * Creates the context of each request and enters it twice: first here, and again after the body was read, because the socket
- * events of the body lose the async context. The adapter's own hook runs before all others, so preflights get the headers too.
+ * Creates the context of each request (request id, deadline) and enters it twice: at the start of the request, and again after
+ * the body was read, because the socket events of the body lose the async context. The adapter's own hook runs before all other
+ * hooks, so preflight answers get the common headers, too.
  */
 function addRequestContext(adapter: FastifyAdapter, fastify: FastifyInstance, requestDeadlineMs: number): void {
   adapter.setOnRequestHook((request: FastifyRequest, reply: FastifyReply, done) => {

@@ -17,7 +17,7 @@ let provider: Server;
 let jwks: { status: number; body: string };
 let identify: IdentifyCaller;
 
-/** Starts an identity provider that serves its keys. A test can change its answer in `jwks`. */
+/** Starts an identity provider that serves its public keys. A test can change its answer in `jwks`. */
 async function startProvider(): Promise<string> {
   provider = createServer((_request, response) =>
     response.writeHead(jwks.status, { 'content-type': 'application/json' }).end(jwks.body),
@@ -126,7 +126,7 @@ test.each<[string, () => Promise<string> | string]>([
 
 test.each([
   ['no header', {}],
-  ['another scheme', { authorization: 'Basic YTpi' }],
+  ['an Authorization header with another scheme than Bearer', { authorization: 'Basic YTpi' }],
   ['an empty token', { authorization: 'Bearer ' }],
   ['two tokens', { authorization: 'Bearer a b' }],
   ['the headers of mock mode', { 'x-mock-user-id': ANA, 'x-mock-roles': 'ops' }],
@@ -147,7 +147,7 @@ test.each([
   ['text', [], 'ops'],
   ['a list with values that are not text', ['ops'], ['ops', 7, null]],
   ['missing', [], undefined],
-])('identify by token: roles that are %s give the roles %j', async (_what, understood, roles) => {
+])('identify by token: if the roles in the token are %s, the caller has the roles %j', async (_what, understood, roles) => {
   expect(await identifyToken(await sign({ roles }))).toEqual({ userId: ANA, roles: understood });
 });
 

@@ -4,14 +4,16 @@ import type { CallerIdentity } from './caller.ts';
 import { RequestRefused } from './request-refused.ts';
 import { CLOCK_TOLERANCE_SECONDS, isUuid, userOf } from './token-claims.ts';
 
-/** Identifies the caller from the request headers. Returns undefined if the credentials are missing or invalid. */
+/**
+ * A function that identifies the caller from the request headers. It returns undefined if the credentials are missing or invalid.
+ */
 export type IdentifyCaller = (headers: IncomingHttpHeaders) => CallerIdentity | undefined | Promise<CallerIdentity | undefined>;
 
 function single(value: string | string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** AUTH_MODE=mock, for development: the headers name the caller without any check. */
+/** Identifies callers with AUTH_MODE=mock, for development: the headers name the caller without any check. */
 export const identifyMock: IdentifyCaller = (headers) => {
   const userId = single(headers['x-mock-user-id'])?.trim();
   if (!isUuid(userId)) return undefined;
@@ -19,12 +21,19 @@ export const identifyMock: IdentifyCaller = (headers) => {
   return { userId: userId.toLowerCase(), roles: roles.filter((role) => role !== '') };
 };
 
-/** Only asymmetric algorithms. With a shared-secret algorithm anybody could sign a token with the public key. */
+/**
+ * Accepted signature algorithms: only asymmetric ones. With a shared-secret algorithm anybody could sign a token with the public
+ * key.
+ */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
-/** Error codes of jose for unavailable keys. The generic JOSEError means that the key URL did not answer 200 with JSON. */
+/**
+ * Error codes of the library jose when the public keys cannot be fetched. The generic JOSEError means that the key URL did not
+ * answer 200 with JSON.
+ */
 const KEYS_UNAVAILABLE = new Set([errors.JWKSTimeout.code, errors.JWKSInvalid.code, errors.JOSEError.code]);
 
+/** Identifies callers by a bearer token (JWT) whose signature, issuer and audience are checked. */
 export function identifyByToken(options: {
   keys: JWTVerifyGetKey;
   issuer: string;
@@ -55,6 +64,7 @@ export function identifyByToken(options: {
   };
 }
 
+/** Chooses the way to identify callers by the setting AUTH_MODE. */
 export function identifyCallers(config: {
   AUTH_MODE: 'mock' | 'jwt';
   JWT_JWKS_URL?: string;

@@ -2,10 +2,10 @@ import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { z } from 'zod';
 
-/** A handler parameter with a schema: `@Param('id', { schema })`, `@Body({ schema })`, `@Query({ schema })`. */
+/** A parameter of a handler that has a schema: `@Param('id', { schema })`, `@Body({ schema })`, `@Query({ schema })`. */
 export interface InputField {
   readonly part: 'params' | 'body' | 'query';
-  /** The member of the part; undefined for the whole part. */
+  /** The name of the member that is checked, such as `id`; undefined for the whole of `part`. */
   readonly name: string | undefined;
   readonly schema: z.ZodType;
 }
@@ -28,7 +28,7 @@ interface NestParameter {
   readonly schema?: z.ZodType;
 }
 
-/** The parameters of a handler that have a schema, in their order. */
+/** Returns the parameters of a handler that have a schema, in the order in which they are declared. */
 export function inputOf(controller: object, method: string | symbol): InputField[] {
   const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<string, NestParameter>;
   return Object.entries(parameters)

@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestRefused } from './request-refused.ts';
 
-/** Our deepest body has four levels. A body of 100,000 nested brackets would overflow the stack of recursive code. */
+/**
+ * Maximum nesting of a body. Our deepest body has four levels. A body of 100,000 nested brackets would overflow the stack of
+ * recursive code.
+ */
 const MAX_DEPTH = 32;
 
 const QUOTE = 34;
@@ -26,7 +29,10 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** Escapes that may produce a NUL or half of a surrogate pair, which PostgreSQL cannot store. Valid UTF-8 has no other way to write a surrogate. */
+/**
+ * Matches escapes that may produce a NUL or half of a surrogate pair, which PostgreSQL cannot store. In valid UTF-8 a half can
+ * only be written as an escape.
+ */
 const SUSPICIOUS_ESCAPE = /\\u(0000|d[89a-f])/i;
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
@@ -38,7 +44,10 @@ function isUnstorable(value: unknown): boolean {
 
 type Done = (error: Error | null, body?: unknown) => void;
 
-/** Fastify's JSON parser, which refuses `__proto__`. It also refuses byte order marks, deep nesting and text that cannot be stored. */
+/**
+ * Returns Fastify's JSON parser, which refuses `__proto__`, with more checks: byte order marks, deep nesting and text that
+ * PostgreSQL cannot store are refused.
+ */
 export function jsonReader(fastify: FastifyInstance): (request: FastifyRequest, text: string, done: Done) => void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
   return (request, text, done) => {

@@ -52,7 +52,7 @@ beforeEach(async () => {
 });
 afterEach(() => app.close());
 
-/** Sends these bytes without an HTTP client, which would correct them. Returns everything the server sent. */
+/** Sends `text` as raw bytes over a socket, because an HTTP client would correct it. Returns everything the server sent. */
 async function sendText(text: string): Promise<string> {
   const socket = net.connect(port, '127.0.0.1');
   let answer = '';
@@ -159,7 +159,7 @@ test.each([
   if (code) expect(answer).toMatch(new RegExp(`X-Request-Id: [\\w-]+\\r\\n[^]*"code":"${code}"`, 'i'));
 });
 
-test('slow clients: timeouts are 10 s for headers and 15 s for the request, checked every 5 s', () => {
+test('slow clients: a client has 10 s to send the headers and 15 s for the whole request, checked every 5 s', () => {
   const server = app.getHttpServer() as unknown as Record<string | symbol, unknown>;
   expect(server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 15_000 });
   const interval = Object.getOwnPropertySymbols(server).find(
@@ -168,7 +168,7 @@ test('slow clients: timeouts are 10 s for headers and 15 s for the request, chec
   expect(interval && server[interval]).toMatchObject({ _idleTimeout: 5000 });
 });
 
-test('a write that hangs beyond its deadline is answered OUTCOME_UNKNOWN, and its late result is discarded', async () => {
+test('a write that runs longer than its deadline is answered OUTCOME_UNKNOWN, and its late result is discarded', async () => {
   const answer = await sendText('POST /stuck HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
   expect(statusOf(answer)).toBe(503);
   expect(answer).toContain('OUTCOME_UNKNOWN');
@@ -176,11 +176,11 @@ test('a write that hangs beyond its deadline is answered OUTCOME_UNKNOWN, and it
   expect(statusOf(await get('/ops/wing'))).toBe(401);
 });
 
-test('a write beyond its deadline is answered only once, even if sending the answer takes long', async () => {
+test('a write that exceeds its deadline is answered only once, even if sending the answer takes long', async () => {
   await app.close();
   let answers = 0;
   const afterAccess = (fastify: FastifyInstance): void => {
-    // Like the hooks that wait for Redis or PostgreSQL before an answer is sent.
+    // Delays every answer, like hooks that wait for Redis or PostgreSQL before an answer is sent.
     fastify.addHook('onSend', async (_request, _reply, payload) => {
       answers += 1;
       await new Promise((resolve) => setTimeout(resolve, 900));
@@ -195,7 +195,7 @@ test('a write beyond its deadline is answered only once, even if sending the ans
   finish();
 });
 
-test('a read has no deadline', async () => {
+test('a GET request has no deadline', async () => {
   const answer = get('/slow');
   await handlerStarted;
   await new Promise((resolve) => setTimeout(resolve, 1.5 * DEADLINE_MS));
@@ -214,7 +214,7 @@ test('while the server closes, running requests are finished and new connections
   await closed;
 });
 
-test('closing does not wait for idle keep-alive connections', async () => {
+test('closing the server does not wait for idle keep-alive connections', async () => {
   const idle = net.connect(port, '127.0.0.1');
   idle.write('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n');
   await new Promise((resolve) => idle.once('data', resolve));
@@ -225,7 +225,7 @@ test('closing does not wait for idle keep-alive connections', async () => {
   expect(Date.now() - started).toBeLessThan(1000);
 });
 
-test('closing does not wait for connections that have sent no request or only a part of one', async () => {
+test('closing the server does not wait for connections that have sent no request or only a part of a request', async () => {
   const [silent, slow] = [net.connect(port, '127.0.0.1'), net.connect(port, '127.0.0.1')];
   slow.write('GET /now');
   const disconnected = Promise.all([silent, slow].map((socket) => new Promise((resolve) => socket.once('close', resolve))));

@@ -24,8 +24,9 @@ interface JsonSchema {
 }
 
 /**
- * Removes details that a reader of the schema does not need: the bounds of the safe integers, and the pattern of a named format.
- * `additionalProperties: false` is removed from answers only: answers may get further members, but a body with unknown ones is refused.
+ * Removes details that a reader of the API description does not need: the bounds of the safe integers, and the pattern of a named
+ * format. `additionalProperties: false` is removed from answers only: answers may get further members later, but a body with
+ * unknown members is refused.
  */
 function simplify(schema: JsonSchema, io: 'input' | 'output'): void {
   if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties;
@@ -57,7 +58,7 @@ function withoutId(part: unknown): unknown {
   return rest;
 }
 
-/** Internal mark of an optional body schema. `convert` sets it, `completeOperation` reads and removes it. */
+/** Mark of an optional body schema inside this file: `convert` sets it, `completeOperation` reads and removes it. */
 const OPTIONAL_BODY = 'x-may-be-left-out';
 
 interface Operation {
@@ -152,7 +153,7 @@ function completeOperation(
   if (withKey) (operation.parameters ??= []).push(keyParameter);
 }
 
-/** Serves the document at `/openapi.json` and as pages at `/docs`. */
+/** Serves the OpenAPI document at `/openapi.json` and as pages at `/docs`. */
 export function serveApiDocs(app: NestFastifyApplication, document: OpenAPIObject): void {
   SwaggerModule.setup('docs', app, document, { jsonDocumentUrl: 'openapi.json', customSiteTitle: document.info.title });
 }

@@ -91,7 +91,9 @@ interface Fault {
   breakRequest(sent: Sent): void;
 }
 
-/** The checks in the order of CONTRACT §3. Faults of the same inner list are found by the same check. */
+/**
+ * Faults of a request, in the order in which CONTRACT §3 checks them. The faults of one inner list are found by the same check.
+ */
 const steps: Fault[][] = [
   [{ name: 'unknown path', expected: 'NOT_FOUND Not found', breakRequest: (sent) => void (sent.url = '/nothing') }],
   [
@@ -165,7 +167,7 @@ const pairs = steps.flatMap((step, index) =>
 );
 
 test.each(pairs.map(([earlier, later]) => ({ earlier, later, first: earlier.name, second: later.name })))(
-  'order of checks: a request with both faults is refused for "$first", not for "$second"',
+  'order of checks: a request with the faults "$first" and "$second" is refused for the former',
   async ({ earlier, later }) => {
     const sent = validRequest();
     later.breakRequest(sent);

@@ -10,13 +10,13 @@ const pageOf = (limit: number) =>
     ({ id }) => id,
   );
 
-test('page: the cursor of a page of two items out of three is the id of the second item', () => {
+test('page: the cursor of a page with the first two of three items is the id of the second item', () => {
   const first = pageOf(2);
   expect(first.items).toEqual([{ id: ids[0] }, { id: ids[1] }]);
   expect(decodeCursor(first.next_cursor ?? '')).toBe(ids[1]);
 });
 
-test('page: the last page has no cursor', () => {
+test('page: the last page has no cursor of a next page', () => {
   expect(pageOf(3)).toMatchObject({ items: { length: 3 }, next_cursor: null });
 });
 

@@ -3,7 +3,7 @@ import { RequestRefused } from './request-refused.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Page size. Query values are text; only plain decimal numbers are accepted, not "03" or "1e2". */
+/** Maximum number of items in a page. Query values are text; only plain decimal numbers are accepted, not "03" or "1e2". */
 const limit = z
   .string()
   .regex(/^[1-9]\d{0,2}$/, 'must be a whole number from 1 to 100')
@@ -11,7 +11,7 @@ const limit = z
   .pipe(z.int().max(100))
   .default(20);
 
-/** The query of every list. A list with filters extends this schema. Unknown parameters are ignored. */
+/** Schema of the query parameters of every list. A list with filters extends this schema. Unknown parameters are ignored. */
 export const pageQuery = z.object({
   limit: limit.meta({ description: 'Maximum number of items, 1 to 100' }),
   cursor: z
@@ -22,7 +22,7 @@ export const pageQuery = z.object({
 });
 export type PageQuery = z.output<typeof pageQuery>;
 
-/** Encodes the id of the last item of a page. Clients must treat the cursor as opaque. */
+/** Makes the cursor of the next page from the id of the last item of this page. Clients must treat a cursor as opaque. */
 export function encodeCursor(lastId: string): string {
   return Buffer.from(lastId).toString('base64url');
 }
@@ -47,12 +47,16 @@ function idIn(cursor: string): string | undefined {
   return uuid.test(id) && encodeCursor(id) === cursor ? id : undefined;
 }
 
+/** One page of a list, as the API answers it. */
 export interface Page<T> {
   readonly items: T[];
   readonly next_cursor: string | null;
 }
 
-/** Builds a page. `found` has up to `limit + 1` items: the extra item shows that there is a next page. */
+/**
+ * Builds the answer to a list request. `found` has up to `limit + 1` items: the extra item shows that there is a next page.
+ * `view` renders an item.
+ */
 export function page<T, V>(found: readonly T[], limit: number, view: (item: T) => V, idOf: (item: T) => string): Page<V> {
   const shown = found.slice(0, limit);
   const last = shown.at(-1);

@@ -14,7 +14,7 @@ const standardMembers = {
     .meta({ description: 'Which fields are wrong' }),
 };
 
-/** The schema of any refusal. Each error code has its own schema with further members. */
+/** Schema of the answer to any refused request. Each error code has its own schema with further members. */
 export const problem = z
   .object(standardMembers)
   .meta({ id: 'Problem', description: 'RFC 9457. Each code has a schema of its own; further members may be added.' });
@@ -27,7 +27,10 @@ const freeSeatsOfSector = { sector_id: z.guid(), ...freeSeats };
 const seatIds = z.array(z.guid());
 const saleStatus = z.enum(['scheduled', 'open', 'paused', 'sold_out', 'closed']);
 
-/** The members of each error code besides the standard ones. A new code without a row here does not compile. */
+/**
+ * The members that the answer of each error code has in addition to the standard members. A new code without a row here does not
+ * compile.
+ */
 export const problemMembers = {
   ALL_SEATS_HELD: {
     ...freeSeatsOfSector,
@@ -89,13 +92,13 @@ export const problemMembers = {
   VALIDATION_FAILED: {},
 } as const satisfies Record<ErrorCode, z.ZodRawShape>;
 
-/** The schema name of a code: `SEATS_UNAVAILABLE` → `SeatsUnavailableProblem`. */
+/** Returns the schema name of an error code: `SEATS_UNAVAILABLE` → `SeatsUnavailableProblem`. */
 export function problemName(code: ErrorCode): string {
   const words = code.split('_').map((word) => `${word[0]}${word.slice(1).toLowerCase()}`);
   return `${words.join('')}Problem`;
 }
 
-/** The schema of the refusal with each code. Created once, because a schema name may be registered only once. */
+/** The schema of the answer with each error code. Created once, because a schema name may be registered only once. */
 export const problemsByCode = new Map<ErrorCode, z.ZodType>(
   (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => {
     const { status, title } = rowOf(code);

@@ -4,7 +4,7 @@ import type { Logger } from '../logging/logger.ts';
 import type { ErrorCode } from './error-catalogue.ts';
 import { toProblem } from './problem.ts';
 
-/** Answers every error as problem+json by the error catalogue. The cause is only logged. */
+/** Answers every error of a handler as problem+json, with the status that the error catalogue gives. The cause is only logged. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(private readonly logger: Logger) {}
@@ -15,6 +15,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
+/** Logs an error of the service (5xx) and sends the problem+json answer, unless an answer was sent already. */
 export function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
   const problem = toProblem(error, request.id);
   if (problem.status >= 500) {
@@ -28,7 +29,7 @@ export function answerProblem(error: unknown, request: FastifyRequest, reply: Fa
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The error code this request was answered with, for hooks that run with or after the answer. */
+    /** The error code with which this request was answered, for hooks that run while or after the answer is sent. */
     problemCode?: ErrorCode;
   }
 }

@@ -4,7 +4,7 @@ import { QueryFailedError, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { toProblem } from './problem.ts';
 import { RequestRefused } from './request-refused.ts';
 
-test('toProblem: a DomainError becomes an answer with its code, its data at top level and the request id', () => {
+test('toProblem: a DomainError becomes an answer with the code of the error, its data as members at top level, and the request id', () => {
   const problem = toProblem(
     new DomainError('SEATS_UNAVAILABLE', 'Two of them are gone.', { seat_ids: ['a'], available: 3 }),
     'r-1',
@@ -41,7 +41,7 @@ test.each<[string, number, string, Error]>([
   ['a closed Redis connection', 503, 'DEPENDENCY_UNAVAILABLE', coded({}, 'Connection is closed.')],
   ['a starting Redis', 503, 'DEPENDENCY_UNAVAILABLE', coded({}, 'LOADING Redis is loading the dataset in memory')],
   ['an unknown error whose message contains "loading"', 500, 'INTERNAL_ERROR', coded({}, 'Failed loading the plan')],
-  ['an error with the status another service gave us', 500, 'INTERNAL_ERROR', coded({ status: 404 })],
+  ['an error whose `status` 404 is the answer of another service to us', 500, 'INTERNAL_ERROR', coded({ status: 404 })],
   ['a RequestRefused', 429, 'RATE_LIMITED', new RequestRefused('RATE_LIMITED')],
 ])('toProblem: %s is answered %d %s', (_what, status, code, error) => {
   const problem = toProblem(error, 'r');

@@ -4,6 +4,7 @@ import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from '..
 import { rowOf, type ErrorCode } from './error-catalogue.ts';
 import { RequestRefused, type FieldError } from './request-refused.ts';
 
+/** An error answer (RFC 9457, problem+json) with its HTTP status and headers. */
 export interface Problem {
   readonly code: ErrorCode;
   readonly status: number;
@@ -11,7 +12,7 @@ export interface Problem {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Fastify's own error codes as codes of our catalogue. */
+/** Maps Fastify's own error codes to codes of our catalogue. */
 const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
@@ -30,17 +31,21 @@ const statusCodes: Record<number, ErrorCode> = {
   503: 'SHUTTING_DOWN',
 };
 
-/** Error codes of Node for lost or refused connections. */
+/** Matches error codes of Node for lost or refused connections. */
 const unreachable = /^(ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
-/** Error messages of ioredis for lost connections. */
+/** Matches error messages of ioredis for lost connections. */
 const unreachableText =
   /Connection is closed|Stream isn't writeable|max retries per request|Command timed out|Failed to refresh slots cache/;
-/** Error replies of a Redis that runs but cannot serve: during a failover or start, out of memory, or without its replicas. */
+/**
+ * Matches error replies of a Redis that runs but cannot serve: during a failover or start, out of memory, or without its
+ * replicas.
+ */
 const redisRefusal = /^(READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM) /;
 
 /**
- * The error code for an SQLSTATE outside the transaction manager. Text that PostgreSQL cannot store (22021, 22P05: a NUL) came from
- * the caller. A standby that is not promoted yet answers 25006 to a write and 0A000 to a SERIALIZABLE transaction.
+ * Returns the error code for an SQLSTATE that was thrown outside the transaction manager. Text that PostgreSQL cannot store
+ * (22021, 22P05: a NUL) came from the caller. A PostgreSQL standby that is not promoted yet answers 25006 to a write and 0A000 to
+ * a SERIALIZABLE transaction.
  */
 function sqlstateCode(state: string): ErrorCode | undefined {
   if (RETRYABLE_SQLSTATES.has(state) || state === sqlstates.queryCanceled) return 'LOCK_TIMEOUT';
@@ -49,8 +54,8 @@ function sqlstateCode(state: string): ErrorCode | undefined {
 }
 
 /**
- * The error code for an error of Fastify (it has `statusCode`) or Nest (`HttpException`). An unknown 4xx becomes VALIDATION_FAILED.
- * The property `status` is ignored, because it may be the answer of another service to us.
+ * Returns the error code for an error of Fastify (it has `statusCode`) or Nest (`HttpException`). An unknown 4xx status becomes
+ * VALIDATION_FAILED. The property `status` of an error is ignored, because it may be the answer of another service to us.
  */
 function httpCode(error: { code?: unknown; statusCode?: unknown }): ErrorCode | undefined {
   const status = error instanceof HttpException ? error.getStatus() : Number(error.statusCode);

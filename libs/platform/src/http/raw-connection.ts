@@ -6,8 +6,8 @@ import { toProblem } from './problem.ts';
 import { RequestRefused } from './request-refused.ts';
 
 /**
- * Timeouts that disconnect slow clients: 10 s for the headers, 15 s for the whole request. Node checks them every 5 s instead of
- * every 30 s.
+ * Server timeouts against slow clients: 10 s for the headers, 15 s for the whole request. Node checks them every 5 s here,
+ * instead of every 30 s.
  */
 export const slowClientLimits = {
   requestTimeout: 15_000,
@@ -17,9 +17,10 @@ export const slowClientLimits = {
 const IDLE_CHECK_INTERVAL_MS = 50;
 
 /**
- * While the server closes: closes all connections as soon as no request is running. Node alone would wait for connections that have
- * not sent a request yet, because it does not count them as idle. Requests are counted instead of listing connections: a pod
- * has 19,000 connections, and a list of them took two kilobytes for each.
+ * Lets the server close without waiting for open connections: while it closes, all connections are closed as soon as no request
+ * is running. Node alone would wait for connections that have not sent a request yet, because Node does not count them as idle.
+ * Running requests are counted, instead of keeping a list of connections: a queue service process has 19,000 connections, and a
+ * list took two kilobytes for each.
  */
 export function closeConnectionsWhenIdle(fastify: FastifyInstance): void {
   const { server } = fastify;
@@ -60,7 +61,7 @@ export function answerUnparsable(error: { readonly code?: string; readonly rawPa
     'Connection: close',
     `X-Request-Id: ${requestId}`,
   ];
-  // The answer to HEAD has no body: the client would read it as the beginning of the next answer.
+  // The answer to HEAD has no body: the client would read a body as the beginning of the next answer.
   const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.subarray(0, 5).toString('latin1') === 'HEAD ';
   socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : text}`);
 }

@@ -1,5 +1,6 @@
 import type { ErrorCode } from './error-catalogue.ts';
 
+/** A wrong field of a request, in the answer VALIDATION_FAILED. */
 export interface FieldError {
   readonly path: string;
   readonly message: string;
@@ -9,12 +10,12 @@ interface Particulars {
   readonly detail?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors?: readonly FieldError[];
-  /** Members of the answer besides the standard ones, at top level. */
+  /** Members of the answer in addition to the standard ones, at top level. */
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
-/** Thrown by controllers and hooks to answer a request with an error. The error catalogue gives the status of the code. */
+/** Thrown by controllers and hooks to answer a request with an error. The error catalogue gives the HTTP status for the code. */
 export class RequestRefused extends Error {
   readonly particulars: Particulars;
 

@@ -8,7 +8,10 @@ declare module 'fastify' {
   }
 }
 
-/** The rules that the route declares (endpoint.ts). Cached: Fastify builds `routeOptions` anew on each access, and ten hooks read it. */
+/**
+ * Returns the rules that the route of a request declares (endpoint.ts). The result is cached: Fastify builds `routeOptions` anew
+ * on each access, and ten hooks read it.
+ */
 export function rulesOf(request: FastifyRequest): RouteRules {
   return (request.rules ??= request.routeOptions.config);
 }

@@ -2,7 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { EndpointRules } from './endpoint.ts';
 
-/** A registered route. Routes of plugins (static files, API docs) declare no rules; they are public by their prefix. */
+/** A registered route. Routes of plugins (static files, API docs) declare no rules; they are public by their path prefix. */
 export interface DeclaredRoute {
   readonly method: string;
   /** The path with its parameters as `:name`. */
@@ -25,6 +25,7 @@ export function keepRouteTable(fastify: FastifyInstance): void {
   });
 }
 
+/** The routes that `keepRouteTable` has recorded. */
 export function routesOf(app: NestFastifyApplication): readonly DeclaredRoute[] {
   return (app.getHttpAdapter().getInstance() as unknown as FastifyInstance).routeTable;
 }

@@ -1,18 +1,21 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from '../logging/logger.ts';
 
-/** After this the process exits even if a request still runs. It is longer than the default request deadline of 55 s. */
+/**
+ * Maximum time of a shutdown. After it the process exits even if a request still runs. It is longer than the default request
+ * deadline of 55 s.
+ */
 const DRAIN_TIMEOUT_MS = 60_000;
 /**
- * How many new connections the kernel keeps until the process accepts them. When a sale opens, thousands of fans connect at the same
- * instant. With Node's default of 511 further connections are reset or retried after a second. Linux limits this value to
- * `net.core.somaxconn`, 4096 by default.
+ * How many new connections the kernel keeps until the process accepts them. When a sale opens, thousands of fans connect at the
+ * same instant. With Node's default of 511, more connections than that are reset or retried after a second. Linux limits this
+ * value to `net.core.somaxconn`, 4096 by default.
  */
 const ACCEPT_BACKLOG = 4096;
 
 /**
- * Starts to listen. On the first SIGTERM or SIGINT the service drains: it takes no new work, finishes running requests and closes
- * its connections. A second signal is ignored, because a supervisor and a terminal may both send one.
+ * Starts the HTTP server. On the first SIGTERM or SIGINT the service drains: it takes no new work, finishes running requests and
+ * closes its connections. A second signal is ignored, because a supervisor and a terminal may each send one.
  */
 export async function runService(
   app: NestFastifyApplication,

@@ -21,12 +21,12 @@ test.each<[string, unknown, string[]]>([
   expect(await pathsOf(shape, body)).toEqual(paths);
 });
 
-test('asValidationFailed: the path of an error in a nested union is complete', async () => {
+test('asValidationFailed: the path of an error in a nested union begins at the root of the body', async () => {
   expect(await pathsOf(z.strictObject({ shapes: z.array(shape) }), { shapes: [{ radius: 1 }, { points: [1] }] })).toEqual([
     'shapes.1.points',
   ]);
 });
 
-test('asValidationFailed: of 1000 wrong items twenty are listed', async () => {
+test('asValidationFailed: the answer to a body with 1000 wrong items lists 20 errors', async () => {
   expect(await pathsOf(path, { points: Array.from({ length: 1000 }, () => 'x') })).toHaveLength(20);
 });

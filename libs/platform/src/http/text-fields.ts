@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
 /**
- * Characters that are not allowed in a name: control characters (PostgreSQL cannot store a NUL), half of a surrogate pair, line
- * separators, and marks that change the text direction.
+ * Matches characters that are not allowed in a name: control characters (PostgreSQL cannot store a NUL), half of a surrogate
+ * pair, line separators, and marks that change the text direction.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
-/** Nine or more combining marks in a row. No script needs so many, and they would cover the lines above and below. */
+/** Matches nine or more combining marks in a row. No script needs so many, and they would cover the lines above and below. */
 const STACKED_MARKS = /\p{M}{9,}/u;
 
 /** A person's name, as it is printed on a ticket and in a mail. */
@@ -17,6 +17,7 @@ export const personName = z
   .max(100, 'must have at most 100 characters')
   .refine((name) => !UNPRINTABLE.test(name) && !STACKED_MARKS.test(name), 'contains characters that are not allowed in a name');
 
+/** An e-mail address from a caller. */
 export const emailAddress = z.email('is not an e-mail address').max(254, 'must have at most 254 characters');
 
 /** A UUID from a caller, in upper or lower case. It is converted to lower case, as the database returns ids. */

@@ -2,6 +2,7 @@ import type { JWTHeaderParameters, JWTPayload } from 'jose';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** True for a UUID in upper or lower case. */
 export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && uuid.test(value);
 }
@@ -9,18 +10,24 @@ export function isUuid(value: unknown): value is string {
 /** Accepted difference between the clocks of the identity provider and of this machine. */
 export const CLOCK_TOLERANCE_SECONDS = 5;
 
-/** The end of the year 9999, the last year of RFC 3339. A time in milliseconds is far beyond it and is refused. */
+/**
+ * The last second of the year 9999, the last year of RFC 3339. A time in milliseconds instead of seconds is greater and is
+ * refused.
+ */
 const LAST_SECOND = 253_402_300_799;
 
-/** Accepted values of `typ`, lower case and without `application/`. RFC 7515 ignores case and lets senders omit that prefix. */
+/**
+ * Accepted values of `typ` in the header of a token, in lower case and without `application/`. RFC 7515 ignores case and lets
+ * senders omit the prefix `application/`.
+ */
 const TYPES = new Set(['jwt', 'at+jwt']);
 
 /**
- * Returns the user id of a token whose signature, issuer and audience are valid, or undefined if the other claims are not valid.
- * The claims are checked here again, because the types of jose do not guarantee what a token contains.
- * - `typ`: JWT or at+jwt. RFC 7519 makes it optional, so a token without it is accepted; another kind of token is not.
+ * Returns the user id in a token, or undefined if one of its claims is not valid. jose has checked signature, issuer and audience
+ * before. The claims are checked here, because the types of jose do not guarantee what a token contains.
+ * - `typ`: JWT or at+jwt. RFC 7519 makes it optional, so a token without it is accepted; a token of another type is not.
  * - `exp` is required, `iat` and `nbf` are optional. Each is a number of seconds, fractions allowed, from 0 to the year 9999.
- * - `iat` is not in the future. jose checks `exp` and `nbf` against the clock itself.
+ * - `iat` is not in the future. jose compares `exp` and `nbf` with the clock.
  * - `sub` is a UUID.
  */
 export function userOf(header: JWTHeaderParameters, claims: JWTPayload, nowSeconds: number): string | undefined {
@@ -36,7 +43,7 @@ function isAccessToken(typ: unknown): boolean {
   return typeof typ === 'string' && TYPES.has(typ.toLowerCase().replace(/^application\//, ''));
 }
 
-/** The upper limit also excludes Infinity, which JSON.parse returns for `1e400`. */
+/** True for a time in seconds. The upper limit excludes Infinity, too, which JSON.parse returns for `1e400`. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= LAST_SECOND;
 }

@@ -6,18 +6,19 @@ import { RequestRefused } from '../http/request-refused.ts';
 import { requestContext, type StoredAnswer } from '../logging/request-context.ts';
 import { IdempotencyRows, type StoredRow } from './idempotency-rows.ts';
 
+/** What a controller wants to answer: status, JSON body and the header `Location`. */
 export interface Answer {
   readonly status: number;
   readonly body?: unknown;
   readonly location?: string;
 }
 
-/** Sends the answer of a command, with its idempotency key: a repeated command gets the answer of the first one. */
+/** Sends the answer of a command that has an idempotency key: a repeated command gets the answer of the first command. */
 @Injectable()
 export class Answers {
   constructor(private readonly rows: IdempotencyRows) {}
 
-  /** For a command that runs in `TransactionManager.run`, which commits the rendered answer together with the effect. */
+  /** Answers a command that runs in `TransactionManager.run`, which commits the rendered answer together with the effect. */
   async give<T>(reply: FastifyReply, command: () => Promise<T>, view: (result: T) => Answer): Promise<void> {
     const key = requestContext.current()?.requestKey;
     if (key) key.render = (result) => toStored(view(result as T));
@@ -30,8 +31,8 @@ export class Answers {
   }
 
   /**
-   * For a command that commits the key itself, with the id of what it made instead of an answer. A repeated command is answered
-   * by rendering what the first one made, as it was then (`find`).
+   * Answers a command that commits the key itself, with the id of the created object instead of an answer. A repeated command is
+   * answered by reading that object as it was created (`find`) and rendering it.
    */
   async giveMade<T>(
     reply: FastifyReply,
@@ -52,7 +53,7 @@ export class Answers {
     }
   }
 
-  /** The answer of the first command with this key; throws the error again when there is none. */
+  /** Returns the answer of the first command with this key. Throws `error` when there is no such answer. */
   private async firstAnswer(
     reply: FastifyReply,
     error: unknown,
@@ -60,7 +61,7 @@ export class Answers {
   ): Promise<StoredAnswer> {
     const key = reply.request.currentKey?.requestKey;
     const isUsed = error instanceof KeyAlreadyUsed;
-    // A refusal may be an effect of the first command itself: the limit is reached, the hold is paid.
+    // A repeated command may be refused because of the effect of the first one: the ticket limit is reached, the hold is paid.
     const mayBeRepeat = isUsed || (error instanceof DomainError && reply.request.routeOptions.config.keyWithEffect);
     if (!key || !mayBeRepeat) throw error;
     const first = await this.rows.read(key.key);

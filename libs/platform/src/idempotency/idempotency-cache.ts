@@ -3,18 +3,20 @@ import type { StoredAnswer } from '../logging/request-context.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import { cacheKey, keyScripts, type ClaimReply, type OnError, type KeyScripts, type CachedFields } from './key-scripts.ts';
 
-/** From CONTRACT §4. The longest allowed request takes longer, so the lock is renewed. */
+/** Lifetime of the lock of a key, from CONTRACT §4. The longest allowed request takes longer, so the lock is renewed. */
 const LOCK_TTL_MS = 30_000;
-/** The lock is renewed three times in its lifetime, so two renewals may fail before the lock is lost. */
+/** How often a lock is renewed in its lifetime: two renewals may fail before the lock is lost. */
 const RENEWALS_PER_LOCK_TTL = 3;
 
 const BODY = ',"body":';
 
+/** The outcome of a request, as it is stored under its key. */
 export interface FinishedRequest {
   readonly fingerprint: string;
   readonly answer: StoredAnswer;
 }
 
+/** What Redis has about a key. A running request (`processing`) has no answer yet. */
 export interface CachedAnswer {
   readonly state: 'processing' | 'completed';
   readonly fingerprint: string;
@@ -22,11 +24,11 @@ export interface CachedAnswer {
 }
 
 /**
- * Result of claiming a key:
- * - `owner`: this request has the lock and may run.
+ * Result of claiming a key for a request:
+ * - `owner`: this request has the lock of the key and may run.
  * - `known`: the key is finished, or belongs to a request with another fingerprint.
- * - `isUnknown`: Redis could not be asked.
- * - none of them: the first request with this key is still running.
+ * - `isUnknown`: Redis did not answer.
+ * - no member: the first request with this key is still running.
  */
 export interface KeyClaim {
   readonly owner?: string;
@@ -35,12 +37,12 @@ export interface KeyClaim {
 }
 
 /**
- * The fast part of idempotency (CONTRACT §4), in Redis. It knows running and finished keys and replays answers without a query to
- * PostgreSQL. It may lose its data at any time: the idempotency row, committed with the effect, prevents a second effect.
+ * The part of idempotency (CONTRACT §4) that is in Redis. It knows running and finished keys and replays answers without a query
+ * to PostgreSQL. Redis may lose its data at any time: the idempotency row, committed with the effect, prevents a second effect.
  */
 export class IdempotencyCache {
   private readonly scripts: KeyScripts;
-  /** The locks that this process holds: the key by owner. */
+  /** The locks that this process holds. The map has the key by the owner name of its lock. */
   private readonly heldLocks = new Map<string, string>();
   private readonly process = randomUUID();
   private claimCount = 0;
@@ -53,11 +55,15 @@ export class IdempotencyCache {
     this.scripts = keyScripts(redis, lockMs);
   }
 
+  /** Reads what Redis has about a key, without a claim. */
   async read(key: string): Promise<CachedAnswer | undefined> {
     return cached(await this.redis.hmget(cacheKey(key), 'status', 'fingerprint', 'response'));
   }
 
-  /** Takes the lock of the key and renews it until `complete` or `forget`, unless the key is known or its first request is running. */
+  /**
+   * Takes the lock of the key and renews it until `complete` or `forget` is called. Takes no lock if the key is known or its
+   * first request is still running.
+   */
   claim(key: string, fingerprint: string): Promise<KeyClaim> {
     this.claimCount += 1;
     const owner = `${this.process}.${this.claimCount}`;
@@ -72,20 +78,23 @@ export class IdempotencyCache {
     });
   }
 
-  /** Resolves when the answer was sent to Redis, so a repeated request of the answered caller reaches Redis after it. */
+  /**
+   * Stores the answer and releases the lock. Resolves when the command was sent to Redis. So when a caller gets the answer and
+   * repeats the request, that request reaches Redis after the command.
+   */
   complete(key: string, owner: string, { fingerprint, answer }: FinishedRequest, onError: OnError): Promise<unknown> {
     this.heldLocks.delete(owner);
     const isRefusal = answer.status >= 400;
     return this.scripts.complete(key, owner, { fingerprint, response: toText(answer), isRefusal }, onError);
   }
 
-  /** For a request without an effect and without a lasting answer: the key may be used again. */
+  /** Deletes the key of a request that had no effect and whose answer is not stored: the key may be used again. */
   forget(key: string, owner: string, onError: OnError): Promise<unknown> {
     this.heldLocks.delete(owner);
     return this.scripts.forget(key, owner, onError);
   }
 
-  /** One timer renews all locks. A timer for each would cost more, because locks are many and short-lived. */
+  /** One timer renews all locks of the process. A timer for each lock would cost more, because locks are many and short-lived. */
   private renewWhileHeld(key: string, owner: string): void {
     this.heldLocks.set(owner, key);
     this.renewal ??= setInterval(() => {
@@ -94,14 +103,17 @@ export class IdempotencyCache {
   }
 }
 
-/** The body is the last member and is copied as text, so it is not parsed again and is replayed byte for byte. */
+/**
+ * Makes the stored text of an answer. The body is the last member and is copied as text, so that it is replayed byte for byte and
+ * not parsed again.
+ */
 function toText({ status, location, body }: StoredAnswer): string {
   const head = location === undefined ? `{"status":${status}` : `{"status":${status},"location":${JSON.stringify(location)}`;
   return body === '' ? `${head}}` : `${head},"body":${body}}`;
 }
 
 function fromText(text: string): StoredAnswer {
-  // The first match is the body member: inside the location the quotes of this text would be escaped.
+  // The first match of `BODY` is the body member: inside the location the quotes of `BODY` would be escaped.
   const at = text.indexOf(BODY);
   const head = JSON.parse(at < 0 ? text : `${text.slice(0, at)}}`) as Omit<StoredAnswer, 'body'>;
   return { ...head, body: at < 0 ? '' : text.slice(at + BODY.length, -1) };

@@ -8,9 +8,12 @@ import type { IdempotencyCache, KeyClaim } from './idempotency-cache.ts';
 import type { IdempotencyRows } from './idempotency-rows.ts';
 import { fingerprintOf, isIdempotencyKey } from './request-fingerprint.ts';
 
-/** Lasting refusals: replayed from Redis for the same key. They had no effect, so they have no idempotency row. */
+/**
+ * HTTP status of lasting refusals: a repeated key gets the same refusal from Redis. Refused requests had no effect, so they have
+ * no idempotency row.
+ */
 const LASTING_STATUS = new Set([404, 409]);
-/** Passing refusals: they are not stored. The same key may be sent again and may then succeed. */
+/** Error codes of passing refusals: they are not stored. The same key may be sent again, and the request may then succeed. */
 const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'SEATS_BUSY',
   'ALL_SEATS_HELD',
@@ -21,9 +24,10 @@ const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'IDEMPOTENCY_KEY_IN_USE',
 ]);
 
+/** The idempotency key of the request that is running. */
 interface CurrentKey {
   readonly requestKey: RequestKey;
-  /** The owner name of the lock in Redis; undefined if this request does not have the lock. */
+  /** The owner name of the lock of the key in Redis; undefined if this request does not have that lock. */
   readonly owner: string | undefined;
 }
 
@@ -42,6 +46,7 @@ function replay(reply: FastifyReply, answer: StoredAnswer): FastifyReply {
 
 const MUTATING = new Set(['POST', 'PUT', 'PATCH']);
 
+/** True for requests that change something and must have an idempotency key. */
 export function needsKey(request: FastifyRequest): boolean {
   const { access, noKeyBecause } = rulesOf(request);
   return MUTATING.has(request.method) && !request.is404 && !noKeyBecause && access !== undefined && access !== 'internal';
@@ -59,9 +64,9 @@ interface Exchange {
 }
 
 /**
- * Idempotency (CONTRACT §4) for every mutating route. Before the handler, a hook replays the stored answer or claims the key.
- * With the answer, a second hook stores the outcome. Both hooks are chains of `then`: under peak load async functions here
- * caused a tenth of the garbage of a request.
+ * Idempotency (CONTRACT §4) for every route that changes something. Before the handler, a hook replays the stored answer or
+ * claims the key. When the answer is sent, a second hook stores the outcome. Both hooks are chains of `then`: under peak load
+ * async functions here caused a tenth of the garbage of a request.
  */
 export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies): void {
   fastify.addHook('preValidation', (request, reply, done) => {
@@ -107,7 +112,7 @@ function keyOf(request: FastifyRequest): string {
   });
 }
 
-/** Returns the answer of the first use of the key, or undefined if this request may run. */
+/** Returns the answer of the first request with this key, or undefined if this request may run. */
 function firstAnswer(
   request: FastifyRequest,
   requestKey: RequestKey,
@@ -118,12 +123,16 @@ function firstAnswer(
   if (known?.answer) return known.answer;
   const { keyWithEffect } = rulesOf(request);
   if (owner) request.currentKey = { requestKey, owner };
-  // No query here: if the key was used, the transaction of the effect fails on its row.
+  // With `keyWithEffect` the idempotency row is not read before a request that may run. If the key was used, the transaction of
+  // the effect fails when it inserts the row.
   if (keyWithEffect && (owner ?? isUnknown)) return undefined;
   return answerInRow(requestKey, rows, { isTaken: !owner && !isUnknown, keyWithEffect });
 }
 
-/** The holder of the lock may have stopped between its effect and its command to Redis. Then the row has the answer. */
+/**
+ * Returns the answer in the idempotency row. The row may have an answer that Redis lacks: the process of the first request may
+ * have stopped between the effect and its command to Redis.
+ */
 async function answerInRow(
   requestKey: RequestKey,
   rows: IdempotencyRows,
@@ -141,7 +150,8 @@ function mustBeSameRequest(first: { readonly fingerprint: string }, requestKey: 
 
 /**
  * Stores a success or a lasting refusal under the key, and forgets the key after any other refusal. Only the holder of the lock
- * updates Redis; the row needs no lock. The answer does not wait for Redis' reply: if a success is lost there, the row has it.
+ * updates Redis; the idempotency row needs no lock. The answer is sent without waiting for Redis' reply: if Redis loses a
+ * success, the row still has it.
  */
 function storeOutcome(
   { request, reply }: Exchange,

@@ -22,7 +22,7 @@ import { fingerprintOf } from './request-fingerprint.ts';
 
 const ANA = '0190a000-0000-7000-8000-000000000001';
 const IVA = '0190a000-0000-7000-8000-000000000002';
-/** Shorter than the 30 s in production, so that tests can outlive the lock. */
+/** Lifetime of the lock of a key: shorter than the 30 s in production, so that tests can outlive it. */
 const LOCK_MS = 240;
 
 let testDatabase: TestDatabase;
@@ -33,7 +33,7 @@ let proxy: TcpProxy;
 let redis: RedisConnection;
 let app: NestFastifyApplication;
 
-/** Runs in every command before its transaction. A test can wait or break something in it. */
+/** Runs in every request before its transaction. A test can wait or break something in it. */
 let beforeTransaction: () => Promise<unknown> = () => Promise.resolve();
 let runs = 0;
 
@@ -213,7 +213,7 @@ test('idempotency: a repeated request gets the same answer and has no second eff
   expect([await effects(), runs]).toEqual([1, 1]);
 });
 
-test('idempotency: the answer is stored in Redis for 48 hours under the keys of the contract, and the lock is released', async () => {
+test('idempotency: the answer is stored in Redis for 48 hours under the specified Redis key, and the lock of the key is released', async () => {
   const key = newKey();
   await send(key);
   expect(await redis.hgetall(`idempotency:${key}`)).toMatchObject({
@@ -224,7 +224,7 @@ test('idempotency: the answer is stored in Redis for 48 hours under the keys of 
   expect(await redis.exists(`idempotency:lock:${key}`)).toBe(0);
 });
 
-test('idempotency: after a loss of Redis a repeated request is answered from PostgreSQL, and the next one from Redis again', async () => {
+test('idempotency: after Redis has lost its data, the first repetition is answered from PostgreSQL and the second from Redis', async () => {
   const key = newKey();
   const first = await send(key);
   await testRedis.flush();
@@ -249,7 +249,7 @@ test.each<[string, Sent]>([
   ['another caller', { as: IVA }],
   ['another path', { path: '/effects-without-row' }],
   ['another method', { method: 'PUT' }],
-])('idempotency: the same key with %s is refused as reused, also when only PostgreSQL has the key', async (_what, other) => {
+])('idempotency: a used key with %s is refused as reused, even if only PostgreSQL has the key', async (_what, other) => {
   const key = newKey();
   const first = await send(key);
   expect(await send(key, other)).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
@@ -261,7 +261,7 @@ test.each<[string, Sent]>([
   expect(await effects()).toBe(1);
 });
 
-test('idempotency: while the first request runs, a repeated key is 409 in use with Retry-After, also longer than one lock lifetime', async () => {
+test('idempotency: while the first request runs, a second one with its key is 409 IDEMPOTENCY_KEY_IN_USE with Retry-After, even after the lifetime of one lock', async () => {
   const key = newKey();
   const barrier = barrierFor(2);
   beforeTransaction = barrier;
@@ -274,7 +274,7 @@ test('idempotency: while the first request runs, a repeated key is 409 in use wi
   expect([(await first).status, await effects()]).toEqual([201, 1]);
 });
 
-test('idempotency: after a crash before the effect, the lock expires and the key may be used again, for the same request only', async () => {
+test('idempotency: after a crash before the effect, the lock of the key expires, and then the same request, but no other, may use the key', async () => {
   const key = newKey();
   const fingerprint = fingerprintOf({ userId: ANA, method: 'POST', path: '/effects', body: { name: 'a' } });
   await redis.hset(`idempotency:${key}`, { status: 'processing', fingerprint });
@@ -285,7 +285,7 @@ test('idempotency: after a crash before the effect, the lock expires and the key
   expect(await send(key)).toMatchObject({ status: 201, replayed: false });
 });
 
-test('idempotency: after a crash between the effect and the update of Redis, the row answers the same request, also while the lock exists', async () => {
+test('idempotency: after a crash between the effect and the update of Redis, a repeated request is answered from PostgreSQL, even while the lock of the key exists', async () => {
   const key = newKey();
   const first = await send(key);
   await redis.hset(`idempotency:${key}`, { status: 'processing' });
@@ -297,7 +297,7 @@ test('idempotency: after a crash between the effect and the update of Redis, the
   expect([runs, await effects()]).toEqual([1, 1]);
 });
 
-test('idempotency: a caller who was answered and repeats at once in another process finds the key completed', async () => {
+test('idempotency: when a caller has the answer and repeats the request at once in another process, Redis has the key as completed there', async () => {
   const other = connectRedis(testRedis.url, { name: 'another process' });
   await whenReady(other);
   for (let attempt = 0; attempt < 50; attempt += 1) {
@@ -309,7 +309,7 @@ test('idempotency: a caller who was answered and repeats at once in another proc
   await closeRedis(other);
 });
 
-test('idempotency: a claim of a key that has finished meanwhile gets the stored answer and takes no lock', async () => {
+test('idempotency: a claim of a finished key returns the stored answer and takes no lock', async () => {
   const key = newKey();
   const first = await send(key);
   const { fingerprint } = (await redis.hgetall(`idempotency:${key}`)) as { fingerprint: string };
@@ -339,7 +339,7 @@ test('idempotency: without Redis fifty simultaneous requests with one key have o
   expect([await effects(), answers.filter(({ replayed }) => !replayed).length]).toEqual([1, 1]);
 });
 
-test('idempotency: Redis is lost while the first request runs: a second one runs too, has no effect and gets the answer of the first', async () => {
+test('idempotency: if Redis loses its data while a request runs, a second request with the key runs, too, has no effect and gets the answer of the first', async () => {
   const key = newKey();
   beforeTransaction = barrierFor(2);
   const first = send(key);
@@ -350,7 +350,7 @@ test('idempotency: Redis is lost while the first request runs: a second one runs
   expect([both[0].body === both[1].body, both.filter(({ replayed }) => replayed).length, await effects()]).toEqual([true, 1, 1]);
 });
 
-test('idempotency: negative control: without the idempotency row and without Redis two requests with one key have two effects', async () => {
+test('idempotency: negative control: if neither PostgreSQL nor Redis stores the key, two requests with one key have two effects', async () => {
   await loseRedis();
   const key = newKey();
   beforeTransaction = barrierFor(2);
@@ -359,7 +359,7 @@ test('idempotency: negative control: without the idempotency row and without Red
 });
 
 test.each(['NOT_FOUND', 'INVALID_STATE', 'TICKET_LIMIT_REACHED', 'RESERVATION_EXPIRED'])(
-  'idempotency: %s is a lasting refusal: it is replayed from Redis, and PostgreSQL has no row',
+  'idempotency: %s is a lasting refusal: a repeated request gets it from Redis, and PostgreSQL stores nothing',
   async (code) => {
     const key = newKey();
     const first = await send(key, { path: '/refusals', body: { code } });
@@ -384,7 +384,7 @@ test.each([
   'OUTCOME_UNKNOWN',
   'DEPENDENCY_UNAVAILABLE',
   'INTERNAL_ERROR',
-])('idempotency: %s is a passing refusal: it is not stored, and the same key runs again', async (code) => {
+])('idempotency: %s is a passing refusal: it is not stored, and a repeated request with the same key runs', async (code) => {
   const key = newKey();
   expect(await send(key, { path: '/refusals', body: { code } })).toMatchObject({ code, replayed: false });
   expect(await redis.exists(`idempotency:${key}`, `idempotency:lock:${key}`)).toBe(0);
@@ -398,7 +398,7 @@ test('idempotency: the key of a malformed request can be used again', async () =
   expect(await send(key)).toMatchObject({ status: 201, replayed: false });
 });
 
-test('idempotency: a success without a transaction is replayed from Redis, and from PostgreSQL after a loss of Redis', async () => {
+test('idempotency: the answer of a request that needed no transaction is replayed from Redis, and from PostgreSQL after Redis has lost its data', async () => {
   const key = newKey();
   const call = { path: '/nothing', body: '{}' };
   expect(await send(key, call)).toMatchObject({ status: 200, body: '{"run":1}', replayed: false });
@@ -407,7 +407,7 @@ test('idempotency: a success without a transaction is replayed from Redis, and f
   expect(await send(key, call)).toMatchObject({ status: 200, body: '{"run":1}', replayed: true });
 });
 
-test('idempotency: a late refusal does not replace the stored answer of the request that took over the key', async () => {
+test('idempotency: if a request lost its lock and is refused late, its refusal does not replace the stored answer of the request that took over the key', async () => {
   const [key, fingerprint] = [newKey(), 'f'];
   const cache = new IdempotencyCache(redis, LOCK_MS);
   const fail = (error: unknown): void => {

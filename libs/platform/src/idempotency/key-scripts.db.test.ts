@@ -23,7 +23,7 @@ const fail = (error: unknown): void => {
 };
 const answer = { fingerprint: 'f', response: '{"status":201}', isRefusal: false };
 
-/** `isCluster` alone selects the cluster scripts, so a connection to a single server with this flag tests them. */
+/** Only the flag `isCluster` selects the scripts for a cluster, so a connection to a single server with this flag tests them. */
 const variants: [string, () => KeyScripts][] = [
   ['on one server', () => keyScripts(redis, LOCK_MS)],
   ['in a cluster', () => keyScripts(Object.create(redis, { isCluster: { value: true } }) as RedisConnection, LOCK_MS)],
@@ -48,20 +48,20 @@ describe.each(variants)('idempotency keys in Redis, %s', (_name, create) => {
     expect(await redis.ttl(`idempotency:${key}`)).toBeGreaterThan(ANSWER_TTL_SECONDS - 10);
   });
 
-  test('claim: a finished key returns its stored response, and its lock is released', async () => {
+  test('claim: a claim of a finished key gets its stored response, and no lock of the key remains', async () => {
     await scripts.claim(key, 'one', 'f');
     await scripts.complete(key, 'one', answer, fail);
     expect(await scripts.claim(key, 'two', 'f')).toEqual(['completed', 'f', answer.response]);
     expect(await lock()).toBeNull();
   });
 
-  test('claim: a request with another fingerprint gets the fields of the first request, also while that is running', async () => {
+  test('claim: a request with another fingerprint gets the stored fields of the first request, even while the first request is running', async () => {
     await scripts.claim(key, 'one', 'f');
     expect(await scripts.claim(key, 'two', 'g')).toEqual(['processing', 'f', null]);
     expect(await lock()).toBe('one');
   });
 
-  test('complete: a hash that Redis lost is created again and expires', async () => {
+  test('complete: if Redis lost the hash of the key, the hash is created again and expires', async () => {
     await scripts.claim(key, 'one', 'f');
     await testRedis.flush();
     await scripts.complete(key, 'one', answer, fail);
@@ -69,7 +69,7 @@ describe.each(variants)('idempotency keys in Redis, %s', (_name, create) => {
     expect(await redis.ttl(`idempotency:${key}`)).toBeGreaterThan(ANSWER_TTL_SECONDS - 10);
   });
 
-  test('complete and forget: an owner that lost the lock does not release the lock of another, and its refusal replaces no answer', async () => {
+  test('complete and forget: an owner that lost the lock does not release the lock of the next owner, and its refusal replaces no stored answer', async () => {
     await scripts.claim(key, 'late', 'f');
     await scripts.release(key, 'late');
     await scripts.claim(key, 'next', 'f');

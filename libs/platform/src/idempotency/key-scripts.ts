@@ -1,25 +1,40 @@
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import { BatchedScript } from '../redis/batched-script.ts';
 
+/** How long Redis keeps a key and its answer (CONTRACT §4). */
 export const ANSWER_TTL_SECONDS = 48 * 3600;
 
-/** The fields status, fingerprint and response of the hash. */
+/** The fields status, fingerprint and response of the Redis hash of a key. */
 export type CachedFields = readonly (string | null)[];
-/** 1: the caller has the lock and may run; 0: another request holds the lock; otherwise the fields of the known key. */
+/**
+ * Reply to a claim. 1: the caller has the lock of the key and may run; 0: another request holds that lock; otherwise the fields
+ * of a key that is finished or has another fingerprint.
+ */
 export type ClaimReply = 0 | 1 | CachedFields;
 
+/** What `complete` stores: the answer to a request. */
 export interface Completion {
   readonly fingerprint: string;
   readonly response: string;
-  /** A refusal never replaces a stored answer. A request that lost its lock may be refused although the next owner succeeded. */
+  /**
+   * True for a refusal, which never replaces a stored answer. A request that lost its lock may be refused although the next owner
+   * of the lock succeeded.
+   */
   readonly isRefusal: boolean;
 }
 
+/** Called when Redis fails after the function has resolved. */
 export type OnError = (error: unknown) => void;
 
-/** The Redis scripts for a key (hash `idempotency:{key}`) and its lock (`idempotency:lock:{key}`, whose value is the owner). */
+/**
+ * The Redis scripts for an idempotency key (hash `idempotency:{key}`) and its lock (`idempotency:lock:{key}`, whose value is the
+ * owner).
+ */
 export interface KeyScripts {
-  /** Takes the lock and marks the key as processing, unless the key is finished, has another fingerprint, or is locked. */
+  /**
+   * Takes the lock and marks the key as processing, unless the key is finished, has another fingerprint, or is locked by another
+   * owner.
+   */
   claim(key: string, owner: string, fingerprint: string): Promise<ClaimReply>;
   /** Stores the answer and releases the lock if `owner` still has it. Resolves when the command was sent, not when Redis replied. */
   complete(key: string, owner: string, completion: Completion, onError: OnError): Promise<unknown>;
@@ -29,21 +44,26 @@ export interface KeyScripts {
   release(key: string, owner: string): Promise<unknown>;
 }
 
+/** The Redis key of an idempotency key. */
 export const cacheKey = (key: string): string => `idempotency:${key}`;
 const lockKey = (key: string): string => `idempotency:lock:${key}`;
 
+/** Returns the scripts that fit the connection: for a single server or for a cluster. */
 export function keyScripts(redis: RedisConnection, lockMs: number): KeyScripts {
   return redis.isCluster ? new ClusterKeyScripts(redis, lockMs) : new SingleServerKeyScripts(redis, lockMs);
 }
 
-/** Parts of the Lua functions below. They use the parameters of the function: key, lock, owner, fingerprint, response. */
+/** Parts of the Lua functions below. They use the parameters of those functions: key, lock, owner, fingerprint, response. */
 const known = `if redis.call('EXISTS', key) == 1 then
     local known = redis.call('HMGET', key, 'status', 'fingerprint', 'response')
     if known[1] == 'completed' or (known[2] and known[2] ~= fingerprint) then return known end
   end`;
 const begin = `redis.call('HSET', key, 'status', 'processing', 'fingerprint', fingerprint)
   redis.call('EXPIRE', key, ${ANSWER_TTL_SECONDS})`;
-/** Stores the answer, unless a refusal would replace a stored answer. A hash that Redis has lost is created again with an expiry. */
+/**
+ * Stores the answer, unless it is a refusal and the key has an answer already. If Redis has lost the hash of the key, it is
+ * created again with an expiry.
+ */
 const complete = `if is_refusal ~= '1' or redis.call('HGET', key, 'status') ~= 'completed' then
     local made = redis.call('HSET', key, 'status', 'completed', 'fingerprint', fingerprint, 'response', response)
     if made > 1 then redis.call('EXPIRE', key, ${ANSWER_TTL_SECONDS}) end
@@ -127,7 +147,10 @@ end`,
   }
 }
 
-/** For a cluster: key and lock may be on two nodes, so two scripts are sent together. If they disagree, the idempotency row decides. */
+/**
+ * For a cluster: key and lock may be on two nodes, so two scripts are sent at the same time. If their results disagree, the
+ * idempotency row in PostgreSQL decides.
+ */
 class ClusterKeyScripts extends LockScripts implements KeyScripts {
   private readonly takeLock: BatchedScript<number>;
   private readonly beginKey: BatchedScript<CachedFields | number>;

@@ -17,7 +17,7 @@ test('canonicalJson: the order of members and white space do not change the text
   expect(canonicalJson(JSON.parse('{"b": [1, {"y":2,"x":"č"}], "a":null}'))).toBe('{"a":null,"b":[1,{"x":"č","y":2}]}');
 });
 
-test('fingerprintOf: another caller, method, path or body gives another fingerprint', () => {
+test('fingerprintOf: requests that differ in caller, method, path or body have different fingerprints', () => {
   const base = { userId: 'u', method: 'POST', path: '/a', body: { a: 1 } };
   const variants = [
     { ...base, userId: 'v' },

@@ -37,7 +37,7 @@ function mail(fields: object = {}): RelayedMessage {
   };
 }
 
-test('a message becomes a job with its body, its id and three attempts', async () => {
+test('a message becomes a job with the body and the id of the message and three attempts', async () => {
   const message = mail();
   expect(await destination.deliver([message])).toEqual([{ id: message.id, outcome: 'delivered' }]);
   const job = await queue.getJob(message.id);
@@ -51,7 +51,7 @@ test('a message that is delivered three times is one job', async () => {
   expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1 });
 });
 
-test('an invalid message is poison, its error names the field without its value, and the valid message is delivered', async () => {
+test('an invalid message can never be delivered (poison), its error names the wrong field without the value, and a valid message beside it is delivered', async () => {
   const [good, bad] = [mail(), mail({ recipient: 'not-an-address' })];
   const [poisoned, other] = await destination.deliver([bad, good]);
   expect(other).toEqual({ id: good.id, outcome: 'delivered' });
@@ -66,7 +66,7 @@ test('a batch of 1,000 messages is delivered', async () => {
   expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1000 });
 });
 
-test('when Redis is out of memory the whole delivery throws, so that the relay deletes nothing', async () => {
+test('when Redis is out of memory `deliver` throws, so that the relay deletes no message', async () => {
   await redis.call('CONFIG', 'SET', 'maxmemory', '1');
   await expect(destination.deliver([mail()])).rejects.toThrow('OOM');
   await redis.call('CONFIG', 'SET', 'maxmemory', '0');

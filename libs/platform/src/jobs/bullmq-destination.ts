@@ -4,10 +4,16 @@ import { notificationJobOptions } from './job-policy.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import type { Delivery, Destination, RelayedMessage } from '../outbox/destination.ts';
 
-/** With fewer rows of a broadcast a bundle costs more than it saves, because a worker has to unpack it. */
+/**
+ * Minimum number of outbox rows of a broadcast for a bundle. With fewer rows a bundle costs more than it saves, because a worker
+ * has to unpack it.
+ */
 const MIN_ROWS_FOR_BUNDLES = 4;
 
-/** Delivers messages to one of the notification queues. The message's body is the job, and the message's id is the job's id. */
+/**
+ * Delivers outbox messages to one of the mail and push queues. The body of a message is the job, and the id of the message is the
+ * id of the job.
+ */
 export class BullmqDestination implements Destination {
   readonly batchSize = 1000;
   readonly keepsCopy = true;

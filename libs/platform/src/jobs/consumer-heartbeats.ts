@@ -1,7 +1,7 @@
 import type { RedisConnection } from '../redis/redis-connection.ts';
 
 const INTERVAL_MS = 5000;
-/** Expiry of a heartbeat. After three missed ones the queue counts as having no consumer. */
+/** Expiry of a heartbeat. When three heartbeats were missed, the queue counts as having no consumer. */
 const EXPIRY_SECONDS = 15;
 
 const keyOf = (prefix: string, queue: string): string => `${prefix}:consumer:${queue}`;

@@ -17,10 +17,10 @@ afterAll(async () => {
 });
 
 const openSuspects = (): CrashSuspects => new CrashSuspects(connection, '{test}:work', 2);
-/** Work that never ends, as if the worker died while handling it. */
+/** Work of a job that never ends, as if the worker process died while doing it. */
 const neverEnding = (): Promise<never> => new Promise(() => undefined);
 
-test('a suspect waits until running jobs have ended, and later jobs wait until the suspect has ended', async () => {
+test('a job suspected of crashing a worker starts when all running jobs have ended, and later jobs wait until it has ended', async () => {
   const suspects = openSuspects();
   const seen: string[] = [];
   const work = (name: string) => async (): Promise<void> => {
@@ -35,11 +35,12 @@ test('a suspect waits until running jobs have ended, and later jobs wait until t
   expect(seen).toEqual(['a begins', 'a ends', 'suspect begins', 'suspect ends', 'b begins', 'b ends']);
 });
 
-test('a suspect fails for good after its third crash, and its crash count starts at zero when an operator retries it', async () => {
+test('a suspected job fails for good after its third crash, and its crash count starts at zero when an operator retries it', async () => {
   for (let worker = 1; worker <= 2; worker += 1) {
     void openSuspects().runAlone('deadly', neverEnding);
     await pause(20);
-    // In between the job is held back, because the dead worker's claim is still locked. This neither adds nor removes a crash.
+    // Between the crashes the job is held back once, because the claim of the dead worker is still locked. Being held back
+    // neither adds nor removes a crash.
     if (worker === 1)
       await openSuspects()
         .runAlone('deadly', () => Promise.reject(new Error('held')))
@@ -51,7 +52,7 @@ test('a suspect fails for good after its third crash, and its crash count starts
   expect(await openSuspects().runAlone('deadly', () => Promise.resolve('sent'))).toBe('sent');
 });
 
-test('a job that fails without a crash is not counted', async () => {
+test('a suspected job that fails without crashing the worker does not count as a crash', async () => {
   for (let time = 0; time < 5; time += 1) {
     await expect(openSuspects().runAlone('j', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   }

@@ -5,9 +5,9 @@ import { PermanentFailure } from './job-outcomes.ts';
 const COUNT_EXPIRY_SECONDS = 86_400;
 
 /**
- * Finds the job that crashes workers. When a worker dies, each of its jobs may be the cause, so all of them become suspects.
- * From then on a suspect runs alone, so that it is the only possible cause of the next crash. After the third crash it becomes a
- * dead letter. Without this BullMQ would fail all jobs of a dead worker, also the innocent ones.
+ * Finds the job that crashes worker processes. When a worker dies, each of the jobs it was doing may be the cause, so all of them
+ * become suspects. A suspect runs alone, so that it is the only possible cause of the next crash. After the third crash a suspect
+ * becomes a dead letter. Without this class BullMQ would fail all jobs of a dead worker, even those that are not the cause.
  */
 export class CrashSuspects {
   private runningJobs = 0;
@@ -17,11 +17,14 @@ export class CrashSuspects {
   constructor(
     private readonly connection: Redis | Cluster,
     private readonly prefix: string,
-    /** Crashes that a suspect may cause. The crash that made it a suspect is not counted, because other jobs ran beside it. */
+    /**
+     * How many crashes a suspect may cause. The crash that made it a suspect is not counted, because other jobs ran at the same
+     * time.
+     */
     private readonly maxCrashes: number,
   ) {}
 
-  /** Runs a job that is not a suspect: many in parallel, but not while a suspect runs. */
+  /** Runs a job that is not a suspect (see the class). Such jobs run in parallel, but not while a suspect runs. */
   async runShared<T>(work: () => Promise<T>): Promise<T> {
     while (this.suspectRun) await this.suspectRun;
     this.runningJobs += 1;
@@ -33,7 +36,7 @@ export class CrashSuspects {
     }
   }
 
-  /** Runs a suspect while no other job runs in this process. */
+  /** Runs a suspect (see the class) while no other job runs in this process. */
   async runAlone<T>(jobId: string, work: () => Promise<T>): Promise<T> {
     while (this.suspectRun) await this.suspectRun;
     let done = (): void => undefined;
@@ -59,7 +62,7 @@ export class CrashSuspects {
     try {
       return await work();
     } finally {
-      // Only this run is taken back. Earlier crashes stay counted, because this run may only have been held back.
+      // Uncount only this run. Earlier crashes stay counted, because in this run the job may only have been held back.
       if ((await this.connection.decr(key)) <= 0) await this.connection.del(key);
     }
   }

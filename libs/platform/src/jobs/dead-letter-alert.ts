@@ -3,13 +3,13 @@ import type { Alert } from '../sending/alerts.ts';
 import { deadLetterSubject, type StoredDeadLetter } from './dead-letters.ts';
 import type { DeadLetter } from './queue-consumer.ts';
 
-/** The alert about a job that has just failed for good in this process. */
+/** Makes the alert about a job that has just failed for good in this process. */
 export function deadLetterAlert(queue: JobQueue, { jobId, template, error, failedAt }: DeadLetter): Alert {
   const subject = failedAt === undefined ? undefined : deadLetterSubject(queue, jobId, failedAt);
   return alertOf({ queue, jobId, template, reason: error.message }, subject);
 }
 
-/** The alert about a dead letter that AlertUpkeep found in Redis. Its text equals the text of `deadLetterAlert`. */
+/** Makes the alert about a dead letter that AlertUpkeep found in Redis. It has the same text as `deadLetterAlert`. */
 export function unreportedDeadLetterAlert(letter: StoredDeadLetter & { readonly subject: string }): Alert {
   return alertOf(letter, letter.subject);
 }
@@ -21,7 +21,7 @@ function alertOf({ queue, jobId, template, reason }: StoredDeadLetter, subject: 
   return {
     about: `dead letter ${channel} ${label}`,
     text: `a ${kind} ${label} is in the dead letter: ${reason} (job ${jobId})`,
-    // When alert mails cannot be sent, an alert mail about that would fail, too.
+    // A dead alert mail must not be reported by mail: that mail would fail, too.
     excludedChannel: label === 'ops_alert' ? 'mail' : undefined,
     subject,
   };

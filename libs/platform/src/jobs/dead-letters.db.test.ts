@@ -26,7 +26,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Stores failed jobs like BullMQ does. */
+/** Stores failed jobs in Redis like BullMQ does. */
 async function storeFailed(queue: string, jobs: readonly { id: string; at: number; data?: string }[]): Promise<void> {
   const pipeline = redis.pipeline();
   for (const { id, at, data = '{"template":"refund"}' } of jobs) {
@@ -36,7 +36,7 @@ async function storeFailed(queue: string, jobs: readonly { id: string; at: numbe
   await pipeline.exec();
 }
 
-/** Reads unreported dead letters until there are none, and marks each as reported, like the alert loop does. */
+/** Reads unreported dead letters until there are none left, and marks each as reported, like AlertUpkeep does. */
 async function findAll(): Promise<string[]> {
   const found: string[] = [];
   for (;;) {
@@ -49,7 +49,7 @@ async function findAll(): Promise<string[]> {
   }
 }
 
-test('2,500 unreported dead letters are each found once, and a reported one is not found', async () => {
+test('2,500 unreported dead letters are each found once, and a dead letter that was reported before is not found', async () => {
   const jobs = Array.from({ length: 2500 }, (_, n) => ({ id: `job-${n}`, at: NOW - 3_600_000 + Math.floor(n / 3) }));
   await storeFailed('email', jobs);
   await storeFailed('push', [{ id: 'push-1', at: NOW }]);
@@ -70,7 +70,7 @@ test('a dead letter has its template and reason; the template is undefined if th
   ]);
 });
 
-test('a job that failed a second time is a new dead letter, and a job that is retried is not a dead letter', async () => {
+test('a job that fails for good a second time is a new dead letter, and a job that is being retried is not a dead letter', async () => {
   await storeFailed('email', [
     { id: 'a', at: NOW - 1000 },
     { id: 'b', at: NOW },
@@ -81,7 +81,7 @@ test('a job that failed a second time is a new dead letter, and a job that is re
   expect(await findAll()).toEqual(['a']);
 });
 
-test('a dead letter of a worker whose clock is five minutes behind is found after a newer one was reported', async () => {
+test('a dead letter of a worker whose clock is five minutes slow is found even if a dead letter with a later time was reported before', async () => {
   await storeFailed('email', [{ id: 'a', at: NOW }]);
   expect(await findAll()).toEqual(['a']);
   await storeFailed('email', [{ id: 'slow', at: NOW - 300_000 }]);

@@ -1,11 +1,12 @@
 import type { RedisConnection } from '../redis/redis-connection.ts';
 
-/** Older dead letters are not searched: earlier runs have reported them. */
+/** Maximum age of a dead letter that is searched. Earlier searches have reported older ones. */
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
-/** Maximum difference of clocks, because the time of a dead letter comes from the clock of its worker. */
+/** Maximum difference between the clocks of two workers, because a dead letter has the time of its worker. */
 const MAX_CLOCK_SKEW_MS = 600_000;
 const PAGE_SIZE = 1000;
 
+/** A job that failed for good, as BullMQ stores it in Redis. */
 export interface StoredDeadLetter {
   readonly queue: string;
   readonly jobId: string;
@@ -13,24 +14,27 @@ export interface StoredDeadLetter {
   readonly reason: string;
 }
 
-/** Identifies a dead letter, so that the worker's own alert and the search in Redis report it only once. */
+/**
+ * Returns the text that identifies a dead letter. The worker's own alert and the search in Redis use the same text, so that the
+ * dead letter is reported only once.
+ */
 export function deadLetterSubject(queue: string, jobId: string, failedAt: number): string {
   return `${queue}:${jobId}:${failedAt}`;
 }
 
 /**
- * Finds dead letters without an alert, for example because the worker died between the failure and the alert. It reads BullMQ's
- * sorted set of failed jobs, whose score is the time of the failure.
+ * Finds dead letters that nobody was alerted about, for example because the worker died between the failure and the alert. Reads
+ * BullMQ's sorted set of failed jobs, whose score is the time of the failure.
  */
 export class DeadLetters {
-  /** For each queue the time from which the next search reads. */
+  /** The time from which the next search of a queue reads, by queue. */
   private readonly searchFrom = new Map<string, number>();
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly prefix: string,
     private readonly queues: readonly string[],
-    /** Returns those of the subjects that no alert note has. */
+    /** Returns those of the subjects (see `deadLetterSubject`) for which the table `alert_notes` has no row. */
     private readonly findUnreported: (subjects: readonly string[]) => Promise<ReadonlySet<string>>,
     private readonly now: () => number = Date.now,
   ) {}
@@ -64,7 +68,7 @@ export class DeadLetters {
       last = page.at(-1)?.failedAt ?? last;
       if (page.length < PAGE_SIZE) break;
     }
-    // All dead letters up to this time are reported, so the next search starts here.
+    // All dead letters up to `last` are reported, so the next search starts there, minus the clock difference.
     this.searchFrom.set(queue, last - MAX_CLOCK_SKEW_MS);
     return [];
   }
@@ -75,7 +79,7 @@ export class DeadLetters {
     subject: string,
   ): Promise<(StoredDeadLetter & { subject: string }) | undefined> {
     const [data, reason] = await this.redis.hmget(`${this.prefix}:${queue}:${jobId}`, 'data', 'failedReason');
-    // The job was retried or dropped after the set was read.
+    // The job was retried or dropped after the set of failed jobs was read.
     if (data === null || data === undefined) return undefined;
     return { queue, jobId, template: templateIn(data), reason: reason ?? 'unknown', subject };
   }

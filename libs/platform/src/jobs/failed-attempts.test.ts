@@ -6,7 +6,7 @@ const stackOf = (error: Error): Promise<string> =>
     (thrown: unknown) => (thrown as Error).stack ?? '',
   );
 
-test('an error that many jobs of one transaction share gets a single timestamp', async () => {
+test('withFailureTime: one error object that fifty jobs share gets a single timestamp', async () => {
   const shared = new Error('no database');
   const stacks = await Promise.all(Array.from({ length: 50 }, () => stackOf(shared)));
   expect(new Set(stacks).size).toBe(1);

@@ -3,7 +3,7 @@ import type { JobLedger } from './job-ledger.ts';
 
 type Counts = Awaited<ReturnType<JobLedger['counts']>>;
 
-/** Registers the gauges of general jobs. A scrape reads the table once for both gauges. */
+/** Registers the gauges of general background jobs. A metrics scrape reads the table `jobs` once for both gauges. */
 export function observeJobs(registry: Registry, ledger: JobLedger): void {
   let reading: Promise<Counts | undefined> | undefined;
   const read = (): Promise<Counts | undefined> =>

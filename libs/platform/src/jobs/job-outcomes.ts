@@ -1,7 +1,8 @@
 /**
- * A handler throws this when the job must wait and the job is not at fault: it goes back to its queue and loses no attempt.
- * Scope `queue`: other jobs of the queue would fail for the same reason, so the whole queue pauses for `forMs`. Scope `job`:
- * only this job waits, for example because another worker has it.
+ * A job handler throws this error when the job must wait for a reason outside the job. The job goes back to its queue and loses
+ * no attempt.
+ * - Scope `queue`: other jobs of the queue would fail for the same reason, so the whole queue pauses for `forMs`.
+ * - Scope `job`: only this job waits, for example because another worker is doing it.
  */
 export class HeldBack extends Error {
   constructor(
@@ -13,5 +14,5 @@ export class HeldBack extends Error {
   }
 }
 
-/** A handler throws this when a retry cannot succeed: the job becomes a dead letter at once. */
+/** A job handler throws this error when a retry cannot succeed: the job becomes a dead letter at once. */
 export class PermanentFailure extends Error {}

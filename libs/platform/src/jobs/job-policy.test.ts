@@ -7,13 +7,13 @@ test.each([
   { setting: [0, 1], sendsMade: 1, delay: 0 },
   { setting: [0, 1], sendsMade: 2, delay: 1000 },
 ])(
-  'after $sendsMade failed attempts with delays of $setting s the next attempt waits $delay ms (-1: none)',
+  'with retry delays of $setting s, after $sendsMade failed attempts the next attempt waits $delay ms (-1: no further attempt)',
   ({ setting, sendsMade, delay }) => {
     expect(retryDelayMs(setting, sendsMade)).toBe(delay);
   },
 );
 
-test('a notification job has its message id, three attempts, and a retention of one hour when done, thirty days when failed', () => {
+test('the job of a mail or push has the id of its message and three attempts, and is kept for one hour when done, thirty days when failed', () => {
   expect(notificationJobOptions('01997d2e-0000-7000-8000-000000000001')).toEqual({
     jobId: '01997d2e-0000-7000-8000-000000000001',
     attempts: 3,

@@ -1,13 +1,16 @@
 import type { JobsOptions, WorkerOptions } from 'bullmq';
 
-/** One attempt at once and one after each delay of NOTIFICATION_RETRY_SECONDS. Then the job becomes a dead letter. */
+/**
+ * Attempts of a mail or push: one at once, and one after each of the two delays of NOTIFICATION_RETRY_SECONDS. Then the job
+ * becomes a dead letter.
+ */
 const MAX_ATTEMPTS = 3;
 const COMPLETED_RETENTION_SECONDS = 3600;
 const FAILED_RETENTION_SECONDS = 30 * 24 * 3600;
 
 /**
- * BullMQ options of a notification job. The message's id is the job's id, so a message that is delivered twice within an hour,
- * while completed jobs are kept, is one job in Redis. After that hour the inbox recognises a repeated message.
+ * BullMQ options of the job of a mail or push. The id of the message is the id of the job. So a message that is delivered twice
+ * within an hour, while completed jobs are kept, is one job in Redis. After that hour the inbox recognises a repeated message.
  */
 export function notificationJobOptions(messageId: string): JobsOptions {
   return {
@@ -19,16 +22,16 @@ export function notificationJobOptions(messageId: string): JobsOptions {
   };
 }
 
-/** The retention of finished and failed jobs as worker options, for jobs that were added by hand without job options. */
+/** How long finished and failed jobs are kept, as BullMQ worker options, for jobs that were added by hand without job options. */
 export const jobRetention: Pick<WorkerOptions, 'removeOnComplete' | 'removeOnFail'> = {
   removeOnComplete: { age: COMPLETED_RETENTION_SECONDS },
   removeOnFail: { age: FAILED_RETENTION_SECONDS },
 };
 
-/** BullMQ fails the job when the backoff is -1. */
+/** A backoff of -1 makes BullMQ fail the job for good. */
 const NO_RETRY = -1;
 
-/** Milliseconds until the next attempt after `sendsMade` failed ones. */
+/** Returns the milliseconds to wait after `sendsMade` failed attempts. */
 export function retryDelayMs(retrySeconds: readonly number[], sendsMade: number): number {
   const seconds = retrySeconds[sendsMade - 1];
   return seconds === undefined ? NO_RETRY : seconds * 1000;

@@ -13,18 +13,19 @@ import { QueueConsumer } from './queue-consumer.ts';
 /** The specification's error code for "a background job failed for good". */
 export const JOB_FAILED_CODE = 'TRIBINA-INFRA-9100';
 
-/** The data of a job in the transport. */
+/** What the transport (BullMQ) stores about a job: only its id. */
 const jobData = z.object({ job_id: z.guid() });
 
 /**
- * A class of jobs with its schema and handler. The message is validated, because another version of the service may have written
- * it.
+ * A class of jobs with its schema and handler. The stored job is validated with the schema, because another version of the
+ * service may have written it.
  */
 export interface JobKind {
   readonly schema: z.ZodType<BackgroundJob>;
   readonly handler: JobHandler;
 }
 
+/** What a JobRunner needs. */
 export interface RunnerOptions {
   readonly transport: JobTransport;
   readonly ledger: JobLedger;
@@ -34,12 +35,15 @@ export interface RunnerOptions {
   readonly concurrency: number;
   readonly retrySeconds?: readonly number[];
   readonly lockMs?: number;
-  /** Called after each attempt, successful or not. */
+  /** Called after each attempt of a job, successful or not. */
   readonly afterEach?: () => void;
   readonly onFailed?: (job: { id: string; class: string; error: Error }) => void;
 }
 
-/** Runs jobs: takes ids from the transport, reads the jobs from the ledger, calls their handlers and records the outcome. */
+/**
+ * Runs general background jobs: takes job ids from the transport (BullMQ), reads the jobs from the job ledger (the table `jobs`),
+ * calls their handlers and records the outcome in the ledger.
+ */
 export class JobRunner {
   private readonly consumer: QueueConsumer<{ job_id: string }>;
   private readonly kinds: ReadonlyMap<string, JobKind>;
@@ -105,7 +109,8 @@ export class JobRunner {
       );
       onFailed?.({ id, class: row.class, error });
     } catch (cause) {
-      // The transport also stores that the job failed. JobUpkeep reads it there later and marks the job as failed.
+      // The transport (BullMQ) stores, too, that the job failed. JobUpkeep reads this later and marks the job as failed in the
+      // ledger.
       logger.warn({ job_id: id, err: cause }, 'a failed job could not be recorded; JobUpkeep will record it later');
     }
   }

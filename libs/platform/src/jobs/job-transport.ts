@@ -4,18 +4,27 @@ import { closeRedis, connectRedis, type RedisConnection } from '../redis/redis-c
 import { jobRetention } from './job-policy.ts';
 import { RedisWorker, type OpenWorker } from './queue-consumer.ts';
 
+/** Where general background jobs are queued (setting JOBS_TRANSPORT). */
 export type TransportName = 'redis' | 'postgres';
+/** State of a job in its queue. `delayed`: waits for its next attempt. */
 export type JobState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed';
 
-/** Seconds before the second, third and fourth attempt of a general job. After that it has failed for good. */
+/**
+ * Seconds before the second, third and fourth attempt of a general job. When the fourth attempt fails, the job has failed for
+ * good.
+ */
 export const JOB_RETRY_SECONDS = [1, 5, 30] as const;
+/** The BullMQ queue of general background jobs: all jobs except mails and pushes. */
 export const GENERAL_QUEUE = 'jobs';
-/** A Redis Cluster hash tag: general jobs get another slot than the notifications' `{notification}`. */
+/** Key prefix with a Redis Cluster hash tag: general jobs are in another slot than mails and pushes (`{notification}`). */
 const PREFIX = '{jobs}';
-/** Connections of each pool. The relay adds jobs, operators read them; a worker listens on one and moves jobs on the others. */
+/**
+ * Number of connections in each PostgreSQL pool. One pool adds jobs for the relay and reads jobs for operators. Each worker has a
+ * pool: it listens on one connection and moves jobs on the other three.
+ */
 const CONNECTIONS = 4;
 const SCHEMA = 'bullmq';
-/** Parallel state queries, so that a page of jobs does not flood the server. */
+/** Maximum number of job states that are read in parallel, so that a page of jobs does not flood the server. */
 const MAX_PARALLEL_READS = 50;
 
 const OPTIONS: JobsOptions = {
@@ -26,14 +35,15 @@ const OPTIONS: JobsOptions = {
 };
 
 /**
- * Brings jobs to workers: in order, again after a failure, and to another worker when a worker died. It holds only the ids of
- * jobs; their content is in the table `jobs`. So when the transport loses its data, jobs are delayed but not lost.
+ * Brings general background jobs to workers (BullMQ in Redis or PostgreSQL): in order, again after a failure, and to another
+ * worker when a worker died. It holds only the ids of jobs; their content is in the table `jobs`. So when the transport loses its
+ * data, jobs are delayed but not lost.
  */
 export interface JobTransport {
   readonly name: TransportName;
-  /** Adds jobs. An id that the transport has already is ignored, so adding a job twice makes no second job. */
+  /** Adds jobs. An id that the transport already has is ignored, so adding a job twice makes one job. */
   add(jobs: readonly { readonly id: string; readonly class: string }[]): Promise<void>;
-  /** The states of these jobs. Jobs that the transport does not know are missing in the result. */
+  /** Returns the states of these jobs. Jobs that the transport does not know are missing in the result. */
   states(ids: readonly string[]): Promise<ReadonlyMap<string, JobState>>;
   remove(ids: readonly string[]): Promise<void>;
   counts(): Promise<Readonly<Record<JobState, number>>>;
@@ -112,6 +122,7 @@ export function stateOf(state: string | undefined): JobState | undefined {
   }
 }
 
+/** Opens the job transport in Redis. */
 export function redisTransport(redisUrl: string): JobTransport {
   const opened: RedisConnection[] = [];
   const connect = (name: string, forJobs: boolean): RedisConnection => {
@@ -120,18 +131,19 @@ export function redisTransport(redisUrl: string): JobTransport {
     return connection;
   };
   const queue = new Queue(GENERAL_QUEUE, { connection: connect('jobs', false), prefix: PREFIX, skipVersionCheck: true });
-  // Without a listener an error event ends the process. Each call reports its own error, so nothing is logged here.
+  // Without a listener an error event ends the process. Each call on the queue reports its own error, so nothing is logged here.
   queue.on('error', () => undefined);
   const openWorker: OpenWorker = (process, options) =>
     new RedisWorker(GENERAL_QUEUE, process, { ...options, connection: connect('jobs-worker', true), prefix: PREFIX });
   return new BullmqTransport('redis', queue, openWorker, async () => {
-    // The workers have ended, so their connections are cut. Without Redis a QUIT would wait for ever.
+    // `closeConnections` runs after the workers have ended, so their connections are cut. Without Redis a QUIT would wait for
+    // ever.
     for (const connection of opened.slice(1)) connection.disconnect();
     if (opened[0]) await closeRedis(opened[0]);
   });
 }
 
-/** Opens BullMQ's PostgreSQL backend, which migrates its own schema under its own lock. */
+/** Opens the job transport in PostgreSQL. BullMQ migrates its own schema there, under its own lock. */
 export async function postgresTransport(databaseUrl: string): Promise<JobTransport> {
   const pools: Pool[] = [];
   // BullMQ cannot open pools itself in a process that uses ES modules.

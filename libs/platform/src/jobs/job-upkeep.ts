@@ -2,15 +2,15 @@ import type { Logger } from '../logging/logger.ts';
 import type { JobLedger, JobRow } from './job-ledger.ts';
 import type { JobTransport } from './job-transport.ts';
 
-/** Open jobs older than this are checked. It is longer than the relay needs to bring a job to the transport. */
+/** Age in seconds from which open jobs are checked. It is longer than the relay needs to bring a job to the transport. */
 const OVERDUE_SECONDS = 60;
 const BATCH_SIZE = 500;
 
 /**
- * Repairs differences between the ledger and the transport. An open job that the transport does not know was lost (Redis was
- * wiped, or another transport was configured) and is added again. A job that failed in the transport while PostgreSQL was
- * unavailable is marked as failed. Adding a job that is not lost is safe: a job is marked as done in the transaction of its
- * effect, so its effect happens once.
+ * Repairs differences between the job ledger (the table `jobs`) and the transport (BullMQ). An open job that the transport does
+ * not know was lost (Redis was wiped, or another transport was configured) and is added again. A job that failed in the transport
+ * while PostgreSQL was unavailable is marked as failed in the ledger. Adding a job that was not lost is safe: a job is marked as
+ * done in the transaction of its effect, so the effect happens once.
  */
 export class JobUpkeep {
   constructor(
@@ -42,7 +42,8 @@ export class JobUpkeep {
       this.logger.warn({ jobs: lost.length, transport: this.transport.name }, 'jobs were lost and added again');
     const failed = open.filter(({ id }) => states.get(id) === 'failed');
     for (const { id } of failed) await this.ledger.setAside(id, this.transport.name);
-    // Completed in the transport but open in the ledger: the database was restored from a backup. The job must run again.
+    // A job that is completed in the transport but open in the ledger: the database was restored from a backup, so the job must
+    // run a second time.
     const completed = open.filter(({ id }) => states.get(id) === 'completed');
     await this.transport.remove(completed.map(({ id }) => id));
     await this.transport.add(completed);

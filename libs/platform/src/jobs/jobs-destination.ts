@@ -2,7 +2,10 @@ import type { Delivery, Destination, RelayedMessage } from '../outbox/destinatio
 import { JOBS_DESTINATION, type JobsMessage } from './job-ledger.ts';
 import type { JobTransport } from './job-transport.ts';
 
-/** Delivers jobs from the outbox to the configured transport, and operators' retries to the transport or a notification queue. */
+/**
+ * Delivers the outbox messages of two kinds: background jobs, to the configured transport, and retries that operators asked for,
+ * to that transport or to a mail or push queue.
+ */
 export class JobsDestination implements Destination {
   readonly name = JOBS_DESTINATION;
   readonly batchSize = 500;

@@ -4,7 +4,7 @@ import { closeRedis, connectRedis, type RedisConnection } from '../redis/redis-c
 import { failedAttempts, type FailedAttempt } from './failed-attempts.ts';
 import { stateOf, type JobState } from './job-transport.ts';
 
-/** Maximum number of jobs that a search reads of each state of each queue, newest first. */
+/** Maximum number of jobs that a search reads from each state of each queue. The newest jobs are read. */
 const MAX_SEARCHED_JOBS = 1000;
 
 const typesOf: Readonly<Record<JobState, readonly JobType[]>> = {
@@ -17,22 +17,25 @@ const typesOf: Readonly<Record<JobState, readonly JobType[]>> = {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** A device of a broadcast: its number among all devices of that broadcast. */
 export interface BroadcastDevice {
   readonly broadcastId: string;
   readonly ordinal: number;
 }
 
+/** A mail or push in its queue, as operators see it. */
 export interface QueuedNotification {
   readonly id: string;
   readonly queue: JobQueue;
   readonly template: string;
   readonly state: JobState;
-  /** Newest first. */
+  /** The failed attempts, newest first. */
   readonly attempts: readonly FailedAttempt[];
   readonly createdAt: Date;
   readonly payload: unknown;
 }
 
+/** What an operator searches for. Omitted fields match everything. */
 export interface NotificationFilter {
   readonly queue?: JobQueue;
   readonly state?: JobState;
@@ -47,9 +50,15 @@ export class NotificationQueues {
   constructor(
     redisUrl: string,
     private readonly lookups: {
-      /** The number of jobs in bundles that Redis does not count: it counts a bundle as one job. */
+      /**
+       * The number of jobs inside bundles (many jobs of a broadcast as one). Redis does not count them: for Redis a bundle is one
+       * job.
+       */
       inBundles?(queue: JobQueue): Promise<number>;
-      /** The fan's devices in broadcasts. Broadcast jobs contain ranges of devices and no fan, so a search needs this. */
+      /**
+       * Finds the fan's devices in broadcasts. Jobs of a broadcast contain ranges of devices and no fan, so a search for a fan
+       * needs this function.
+       */
       devicesOf?(userId: string): Promise<readonly BroadcastDevice[]>;
     } = {},
   ) {
@@ -83,13 +92,13 @@ export class NotificationQueues {
     return undefined;
   }
 
-  /** Retries a dead letter with all attempts. Does nothing when the job is not failed any more. */
+  /** Retries a dead letter; all its attempts start again. Does nothing when the job is not in the state `failed` any more. */
   async retry(queue: string, id: string): Promise<void> {
     const job = (await this.queues.get(queue as JobQueue)?.getJob(id)) as Job | undefined;
     if (job && (await job.getState()) === 'failed') await job.retry('failed', { resetAttemptsMade: true });
   }
 
-  /** Deletes the job. False when it does not exist or a worker is working on it. */
+  /** Deletes the job. Returns false when the job does not exist or a worker is doing it. */
   async drop(queue: JobQueue, id: string): Promise<boolean> {
     const job = (await this.queues.get(queue)?.getJob(id)) as Job | undefined;
     if (!job || (await job.getState()) === 'active') return false;
@@ -116,7 +125,7 @@ export class NotificationQueues {
     return new Map(await Promise.all(counted));
   }
 
-  /** The creation time of the oldest waiting job. */
+  /** Returns the creation time of the oldest waiting job. */
   async oldestWaiting(queue: JobQueue): Promise<Date | undefined> {
     const [job] = (await this.queues.get(queue)?.getJobs(['waiting', 'prioritized'], 0, 0, true)) ?? [];
     return job ? new Date(job.timestamp) : undefined;
@@ -129,7 +138,7 @@ export class NotificationQueues {
 
   private async inState(name: JobQueue, state: JobState): Promise<QueuedNotification[]> {
     const jobs = (await this.queues.get(name)?.getJobs([...typesOf[state]], 0, MAX_SEARCHED_JOBS - 1, false)) ?? [];
-    // BullMQ reads ids first and then jobs. A job that was removed in between is null.
+    // BullMQ reads ids first and then jobs. A job that is removed between these two reads is null.
     return (jobs as (Job | null | undefined)[]).flatMap((job) => (job?.id ? [view(name, state, job)] : []));
   }
 }
@@ -151,7 +160,7 @@ function contains(job: QueuedNotification, text: string): boolean {
   return JSON.stringify(job.payload).toLowerCase().includes(text);
 }
 
-/** True if the job is a broadcast range, or a bundle of ranges, that contains one of the devices. */
+/** True if the job is a part of a broadcast, or a bundle of such parts, whose ranges contain one of the devices. */
 function reachesAny({ payload }: QueuedNotification, devices: readonly BroadcastDevice[]): boolean {
   if (devices.length === 0) return false;
   const bundle = broadcastBundle.safeParse(payload);

@@ -2,8 +2,8 @@ import type { OldestUnsent } from './oldest-unsent.ts';
 import { Gauge, type Registry } from 'prom-client';
 
 /**
- * Registers the gauge `…_oldest_unsent_seconds{template}`. It is 0 when no message of the template waits. While Redis is
- * unavailable it keeps its last value.
+ * Registers the gauge `…_oldest_unsent_seconds{template}`: the age of the oldest unsent mail or push. It is 0 when no message of
+ * the template waits. While Redis is unavailable the gauge keeps its last value.
  */
 export function oldestUnsentGauge(
   registry: Registry,

@@ -4,21 +4,21 @@ import type { Cluster, Redis } from 'ioredis';
 
 /** Maximum time that a metrics scrape waits for Redis. */
 const TIMEOUT_MS = 1000;
-/** Jobs read of each state, oldest first. Jobs after them are younger. */
+/** How many jobs of each state are read, oldest first. All further jobs are younger. */
 const MAX_JOBS_PER_STATE = 200;
 const UNSENT = ['active', 'waiting', 'prioritized', 'delayed'] as const;
 
-/** Finds the age of the oldest unsent message of each template. A job's name is its template. */
+/** Finds the age of the oldest unsent message of each template (kind of mail or push). The name of a job is its template. */
 export class OldestUnsent implements BeforeApplicationShutdown {
   private readonly queues: readonly Queue[];
 
   constructor(connection: Redis | Cluster, prefix: string, names: readonly string[]) {
     this.queues = names.map((name) => new Queue(name, { connection, prefix }));
-    // Without a listener an error event ends the process. The consumer logs the same error, so nothing is logged here.
+    // Without a listener an error event ends the process. The queue consumer logs the same error, so nothing is logged here.
     for (const queue of this.queues) queue.on('error', () => undefined);
   }
 
-  /** Age in seconds by template; undefined when Redis is unavailable. */
+  /** Returns the age in seconds of the oldest unsent message by template; undefined when Redis is unavailable. */
   async ages(nowMs: number): Promise<ReadonlyMap<string, number> | undefined> {
     const reading = Promise.all(
       this.queues.flatMap((queue) => UNSENT.map((state) => queue.getJobs([state], 0, MAX_JOBS_PER_STATE - 1, true))),

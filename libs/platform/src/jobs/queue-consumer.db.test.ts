@@ -104,7 +104,7 @@ test('a job that always fails gets three attempts with the configured delays, th
   expect(dead).toMatchObject([{ jobId: 'm1', template: 't', error: { message: 'send 3 failed' } }]);
 });
 
-test('during a database outage the queue pauses, jobs go back without losing an attempt, and are done after the outage', async () => {
+test('during a database outage the queue pauses and its jobs go back to it without losing an attempt; after the outage the jobs are done', async () => {
   let isDatabaseDown = true;
   let tries = 0;
   const send = (): Promise<string> => {
@@ -117,18 +117,19 @@ test('during a database outage the queue pauses, jobs go back without losing an 
   const triesDuringOutage = tries;
   isDatabaseDown = false;
   for (const job of jobs) await inState(job, 'completed');
-  // A concurrency of two and about three pauses: the fifty jobs are not taken and put back again and again.
+  // The consumer does two jobs at a time and has paused about three times, so it has not taken and put back all fifty jobs.
   expect(triesDuringOutage).toBeLessThanOrEqual(10);
   expect(new Set((await queue.getCompleted()).map(({ attemptsMade }) => attemptsMade))).toEqual(new Set([1]));
   expect(dead).toEqual([]);
 });
 
 /**
- * A job whose delivery to the worker was lost is delivered again after its lock expires: 10 s + 2 × 5 s. It may be lost twice.
+ * Timeout of one job in the test below. A job whose delivery to the worker was lost is delivered again after its lock expires: 10
+ * s + 2 × 5 s. The delivery may be lost twice.
  */
 const TWICE_LOCK_AND_CHECKS_MS = 50_000;
 
-test('when a connection breaks before answers arrive, the consumer keeps working with full concurrency and can stop', async () => {
+test('when its connection to Redis breaks three times before an answer arrives, the consumer still takes every job and can be stopped', async () => {
   const proxy = await answerDroppingProxy(Number(new URL(testRedis.url).port));
   const through = connectRedis(`redis://127.0.0.1:${proxy.port}`, { name: 'broken', forJobs: true });
   const handle = (): Promise<string> => {
@@ -146,7 +147,7 @@ test('when a connection breaks before answers arrive, the consumer keeps working
   await proxy.close();
 }, 170_000);
 
-test('silent connections are replaced by new ones, and a connection that waits 10 s in a blocking read is kept', async () => {
+test('connections to Redis that go silent are replaced by new ones, and a connection that waits 10 s in a blocking read is kept', async () => {
   const proxy = await TcpProxy.inFrontOf(testRedis.url);
   const through = connectRedis(proxy.url, { name: 'silent', forJobs: true });
   const blocking = connectRedis(testRedis.url, { name: 'blocking', forJobs: true });
@@ -171,7 +172,7 @@ test('silent connections are replaced by new ones, and a connection that waits 1
   }
 }, 60_000);
 
-test('an invalid message becomes a dead letter at once, and its reason does not contain the message', async () => {
+test('an invalid message becomes a dead letter at once, and the stored reason does not contain values of the message', async () => {
   let handled = 0;
   consume(() => Promise.resolve(`handled ${(handled += 1)}`));
   const job = await add('m1', { template: 't', n: 'somebody@example.com' });
@@ -181,7 +182,7 @@ test('an invalid message becomes a dead letter at once, and its reason does not 
   await until(() => dead.length === 1);
 });
 
-test('a stopping consumer finishes its current job and takes no other', async () => {
+test('a consumer that is stopped finishes its current job and takes no further job', async () => {
   const { released, release } = openLatch();
   const consumer = consume(() => released.then(() => 'done'), { concurrency: 1 });
   const [held, waiting] = [await add('held'), await add('waiting')];
@@ -192,7 +193,7 @@ test('a stopping consumer finishes its current job and takes no other', async ()
   expect([await held.getState(), await waiting.getState()]).toEqual(['completed', 'waiting']);
 });
 
-test('a job that a stopping consumer cannot finish in time goes back without losing an attempt, and another consumer does it', async () => {
+test('a job that a stopped consumer cannot finish in time goes back to the queue without losing an attempt, and another consumer does it', async () => {
   const { released, release } = openLatch();
   const consumer = consume(() => released.then(() => 'late'));
   const job = await add('m1');
@@ -225,7 +226,7 @@ test('a consumer that was stopped before its start takes no jobs', async () => {
   expect(await job.getState()).toBe('waiting');
 });
 
-test('the size of a queue counts waiting and delayed jobs, and keeps its last value when Redis is unavailable', async () => {
+test('QueueSizes: counts waiting and delayed jobs, and returns the last known number when Redis is unavailable', async () => {
   const own = new Redis(testRedis.url, { maxRetriesPerRequest: 1, enableOfflineQueue: false, lazyConnect: true });
   await own.connect();
   const sizes = new QueueSizes(own, PREFIX, ['work', 'other']);

@@ -8,50 +8,61 @@ import { HeldBack, PermanentFailure } from './job-outcomes.ts';
 import { jobRetention, retryDelayMs } from './job-policy.ts';
 import { CrashSuspects } from './crash-suspects.ts';
 
-/** The jobs of a killed worker are delivered again after at most one lock and two checks: 10 + 2 × 5 s. */
+/**
+ * Lifetime of the lock of a job. The jobs of a killed worker are delivered again after at most one lock lifetime and two checks:
+ * 10 + 2 × 5 s.
+ */
 const LOCK_MS = 10_000;
 const STALLED_CHECK_INTERVAL_MS = 5000;
 /**
- * BullMQ fails a job after it was found in this number of dead workers, whether or not the job killed them. The number is high,
- * because crash-suspects.ts finds the job that kills workers sooner.
+ * In how many dead workers a job may have been found before BullMQ fails it, whether or not the job killed them. The number is
+ * high, because crash-suspects.ts finds a job that kills workers sooner.
  */
 const MAX_STALLED_COUNT = 1000;
-/** A job may crash two workers as a suspect, in addition to the crash that made it a suspect: three attempts in total. */
+/**
+ * How many workers a job may crash while it runs alone as a suspect. With the crash that made it a suspect these are three
+ * attempts.
+ */
 const MAX_CRASHES_AS_SUSPECT = 2;
-/** Delay before the next fetch after a lost connection. BullMQ's default of 15 s is too long for a turn notice. */
+/**
+ * Delay before the consumer fetches jobs after a lost connection. BullMQ's default of 15 s is too long for a notice that a fan's
+ * turn has begun.
+ */
 const FETCH_RETRY_DELAY_MS = 1000;
-/** Time for putting unfinished jobs back at a stop; it is one command per job. */
+/** Maximum time for putting unfinished jobs back into the queue when the consumer stops; each job needs one command. */
 const PUT_BACK_TIMEOUT_MS = 2000;
-/** How long the queue pauses after an outage of our own database. */
+/** How long the queue pauses when PostgreSQL is unavailable. */
 const PAUSE_MS = 5000;
 
+/** A job that has failed for good. */
 export interface DeadLetter {
   readonly jobId: string;
-  /** The template as written in the job; not validated, because the job may be invalid. */
+  /** The template (kind of mail or push) as written in the job; not validated, because the job may be invalid. */
   readonly template: unknown;
   readonly error: Error;
   /**
-   * Time of the failure in milliseconds, as in Redis. It tells two failures of the same job apart. Undefined when the job does
-   * not exist any more.
+   * Time of the failure in milliseconds, as Redis has it. It tells two failures of the same job apart. Undefined when the job
+   * does not exist any more.
    */
   readonly failedAt: number | undefined;
 }
 
 interface RedisOptions {
   readonly prefix: string;
-  /** A connection of its own with maxRetriesPerRequest null. BullMQ duplicates it for blocking reads. */
+  /** A connection that only this consumer uses, with maxRetriesPerRequest null. BullMQ duplicates it for blocking reads. */
   readonly connection: Redis | Cluster;
 }
 
-/** Creates a worker, for queues that are not in Redis. */
+/** A function that creates a BullMQ worker, for queues that are not in Redis. */
 export type OpenWorker = (process: Processor<unknown, string>, options: Omit<WorkerOptions, 'connection'>) => JobWorker;
-/** The used part of BullMQ's `Worker`, whose own type depends on the backend. */
+/** The part of BullMQ's `Worker` that we use. The type of the whole class depends on the backend. */
 export type JobWorker = Pick<Worker<unknown, string>, 'run' | 'isRunning' | 'close' | 'pause' | 'resume'> & {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'failed', listener: (job: Job<unknown, string> | undefined, error: Error) => void): unknown;
   abandon?(): Promise<void>;
 };
 
+/** What a QueueConsumer needs: its work, and a queue in Redis or a way to open a worker elsewhere. */
 export type ConsumerOptions<Message> = ConsumerWork<Message> & (RedisOptions | { readonly openWorker: OpenWorker });
 
 interface ConsumerWork<Message> {
@@ -64,18 +75,21 @@ interface ConsumerWork<Message> {
   readonly handle: (message: Message) => Promise<string>;
   readonly onDeadLetter: (letter: DeadLetter) => void;
   /**
-   * True for errors that are not the message's fault (database unavailable): it goes back without losing an attempt, and the
-   * queue pauses.
+   * True for errors that are not the fault of the message (database unavailable): the job goes back to the queue without losing
+   * an attempt, and the queue pauses.
    */
   readonly isOutage: (error: unknown) => boolean;
   readonly pauseMs?: number;
-  /** The lock of a worker that does not answer expires after this time; then another worker gets its jobs. */
+  /**
+   * Lifetime of the lock of a job. When a worker does not answer, its locks expire after this time, and another worker gets its
+   * jobs.
+   */
   readonly lockMs?: number;
 }
 
 /**
- * Consumes one BullMQ queue. It validates each job, retries with our delays, and puts unfinished jobs back when the process
- * stops.
+ * Consumes one BullMQ queue: validates each job, retries failed jobs with our delays, and puts unfinished jobs back when the
+ * process stops.
  */
 export class QueueConsumer<Message> {
   private readonly worker: JobWorker;
@@ -111,8 +125,8 @@ export class QueueConsumer<Message> {
   }
 
   /**
-   * Takes no more jobs, finishes the current ones, and after `graceMs` puts unfinished jobs back into the queue for another
-   * worker. If Redis does not answer, it ends anyway; then the locks of the unfinished jobs expire.
+   * Takes no more jobs, finishes the current jobs, and after `graceMs` puts unfinished jobs back into the queue for another
+   * worker. If Redis does not answer, `stop` ends anyway; then the unfinished jobs are delivered again when their locks expire.
    */
   async stop(graceMs: number): Promise<void> {
     this.isStopping = true;
@@ -132,13 +146,13 @@ export class QueueConsumer<Message> {
     return this.options.queue;
   }
 
-  /** True also while the queue pauses, because it continues by itself. */
+  /** True until `stop` is called; true also while the queue pauses, because a paused queue continues by itself. */
   isConsuming(): boolean {
     return this.worker.isRunning() && !this.isStopping;
   }
 
   private async process(job: Job<unknown, string>, token: string | undefined): Promise<string> {
-    // The consumer's retry delays apply to every job, also to one that was added by hand with other options.
+    // The retry delays of this consumer apply to every job, even to a job that was added by hand with other options.
     job.opts.attempts = 1 + this.options.retrySeconds.length;
     job.opts.backoff = { type: 'custom' };
     const parsed = this.options.schema.safeParse(job.data);
@@ -150,7 +164,8 @@ export class QueueConsumer<Message> {
     const work = this.isolateIfSuspect(job, handle);
     const outcome = await this.inProgress.run(work).catch((error: unknown) => this.handleError(error, job, token));
     if (outcome !== PUT_BACK) return outcome;
-    // The handler still runs and may succeed. The inbox keeps the next worker from doing the job a second time.
+    // The handler still runs and may succeed. The inbox (the table of what consumers have done) keeps the next worker from doing
+    // the job a second time.
     work.catch((error: unknown) =>
       this.options.logger.warn({ job_id: job.id, err: error }, 'a job failed after it was put back'),
     );
@@ -158,14 +173,17 @@ export class QueueConsumer<Message> {
     throw new WaitingError();
   }
 
-  /** Runs a suspect of a crash alone. Crashes are counted in Redis; for a queue in PostgreSQL BullMQ counts them. */
+  /**
+   * Runs a job alone if it is suspected of having crashed a worker. For queues in Redis we count crashes; for a queue in
+   * PostgreSQL BullMQ counts them.
+   */
   private isolateIfSuspect(job: Job<unknown, string>, handle: () => Promise<string>): Promise<string> {
     if (!this.suspects) return handle();
     return job.stalledCounter > 0 ? this.suspects.runAlone(job.id ?? 'job', handle) : this.suspects.runShared(handle);
   }
 
   /**
-   * Decides what happens to a job after an error of its handler. The queue pauses during an outage; otherwise a thousand jobs a
+   * Decides what happens to a job after an error of its handler. During an outage the queue pauses; otherwise a thousand jobs a
    * second would be taken and put back while the database restarts.
    */
   private async handleError(error: unknown, job: Job<unknown, string>, token: string | undefined): Promise<never> {
@@ -199,7 +217,7 @@ export class QueueConsumer<Message> {
     const { logger, queue, onDeadLetter } = this.options;
     const template = templateOf(job?.data);
     const facts = { queue, job_id: job?.id, template, attempt: job?.attemptsMade, err: error };
-    // BullMQ emits `failed` after every attempt. Only after the last attempt the job has `finishedOn`.
+    // BullMQ emits `failed` after every attempt. The job has `finishedOn` only after its last attempt.
     if (job?.id && !job.finishedOn) return void logger.warn(facts, 'job failed and will be retried');
     logger.error(facts, 'dead letter');
     onDeadLetter({ jobId: job?.id ?? 'unknown', template, error, failedAt: job?.finishedOn });
@@ -208,7 +226,9 @@ export class QueueConsumer<Message> {
 
 /** BullMQ's worker with a way to stop without Redis. Without Redis its `close` never resolves. */
 export class RedisWorker extends Worker<unknown, string> {
-  /** Stops the timers for lock renewal and stalled jobs, and the reconnecting. Call it when `close` does not resolve. */
+  /**
+   * Stops the timers that renew locks and look for stalled jobs, and stops reconnecting. Call it when `close` does not resolve.
+   */
   async abandon(): Promise<void> {
     await this.lockManager.close();
     this['stalledCheckStopper']?.();
@@ -223,14 +243,14 @@ function openInRedis(queue: string, { connection, prefix }: RedisOptions): OpenW
 const PUT_BACK = Symbol('put back');
 
 /**
- * The jobs that the consumer is working on, so that a stop can put all of them back. BullMQ's own AbortSignal per job would cost
- * time and memory for every mail, although a process stops only once.
+ * The jobs that the consumer is doing, so that a stop can put all of them back into the queue. BullMQ's own AbortSignal for each
+ * job would cost time and memory for every mail, although a process stops only once.
  */
 class JobsInProgress {
   private readonly resolvers = new Set<(outcome: typeof PUT_BACK) => void>();
   private isStopped = false;
 
-  /** Resolves like `work`, or with PUT_BACK when the jobs are put back first. */
+  /** Resolves like `work`, or with PUT_BACK when the jobs are put back before `work` ends. */
   run<T>(work: Promise<T>): Promise<T | typeof PUT_BACK> {
     return new Promise((resolve, reject) => {
       if (this.isStopped) resolve(PUT_BACK);
@@ -258,7 +278,10 @@ function templateOf(data: unknown): unknown {
   return typeof data === 'object' && data !== null && 'template' in data ? data.template : undefined;
 }
 
-/** Field paths and error codes. Never values: they may be people's addresses, and this text is stored with the job. */
+/**
+ * Describes the errors of an invalid job by field paths and error codes. Values are left out: they may be people's addresses, and
+ * this text is stored with the job.
+ */
 function describeIssues(error: z.ZodError): string {
   return error.issues
     .slice(0, 5)

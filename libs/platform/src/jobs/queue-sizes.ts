@@ -4,10 +4,10 @@ import type { Cluster, Redis } from 'ioredis';
 
 /** Maximum time that a metrics scrape waits for Redis. */
 const TIMEOUT_MS = 1000;
-/** States of unsent jobs, including retries and jobs in progress. Dead letters do not count. */
+/** BullMQ states of jobs that are not sent yet, including retries and jobs in progress. Dead letters do not count as unsent. */
 const UNSENT = ['waiting', 'prioritized', 'delayed', 'active'] as const;
 
-/** Counts the unsent messages of several queues together. Keeps the last value while Redis is unavailable. */
+/** Counts the unsent mails or pushes of several queues together. Returns the last known number while Redis is unavailable. */
 export class QueueSizes implements BeforeApplicationShutdown {
   private readonly queues: readonly Queue[];
   private lastKnown = 0;
@@ -16,11 +16,14 @@ export class QueueSizes implements BeforeApplicationShutdown {
     connection: Redis | Cluster,
     prefix: string,
     names: readonly string[],
-    /** The number of jobs inside bundles that Redis does not count, for all these queues together. */
+    /**
+     * Counts the jobs inside bundles (many jobs of a broadcast as one), for all these queues together. For Redis a bundle is one
+     * job.
+     */
     private readonly countInBundles: () => Promise<number> = () => Promise.resolve(0),
   ) {
     this.queues = names.map((name) => new Queue(name, { connection, prefix }));
-    // Without a listener an error event ends the process. The consumer logs the same error, so nothing is logged here.
+    // Without a listener an error event ends the process. The queue consumer logs the same error, so nothing is logged here.
     for (const queue of this.queues) queue.on('error', () => undefined);
   }
 

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * The address under which a client's requests are counted. An IPv6 customer owns a whole /64 network, so all its addresses count
- * as one. An IPv4 address written as IPv6 (`::ffff:203.0.113.7`) counts as the IPv4 address.
+ * Returns the address under which the requests of a client are counted. An IPv6 customer owns a whole /64 network, so all
+ * addresses of such a network count as one. An IPv4 address written as IPv6 (`::ffff:203.0.113.7`) counts as the IPv4 address.
  */
 export function limitedAddress(ip: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip);

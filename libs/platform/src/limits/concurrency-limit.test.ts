@@ -1,6 +1,6 @@
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 
-/** Work that logs its start and ends when the test calls `end`. */
+/** Makes work that logs its start and ends when the test calls `end`. */
 function controlledWork(log: string[], name: string) {
   let end!: (error?: Error) => void;
   const ended = new Promise<void>((resolve, reject) => (end = (error) => (error ? reject(error) : resolve())));
@@ -14,7 +14,7 @@ function controlledWork(log: string[], name: string) {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('ConcurrencyLimit: at most two run at the same time, and the others start in the order they came', async () => {
+test('ConcurrencyLimit: with a limit of two, at most two pieces of work run at the same time, and waiting work starts in the order it came', async () => {
   const limit = new ConcurrencyLimit(2, 10);
   const begun: string[] = [];
   const tasks = ['a', 'b', 'c', 'd'].map((name) => controlledWork(begun, name));
@@ -28,7 +28,7 @@ test('ConcurrencyLimit: at most two run at the same time, and the others start i
   expect(await Promise.all(results)).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('ConcurrencyLimit: failed work frees its slot for the next', async () => {
+test('ConcurrencyLimit: work that fails lets the next waiting work start', async () => {
   const limit = new ConcurrencyLimit(1, 10);
   const failing = limit.run(() => Promise.reject(new Error('no')));
   const next = limit.run(() => Promise.resolve('yes'));

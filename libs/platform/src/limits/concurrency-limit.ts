@@ -1,8 +1,8 @@
 import { DomainError } from '#domain/shared/domain-error';
 
 /**
- * Runs at most `maxRunning` pieces of work at the same time. The others wait in memory in the order they came, which costs no
- * connection. Use it for work that holds one connection of a pool while it needs a second one: without a limit such work
+ * Runs at most `maxRunning` pieces of work at the same time. Further work waits in memory, in the order it came, without a
+ * database connection. Use it for work that holds one connection of a pool while it needs a second one: without a limit such work
  * could take all connections and then wait for ever for the second.
  */
 export class ConcurrencyLimit {
@@ -11,7 +11,7 @@ export class ConcurrencyLimit {
 
   constructor(
     private readonly maxRunning: number,
-    /** When this many pieces of work wait, further work is refused with LOCK_TIMEOUT. */
+    /** When this many pieces of work are waiting, further work is refused with LOCK_TIMEOUT. */
     private readonly maxWaiting: number,
   ) {}
 

@@ -18,7 +18,7 @@ const ANA = '0190a000-0000-7000-8000-00000000000a';
 const PER_ADDRESS = 8;
 const PER_FAN = 3;
 
-/** The answer to the next purchase. */
+/** What the handler of a purchase returns or throws. */
 let outcome: () => unknown;
 
 @Controller()
@@ -169,7 +169,7 @@ describe('address limit: X-Forwarded-For', () => {
     expect(await countAccepted(20, request)).toBe(PER_ADDRESS);
   });
 
-  test('names the client behind a trusted proxy; addresses that the client itself wrote are ignored', async () => {
+  test('gives the address of the client behind a trusted proxy; addresses that the client itself wrote into the header are ignored', async () => {
     const via = (client: string) =>
       send('/things', { app: behindProxy, from: '10.1.2.3', headers: { 'x-forwarded-for': `${spoof()}, ${client}, 10.9.9.9` } });
     expect(await countAccepted(20, () => via('203.0.113.50'))).toBe(PER_ADDRESS);
@@ -187,7 +187,7 @@ describe('address limit: X-Forwarded-For', () => {
 });
 
 describe('fan limit: purchases of a fan', () => {
-  test('are limited whatever address they come from, and the headers describe the limit with fewer requests left', async () => {
+  test('are limited whatever addresses they come from, and the headers describe the fan limit while it has fewer requests left', async () => {
     const first = await buy();
     expect(first.headers).toMatchObject({ 'ratelimit-limit': '3', 'ratelimit-remaining': '2' });
     let host = 1;
@@ -196,12 +196,12 @@ describe('fan limit: purchases of a fan', () => {
     for (let reads = 0; reads < 5; reads += 1) await send('/things', { from: '203.0.113.99' });
   });
 
-  test('count for the address too: the headers describe the address limit when it has fewer requests left', async () => {
+  test('count for the address limit, too, and the headers describe that limit when it has fewer requests left', async () => {
     await countAccepted(PER_ADDRESS - 2, () => send('/things'));
     expect((await buy()).headers).toMatchObject({ 'ratelimit-limit': '8', 'ratelimit-remaining': '1' });
   });
 
-  test('do not count again when they are repeated with the same idempotency key', async () => {
+  test('count once when they are repeated with the same idempotency key', async () => {
     const key = newKey();
     await buy(key);
     for (let repeat = 0; repeat < 5; repeat += 1) expect(await buy(key)).toMatchObject({ status: 201 });
@@ -220,14 +220,14 @@ describe('fan limit: purchases of a fan', () => {
     ],
     ['SOLD_OUT', 1, () => refuse('SOLD_OUT')],
     ['NOT_FOUND', 1, () => refuse('NOT_FOUND')],
-  ])('that end in %s count %d times', async (_what, counted, ending) => {
+  ])('that are answered with %s count %d times', async (_what, counted, ending) => {
     outcome = ending;
     await buy();
     outcome = () => ({ bought: true });
     expect((await buy()).headers['ratelimit-remaining']).toBe(String(PER_FAN - 1 - counted));
   });
 
-  test('that exceed the limit are refused, and their idempotency key can be used again', async () => {
+  test('beyond the limit are refused, and their idempotency key can be used again', async () => {
     await countAccepted(PER_FAN, () => buy());
     const key = newKey();
     expect(await buy(key)).toMatchObject({ status: 429 });

@@ -14,7 +14,10 @@ declare module 'fastify' {
   }
 }
 
-/** Sets the RateLimit headers. If two limits apply, the headers describe the one with fewer requests left, or the exceeded one. */
+/**
+ * Sets the RateLimit headers. If two limits apply, the headers describe the exceeded limit, or the limit with fewer requests
+ * left.
+ */
 function setHeaders(request: FastifyRequest, reply: FastifyReply, result: RateLimitResult): void {
   if (request.shownLimit && request.shownLimit.remaining <= result.remaining && result.allowed) return;
   request.shownLimit = result;
@@ -48,10 +51,13 @@ export function limitByAddress(limiter: RateLimiter, internalSecret: string) {
   };
 }
 
-/** Refusals that the fan did not cause. They do not count against the fan's ten requests a minute. */
+/** Error codes of refusals that the fan did not cause. Such requests do not count against the fan's ten requests a minute. */
 const NOT_COUNTED: ReadonlySet<ErrorCode> = new Set(['SEATS_BUSY', 'IDEMPOTENCY_KEY_IN_USE', 'RATE_LIMITED']);
 
-/** Counts the purchases of one fan. It runs after the idempotency hook, so a replayed answer does not count. */
+/**
+ * Counts the purchases of each fan against the fan's limit. It runs after the idempotency hook, so a replayed answer does not
+ * count.
+ */
 export function limitByFan(fastify: FastifyInstance, limiter: RateLimiter): void {
   if (limiter.isOff) return;
   fastify.addHook('preValidation', (request, reply, done) => {

@@ -41,7 +41,7 @@ test('RateLimiter: three replicas together accept exactly the limit of 10 out of
   ).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('RateLimiter: never more than 10 requests in any 60 seconds, also across minute boundaries', async () => {
+test('RateLimiter: a limit of 10 never accepts more than 10 requests in any 60 seconds, even across a full minute of the clock', async () => {
   let now = MINUTE_START + 58_000;
   const limiter = limiterOn(undefined, 10, () => now);
   const accepted: number[] = [];
@@ -52,7 +52,7 @@ test('RateLimiter: never more than 10 requests in any 60 seconds, also across mi
   expect([maxPerMinute, accepted.length]).toEqual([10, 34]);
 });
 
-test('RateLimiter: a refusal says when the next request is allowed, also if the counted requests are from the minute before', async () => {
+test('RateLimiter: a refusal says when the next request is allowed, even if all counted requests came before the full minute', async () => {
   let now = MINUTE_START + 50_000;
   const limiter = limiterOn(undefined, 2, () => now);
   await limiter.take('fan');
@@ -63,7 +63,7 @@ test('RateLimiter: a refusal says when the next request is allowed, also if the 
   expect(await limiter.take('fan')).toMatchObject({ allowed: true, remaining: 1 });
 });
 
-test('RateLimiter: refused requests do not count, and a request that was given back no longer counts', async () => {
+test('RateLimiter: refused requests do not count, and a request no longer counts after `giveBack`', async () => {
   const limiter = limiterOn(undefined, 2);
   const [first] = [await limiter.take('fan'), await limiter.take('fan')];
   for (let refused = 0; refused < 5; refused += 1) expect((await limiter.take('fan')).allowed).toBe(false);
@@ -71,7 +71,7 @@ test('RateLimiter: refused requests do not count, and a request that was given b
   expect([(await limiter.take('fan')).allowed, (await limiter.take('fan')).allowed]).toEqual([true, false]);
 });
 
-test('RateLimiter: each fan has a separate limit, under the Redis key of the contract, which expires', async () => {
+test('RateLimiter: each fan has a separate limit, under a Redis key that contains the fan and the minute and expires', async () => {
   const limiter = limiterOn(undefined, 1);
   expect([(await limiter.take('ana')).allowed, (await limiter.take('iva')).allowed]).toEqual([true, true]);
   const key = `rate_limit:user:ana:${MINUTE_START / 60_000}`;
@@ -89,7 +89,7 @@ test('RateLimiter: without Redis each process allows a fifth of the limit, at le
   unreachable.disconnect();
 });
 
-test('RateLimiter: a Redis that stops answering costs one timeout, not one for each request, and is used again when it is back', async () => {
+test('RateLimiter: when Redis stops answering, only the first request waits for a timeout, and Redis is used again after it is back', async () => {
   const proxy = await TcpProxy.inFrontOf(testRedis.url);
   const connection = await connected(proxy.url);
   let now = MINUTE_START;

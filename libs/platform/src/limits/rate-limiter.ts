@@ -4,8 +4,8 @@ import { BatchedScript } from '../redis/batched-script.ts';
 import { rateLimitResult, LocalSlidingWindow, minuteOf, WINDOW_MS, type RateLimitResult } from './sliding-window.ts';
 
 /**
- * Lua: counts the accepted requests of the last minute that are still in the window. Each minute has a sorted set of its accepted
- * requests, scored by time. Returns {count, time of the oldest or false}.
+ * Lua: counts the accepted requests of the last full minute that are less than 60 seconds old. Each minute has a sorted set of
+ * its accepted requests, scored by time. Returns {count, time of the oldest or false}.
  */
 const COUNT_SINCE = `function(last_minute, begin_ms)
   local after = '(' .. begin_ms
@@ -14,8 +14,9 @@ const COUNT_SINCE = `function(last_minute, begin_ms)
 end`;
 
 /**
- * Lua: stores one request if it is within the limit. It uses one key only, so that it runs on a cluster; the count of the last
- * minute no longer changes and is an argument. Returns {1 if allowed or 0, count of this minute, time of the oldest or false}.
+ * Lua: stores one request if it is within the limit. It uses the set of this minute only, because a script on a cluster may use
+ * one key; the count of the last minute no longer changes and is an argument. Returns {1 if allowed or 0, count of this minute,
+ * time of the oldest or false}.
  */
 const TAKE_ONE = `function(this_minute, limit, counted_before, now_ms, request, life_ms)
   local counted, allowed = redis.call('ZCARD', this_minute), 0
@@ -27,18 +28,23 @@ const TAKE_ONE = `function(this_minute, limit, counted_before, now_ms, request, 
   return { allowed, counted, redis.call('ZRANGE', this_minute, 0, 0, 'WITHSCORES')[2] or false }
 end`;
 
-/** Without Redis each process allows this share of the limit: stricter, but fans can still buy. */
+/** The share of a rate limit that each process allows without Redis: stricter than the limit, but fans can still buy. */
 const LOCAL_LIMIT_SHARE = 0.2;
-/** After a failure Redis is not asked for this time: a Redis that does not answer would cost every request its timeout. */
+/** How long Redis is not asked after a failure. Otherwise a Redis that does not answer would cost every request its timeout. */
 const SKIP_REDIS_MS = 1000;
 
-/** The decision about one request, which can be removed from the count afterwards. */
+/**
+ * The decision about one request. The request can be removed from the count later, for example when it was refused for another
+ * reason.
+ */
 export interface CountedRequest extends RateLimitResult {
   /** Removes this request from the count. */
   giveBack(): Promise<void>;
 }
 
-/** A limit for any period of 60 seconds, shared by all replicas through Redis (CONTRACT §9). */
+/**
+ * A limit for the requests of a fan or address in any period of 60 seconds, shared by all processes through Redis (CONTRACT §9).
+ */
 export class RateLimiter {
   private readonly local: LocalSlidingWindow;
   private readonly countSince: BatchedScript<[number, string | null]>;
@@ -60,6 +66,7 @@ export class RateLimiter {
     return this.limit === 0;
   }
 
+  /** Counts a request of `subject` (a fan or an address) and decides whether it is allowed. */
   async take(subject: string): Promise<CountedRequest> {
     const nowMs = this.now();
     if (nowMs < this.skipRedisUntilMs) return this.takeLocally(subject);
@@ -74,7 +81,7 @@ export class RateLimiter {
   private async takeShared(subject: string, nowMs: number): Promise<CountedRequest> {
     const minute = minuteOf(nowMs);
     const keyOf = (ofMinute: number): string => `${this.keyPrefix}:${subject}:${ofMinute}`;
-    // Identifies the request among those of one subject and minute: 48 random bits.
+    // 48 random bits that tell this request apart from the other requests of the same subject and minute.
     const request = randomUUID().slice(-12);
     const [before, oldestBefore] = await this.countSince.run(keyOf(minute - 1), nowMs - WINDOW_MS);
     const [allowed, counted, oldest] = await this.takeOne.run(keyOf(minute), this.limit, before, nowMs, request, 2 * WINDOW_MS);

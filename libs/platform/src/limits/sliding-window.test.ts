@@ -1,7 +1,7 @@
 import { limitedAddress } from './client-address.ts';
 import { LocalSlidingWindow } from './sliding-window.ts';
 
-test('LocalSlidingWindow: never more than 10 requests in any 60 seconds, also across minute boundaries', () => {
+test('LocalSlidingWindow: a limit of 10 never accepts more than 10 requests in any 60 seconds, even across a full minute of the clock', () => {
   let now = 59_900;
   const limiter = new LocalSlidingWindow(() => now);
   const accepted: number[] = [];
@@ -12,7 +12,7 @@ test('LocalSlidingWindow: never more than 10 requests in any 60 seconds, also ac
   expect([maxPerMinute, accepted.length]).toEqual([10, 41]);
 });
 
-test('LocalSlidingWindow: a refusal says to the second when the next request is allowed', () => {
+test('LocalSlidingWindow: a refusal says after how many seconds the next request is allowed', () => {
   let now = 0;
   const limiter = new LocalSlidingWindow(() => now);
   limiter.take('fan', 2);
@@ -26,14 +26,14 @@ test('LocalSlidingWindow: a refusal says to the second when the next request is 
   expect(limiter.take('fan', 2)).toMatchObject({ allowed: true, remaining: 0 });
 });
 
-test('LocalSlidingWindow: beyond 10,000 callers, the callers with the oldest requests are forgotten', () => {
+test('LocalSlidingWindow: with more than 10,000 callers, the callers whose last requests are the oldest are forgotten', () => {
   const limiter = new LocalSlidingWindow(() => 1000);
   for (let caller = 0; caller < 11_000; caller += 1) limiter.take(`caller ${caller}`, 1);
   expect(limiter.take('caller 10999', 1).allowed).toBe(false);
   expect(limiter.take('caller 0', 1).allowed).toBe(true);
 });
 
-test('LocalSlidingWindow: after a request was given back, another one is allowed', () => {
+test('LocalSlidingWindow: after `giveBack` of one request another request is allowed', () => {
   const limiter = new LocalSlidingWindow(() => 1000);
   expect(limiter.take('fan', 1).allowed).toBe(true);
   expect(limiter.take('fan', 1).allowed).toBe(false);

@@ -1,7 +1,8 @@
 /**
- * Both limiters keep the same rule: never more than `limit` requests in any period of 60 seconds. With a limit of 10, a fixed
- * minute would accept 20 requests around its boundary, and a weighted last minute would still accept 19 within 59 seconds.
- * Therefore the time of each accepted request is stored.
+ * Length of the period that a rate limit covers: at most `limit` requests in any 60 seconds, in Redis (rate-limiter.ts) and in
+ * memory (below). With a limit of 10, counting by the minutes of the clock would accept 20 requests around a full minute, and a
+ * weighted count of the last minute would still accept 19 within 59 seconds. Therefore the time of each accepted request is
+ * stored.
  */
 export const WINDOW_MS = 60_000;
 
@@ -10,16 +11,19 @@ export interface RateLimitResult {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Seconds until the oldest counted request leaves the window and one more request is allowed. */
+  /** Seconds until the oldest counted request is 60 seconds old, so that one more request is allowed. */
   readonly resetSeconds: number;
 }
 
-/** The number of the minute since 1970. It is a part of the Redis keys. */
+/** Returns the number of the minute since 1970. It is a part of the Redis keys. */
 export function minuteOf(nowMs: number): number {
   return Math.floor(nowMs / WINDOW_MS);
 }
 
-/** `used` is the number of accepted requests in the window, including this one. The oldest of them leaves the window next. */
+/**
+ * Makes the result for one request. `used` is the number of accepted requests in the last 60 seconds, including this one;
+ * `oldestMs` is the time of the oldest of them.
+ */
 export function rateLimitResult(
   allowed: boolean,
   counted: { limit: number; used: number; oldestMs: number },
@@ -34,12 +38,12 @@ export function rateLimitResult(
   };
 }
 
-/** Maximum number of callers in the memory of one process. Beyond it the caller with the oldest last request is removed. */
+/** Maximum number of callers in the memory of one process. Above it the caller whose last request is the oldest is removed. */
 const MAX_CALLERS = 10_000;
 
 /** A rate limiter in the memory of one process, used while Redis is unreachable. */
 export class LocalSlidingWindow {
-  /** Times of accepted requests by caller, oldest first. The map is ordered by each caller's last request, oldest first. */
+  /** Times of the accepted requests of each caller, oldest first. The callers are ordered by their last request, oldest first. */
   private readonly accepted = new Map<string, number[]>();
 
   constructor(private readonly now: () => number = Date.now) {}

@@ -30,7 +30,7 @@ test.each([
   expect(JSON.stringify(line)).not.toContain('canary');
 });
 
-test('logger: a secret inside the message is redacted', () => {
+test('logger: a secret inside the message text is redacted', () => {
   const [line] = logged((logger) => logger.info('hold with st_canarycanary refused'));
   expect(line?.msg).toBe('hold with st_[redacted] refused');
 });

@@ -26,7 +26,7 @@ const SECRET_FIELDS = [
 
 const redactedPaths = SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`, `*.*.*["${field}"]`]);
 
-/** Secrets inside other text: tokens in a path or a message, passwords in a connection URL. */
+/** Patterns of secrets inside other text: tokens in a path or a message, passwords in a connection URL. */
 const SECRET_TEXT: readonly [RegExp, string][] = [
   [/\bst_[\w-]{8,}/g, 'st_[redacted]'],
   [/\/(ws|sse)\/[^/?\s"]+/g, '/$1/[redacted]'],
@@ -34,6 +34,7 @@ const SECRET_TEXT: readonly [RegExp, string][] = [
   [/(postgres(?:ql)?|rediss?):\/\/[^@\s/]*@/g, '$1://[redacted]@'],
 ];
 
+/** Replaces secrets inside a text. */
 export function redactText(text: string): string {
   return SECRET_TEXT.reduce((clean, [pattern, replacement]) => clean.replace(pattern, replacement), text);
 }
@@ -47,7 +48,10 @@ function redactDeep(value: unknown, depth = 0): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactDeep(item, depth + 1)]));
 }
 
-/** A logger that writes JSON lines to stdout. Lines written during a request carry its `request_id`. Secrets are redacted. */
+/**
+ * Creates a logger that writes JSON lines to stdout. Lines written during a request contain its `request_id`. Secrets are
+ * redacted.
+ */
 export function createLogger(options: { service: string; level: string; destination?: DestinationStream }): Logger {
   return pino(
     {
@@ -55,7 +59,8 @@ export function createLogger(options: { service: string; level: string; destinat
       base: { service: options.service, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: (fields) => redactDeep(fields) as Record<string, unknown> },
-      // `redactDeep` has turned errors into plain objects. pino's own serializer would replace their type with "Object".
+      // Returns errors unchanged: `redactDeep` has turned them into plain objects, and pino's own serializer would replace their
+      // type with "Object".
       serializers: { err: (parts: unknown) => parts },
       redact: { paths: redactedPaths, censor: '[redacted]' },
       mixin: () => {

@@ -1,7 +1,10 @@
 import type { IdempotencyKey } from '#application/idempotency-key';
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Data of one request, available in all its asynchronous code: the id for logs, the idempotency key for the transaction manager. */
+/**
+ * Data of one request, available to all asynchronous code that the request runs: the request id for logs, the idempotency key for
+ * the transaction manager.
+ */
 export interface RequestContext {
   readonly requestId: string;
   /** Unix time in milliseconds at which the caller stops waiting. No transaction attempt starts after it. */
@@ -12,12 +15,13 @@ export interface RequestContext {
 /** The idempotency key of the current request, and its answer once it is known (CONTRACT §4). */
 export interface RequestKey extends IdempotencyKey {
   readonly userId: string;
-  /** Turns the command's result into the caller's answer. The controller sets it before the command runs. */
+  /** Turns the result of the command into the answer to the caller. The controller sets this function before the command runs. */
   render?: (result: unknown) => StoredAnswer;
-  /** The answer that was stored with the effect. If it is set, the caller receives it, now and on every replay. */
+  /** The answer that was stored with the effect. If it is set, the caller receives this answer, now and on every repetition. */
   stored?: StoredAnswer;
 }
 
+/** An answer to a request in the form in which it is stored under the idempotency key. */
 export interface StoredAnswer {
   readonly status: number;
   readonly body: string;
@@ -26,9 +30,13 @@ export interface StoredAnswer {
 
 const storage = new AsyncLocalStorage<RequestContext>();
 
+/** Gives asynchronous code the context of the request that it runs for. */
 export const requestContext = {
   run: <T>(context: RequestContext, work: () => T): T => storage.run(context, work),
-  /** Runs work without a request context, for work that outlives the request: it must not use the request's key or deadline. */
+  /**
+   * Runs work without a request context. For work that outlives the request: it must not use the key or the deadline of the
+   * request.
+   */
   exit: <T>(work: () => T): T => storage.exit(work),
   current: (): RequestContext | undefined => storage.getStore(),
 };

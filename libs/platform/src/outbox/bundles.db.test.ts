@@ -57,7 +57,7 @@ class Recorder implements Destination {
 const relayTo = (destination: Destination): OutboxRelay => new OutboxRelay(database, destination, silent);
 const rangesIn = ({ ranges = '[]' }: Body): [string, { from: number; to: number }][] => JSON.parse(ranges) as never;
 
-/** Writes rows of one series, like a broadcast does; returns their ids in order. */
+/** Writes outbox rows of one series (the messages of one broadcast); returns their ids in order. */
 async function writeSeries(count: number, title: string): Promise<string[]> {
   const series = newId();
   const ids = Array.from({ length: count }, () => newId());
@@ -84,7 +84,7 @@ const readCounts = async (): Promise<{ waiting: number; parked: number; copies: 
   return { waiting: rows?.waiting ?? -1, parked: rows?.parked ?? -1, copies: copies.map(({ jobs }) => jobs) };
 };
 
-test('the rows of each series are delivered as one bundle with all their ids and ranges, and the bundle is the stored copy', async () => {
+test('the rows of a broadcast are delivered as one bundle with all their ids and device ranges, and the stored copy is the bundle', async () => {
   const [croatian, english] = [await writeSeries(10, 'Promjena'), await writeSeries(5, 'Change')];
   const destination = new Recorder(accept, 4);
   expect(await relayTo(destination).runOnce()).toBe(15);
@@ -102,7 +102,7 @@ test('the rows of each series are delivered as one bundle with all their ids and
 test.each([
   ['with fewer rows than the minimum for bundles', 3, 4],
   ['to a destination without bundles', 10, undefined],
-])('%s, rows are delivered one by one', async (_name, count, minRowsForBundles) => {
+])('%s, the rows of a broadcast are delivered one by one', async (_name, count, minRowsForBundles) => {
   const ids = await writeSeries(count, 'Promjena');
   const destination = new Recorder(accept, minRowsForBundles);
   await relayTo(destination).runOnce();
@@ -110,7 +110,7 @@ test.each([
   expect(await readCounts()).toEqual({ waiting: 0, parked: 0, copies: ids.map(() => 1) });
 });
 
-test('a message without a series is delivered in the same run as a bundle, and a run takes at most `limit` rows', async () => {
+test('a message that belongs to no broadcast is delivered in the same run as a bundle, and a run takes at most `limit` rows', async () => {
   await writeSeries(6, 'Promjena');
   const alone = newId();
   const body = { job_id: alone, title: 'alone' };
@@ -121,7 +121,7 @@ test('a message without a series is delivered in the same run as a bundle, and a
   expect([await relay.runOnce(), destination.received.slice(1).map(({ title }) => title)]).toEqual([2, ['Promjena', 'alone']]);
 });
 
-test('a run with a limit below the number of due rows takes the oldest rows', async () => {
+test('a run of the relay with a limit below the number of due rows takes the oldest rows', async () => {
   const ids = await writeSeries(12, 'Promjena');
   const destination = new Recorder(accept, 4);
   const relay = relayTo(destination);
@@ -138,14 +138,14 @@ test('when the delivery of a bundle throws, all rows stay in the outbox and the 
   }, 4);
   await expect(relayTo(failing).runOnce()).rejects.toThrow('no Redis');
   expect(await readCounts()).toEqual({ waiting: 8, parked: 0, copies: [] });
-  // The first attempt may have delivered its bundle. The second bundle has another id, but its jobs have the same ids.
+  // The failed attempt may have delivered its bundle. The second bundle has another id, but its jobs have the same ids.
   const working = new Recorder(accept, 4);
   await relayTo(working).runOnce();
   expect(rangesIn(working.received[0] as Body)).toEqual(rangesIn(failing.received[0] as Body));
   expect(working.received[0]?.job_id).not.toBe(failing.received[0]?.job_id);
 });
 
-test('when a bundle is refused, its rows are delivered one by one and only the faulty row is parked', async () => {
+test('when a bundle is refused, its rows are delivered one by one and only the row that is refused alone, too, is parked', async () => {
   const [, bad] = await writeSeries(8, 'Promjena');
   const destination = new Recorder(({ job_id, ranges }) => (ranges || job_id === bad ? 'poison' : 'delivered'), 4);
   await relayTo(destination).runOnce();
@@ -165,7 +165,7 @@ test('when three relays run at the same time, each row is delivered in exactly o
   expect(deliveredIds.toSorted()).toEqual(ids.toSorted());
 });
 
-test('rows of a series that are older than a week are parked, and newer rows are delivered as a bundle', async () => {
+test('rows of a broadcast that are older than a week are parked, and its newer rows are delivered as a bundle', async () => {
   const old = await writeSeries(4, 'last week');
   await database.query(`update outbox set created_at = now() - interval '9 days'`);
   await writeSeries(5, 'today');

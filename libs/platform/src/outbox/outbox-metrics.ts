@@ -12,7 +12,7 @@ const STATE = `
          coalesce(extract(epoch from now() - min(created_at) filter (where parked_at is null)), 0)::float as lag
   from outbox`;
 
-/** Registers the gauges of the outbox. A scrape reads the table once for all three gauges. */
+/** Registers the gauges of the outbox. A metrics scrape reads the table `outbox` once for all three gauges. */
 export function observeOutbox(registry: Registry, dataSource: DataSource): void {
   let reading: Promise<OutboxState | undefined> | undefined;
   const read = (): Promise<OutboxState | undefined> => {

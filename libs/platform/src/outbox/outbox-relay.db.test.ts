@@ -98,7 +98,7 @@ test('three concurrent relays deliver each message once, and the messages of an 
   }
 });
 
-test('two concurrent relays deliver different messages', async () => {
+test('two concurrent relays never deliver the same message', async () => {
   await append(messagesFor(Array.from({ length: 20 }, (_, index) => index)));
   let reportBothDelivering = (): void => undefined;
   const bothDelivering = new Promise<void>((resolve) => (reportBothDelivering = resolve));
@@ -123,7 +123,7 @@ describe('the relay delivers the oldest messages first', () => {
     return written;
   }
 
-  test('in the order they were written, not in the order of their ids, over three batches', async () => {
+  test('over three batches, by the order of writing and not by the order of ids', async () => {
     const written = await writeThirtyOutOfOrder();
     const recorder = new Recorder(delivered, 10);
     const relay = relayTo(recorder);
@@ -133,9 +133,9 @@ describe('the relay delivers the oldest messages first', () => {
     }
   });
 
-  test('even if PostgreSQL reads the rows in physical order instead of by index', async () => {
+  test('even if PostgreSQL reads the rows in the order of the table instead of by index', async () => {
     const written = await writeThirtyOutOfOrder();
-    // PostgreSQL may choose such a plan when its statistics are old. Then only ORDER BY guarantees the order.
+    // PostgreSQL may read without the index when its statistics are old. Then only ORDER BY guarantees the order.
     const url = `${testDatabase.url}?options=${encodeURIComponent('-c enable_indexscan=off -c enable_indexonlyscan=off')}`;
     const unsorted = await openDatabase({ url, name: 'outbox-test-unsorted', poolSize: 2 });
     try {
@@ -159,7 +159,7 @@ test('2,500 messages are delivered in three batches of at most 1,000', async () 
   expect(new Set(recorder.received).size).toBe(2500);
 });
 
-test('relay killed between delivery and commit: the message is delivered again with the same id', async () => {
+test('when the relay is killed between delivery and commit, the message is delivered a second time with the same id', async () => {
   const [message] = messagesFor(['once more']);
   await append(message ? [message] : []);
   const ids: string[] = [];
@@ -174,7 +174,7 @@ test('relay killed between delivery and commit: the message is delivered again w
   expect([ids, await rows()]).toEqual([[message?.id, message?.id], []]);
 });
 
-test('when `deliver` throws, no attempt is counted for the messages', async () => {
+test('when `deliver` throws (destination unavailable), no attempt is counted for the messages', async () => {
   await append(messagesFor(['a', 'b']));
   const failing = relayTo(new Recorder(() => Promise.reject(new Error('destination down'))));
   for (let run = 0; run < 12; run += 1) await expect(failing.runOnce()).rejects.toThrow('destination down');
@@ -184,14 +184,14 @@ test('when `deliver` throws, no attempt is counted for the messages', async () =
   ]);
 });
 
-test('when `deliver` does not answer before the timeout, the messages stay and no attempt is counted', async () => {
+test('when `deliver` does not answer before the timeout, the messages stay in the outbox and no attempt is counted', async () => {
   await append(messagesFor(['a']));
   const mute = new Recorder(() => new Promise(() => undefined));
   await expect(relayTo(mute, 50).runOnce()).rejects.toThrow('did not answer the delivery of 1 messages within 50 ms');
   expect(await rows()).toMatchObject([{ attempts: 0, parked: false }]);
 });
 
-test('a poison message is parked at once, and later messages are delivered, also those of its aggregate', async () => {
+test('a message that can never be delivered (poison) is parked at once, and later messages are delivered, even those of its aggregate', async () => {
   await append([...messagesFor(['bad', 'after it'], { aggregateId: 'order-1' }), ...messagesFor(['other'])]);
   const recorder: Recorder = new Recorder((messages) =>
     messages.map(({ id, body }) =>
@@ -204,7 +204,7 @@ test('a poison message is parked at once, and later messages are delivered, also
   expect(await rows()).toMatchObject([{ body: 'bad', parked: true, last_error: 'not a job of ours' }]);
 });
 
-test('a failing message waits longer each time, delays only its own aggregate, and is parked after ten failures', async () => {
+test('a message whose delivery fails waits longer each time, delays only messages of its aggregate, and is parked after ten failures', async () => {
   await append([...messagesFor(['failing', 'behind it'], { aggregateId: 'order-1' }), ...messagesFor(['other'])]);
   const recorder: Recorder = new Recorder((messages) =>
     messages.map(({ id, body }) => (body === 'failing' ? { id, outcome: 'failed', error: 'no' } : { id, outcome: 'delivered' })),
@@ -236,7 +236,7 @@ describe('a message older than a week', () => {
   }
   const makeNineDaysOld = (): Promise<unknown> => database.query(`update outbox set created_at = now() - interval '9 days'`);
 
-  test('is parked if it goes to people, and a newer message is delivered', async () => {
+  test('is parked if its destination sends mails or pushes, and a newer message is delivered', async () => {
     await append(messagesFor(['old']));
     await makeNineDaysOld();
     await append(messagesFor(['new']));
@@ -248,7 +248,7 @@ describe('a message older than a week', () => {
     ]);
   });
 
-  test('is delivered if its destination does not refuse old messages, such as refunds', async () => {
+  test('is delivered if it goes to a destination that accepts old messages, for example a refund to the payment provider', async () => {
     await append(messagesFor(['refund']));
     await makeNineDaysOld();
     const recorder = new Recorder();
@@ -256,7 +256,7 @@ describe('a message older than a week', () => {
     expect([recorder.received, await rows()]).toEqual([['refund'], []]);
   });
 
-  test('is delivered with `force`, unless the inbox says that it was sent before', async () => {
+  test('is delivered by a run with `force`, unless the inbox says that it was sent before', async () => {
     const [sentMail, unsent] = messagesFor(['sent before', 'never sent']);
     await append([sentMail, unsent] as OutboxMessage[]);
     await makeNineDaysOld();
@@ -272,7 +272,7 @@ describe('a message older than a week', () => {
   });
 });
 
-test('an undelivered message to another destination does not delay a message of the same aggregate', async () => {
+test('an undelivered message does not delay a message of the same aggregate to another destination', async () => {
   await append(messagesFor(['complete the window'], { aggregateId: 'order-1', destination: 'waiting-room' }));
   await append(messagesFor(['the tickets'], { aggregateId: 'order-1' }));
   const recorder = new Recorder();
@@ -280,7 +280,7 @@ test('an undelivered message to another destination does not delay a message of 
   expect([recorder.received, (await rows()).length]).toEqual([['the tickets'], 1]);
 });
 
-test('the metrics show the number of waiting messages, the age of the oldest, and the number of parked messages', async () => {
+test('the metrics show the number of waiting messages, the age of the oldest waiting message, and the number of parked messages', async () => {
   const registry = new Registry();
   observeOutbox(registry, database);
   await append(messagesFor(['a', 'b', 'c']));

@@ -1,4 +1,7 @@
-/** Wakes the relays of this process after a commit that wrote messages; each listener gets the destinations. */
+/**
+ * Wakes the outbox relays of this process after a commit that wrote messages. Each listener gets the destinations of the
+ * messages.
+ */
 export class RelayBell {
   private readonly listeners: ((destinations: ReadonlySet<string>) => void)[] = [];
 

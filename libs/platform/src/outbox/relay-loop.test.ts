@@ -23,13 +23,13 @@ afterEach(async () => {
   jest.useRealTimers();
 });
 
-test('without work the loop runs once a second', async () => {
+test('RelayLoop: without work the loop runs once a second', async () => {
   started(() => Promise.resolve(0));
   await elapse(3500);
   expect(runs).toBe(4);
 });
 
-test('a nudge starts a run at once', async () => {
+test('RelayLoop: a nudge starts a run at once', async () => {
   started(() => Promise.resolve(0));
   await elapse(10);
   loop.nudge();
@@ -37,7 +37,7 @@ test('a nudge starts a run at once', async () => {
   expect(runs).toBe(2);
 });
 
-test('a nudge during a run starts another run after it, because the first one may have missed the new message', async () => {
+test('RelayLoop: a nudge during a run starts a second run after it, because the running one may have missed the new message', async () => {
   const nudged = started(() => new Promise((resolve) => setTimeout(() => resolve(0), 50)));
   await elapse(20);
   nudged.nudge();
@@ -45,14 +45,14 @@ test('a nudge during a run starts another run after it, because the first one ma
   expect(runs).toBe(2);
 });
 
-test('after a run that did some work the next one starts without a pause', async () => {
+test('RelayLoop: after a run that handled some items the next run starts without a pause', async () => {
   let left = 5;
   started(() => Promise.resolve((left -= 1)));
   await elapse(0);
   expect(runs).toBe(5);
 });
 
-test('after a failed run the loop pauses for two seconds, even if it is nudged', async () => {
+test('RelayLoop: after a failed run the loop pauses for two seconds, even if it is nudged', async () => {
   started(() => Promise.reject(new Error('down')));
   for (let nudges = 0; nudges < 100; nudges += 1) {
     loop.nudge();
@@ -63,7 +63,7 @@ test('after a failed run the loop pauses for two seconds, even if it is nudged',
   expect(runs).toBe(2);
 });
 
-test('stop waits for the current run and starts no other', async () => {
+test('RelayLoop: stop waits until the current run has ended, and no further run starts', async () => {
   let finished = false;
   started(async () => {
     await new Promise((resolve) => setTimeout(resolve, 300));

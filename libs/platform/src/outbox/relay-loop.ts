@@ -1,13 +1,16 @@
 import type { Logger } from '../logging/logger.ts';
 
-/** Interval of runs without a nudge. It is the longest delay of a message whose process died before the nudge. */
+/**
+ * Interval of runs without a nudge. It is the longest delay of a message whose process died after the commit and before the
+ * nudge.
+ */
 const POLL_MS = 1000;
 
 /**
- * Calls `runOnce` when it is nudged and at least every second, one run at a time, until it is stopped. After a failed run it
- * pauses for two intervals, even if it is nudged: every purchase nudges, and this must not become a storm of attempts while a
- * destination is down. A nudge is used instead of NOTIFY, because a NOTIFY in the writing transaction made 64 clients 3.4–5.6
- * times slower (research/limits.md §7).
+ * Runs the relay: calls `runOnce` when it is nudged and at least every second, one run at a time, until it is stopped. A nudge
+ * says that a message was just written. After a failed run the loop pauses for two intervals, even if it is nudged: every
+ * purchase nudges, and this must not become a storm of attempts while a destination is down. We do not use NOTIFY, because a
+ * NOTIFY in the writing transaction made 64 clients 3.4–5.6 times slower (research/limits.md §7).
  */
 export class RelayLoop {
   private wake: (() => void) | undefined;
@@ -28,6 +31,7 @@ export class RelayLoop {
     this.running ??= this.run();
   }
 
+  /** Starts a run at once, or after the current run or pause. */
   nudge(): void {
     this.isNudged = true;
     if (!this.isPausing) this.wake?.();

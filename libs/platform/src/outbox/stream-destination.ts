@@ -1,8 +1,9 @@
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import type { Delivery, Destination, RelayedMessage } from './destination.ts';
 
+/** Outbox destination of events that are for nobody in particular. */
 export const EVENTS_DESTINATION = 'events';
-/** The Redis stream; it is trimmed to about MAX_LENGTH entries. */
+/** The Redis stream of domain events; it is trimmed to about MAX_LENGTH entries. */
 const KEY = 'domain_events';
 const MAX_LENGTH = 100_000;
 

@@ -1,10 +1,10 @@
 /*
- * Encodes arrays in PostgreSQL's binary format, for statements that take hundreds of rows as a dozen array parameters. Sent as
- * text, the server spent a tenth of the statement's time on parsing the arrays, and it scans a text[] from the start for every
- * element that it reads. The driver sends a parameter in binary if the value is a Buffer.
+ * Encodes arrays in PostgreSQL's binary format, for statements that take hundreds of rows as a dozen array parameters. When the
+ * arrays were sent as text, the server spent a tenth of the statement's time on parsing them, and it scans a text[] from the
+ * start for every element that it reads. The driver sends a parameter in binary if its value is a Buffer.
  *
- * Layout, big-endian: number of dimensions, NULL flag, element type (OID), number of elements, index of the first element; then
- * for each element its length and its bytes.
+ * Layout of an array, big-endian: number of dimensions, NULL flag, element type (OID), number of elements, index of the first
+ * element; then for each element its length and its bytes.
  */
 const BOOL = 16;
 const INT4 = 23;
@@ -16,17 +16,19 @@ const LENGTH_BYTES = 4;
 /** Value of each hexadecimal digit, by character code. */
 const DIGIT_VALUES = Uint8Array.from({ length: 128 }, (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0);
 
+/** Encodes an `int4[]`. */
 export function int4Array(values: readonly number[]): Buffer {
   return arrayOf(INT4, 4, values, putInt4);
 }
 
+/** Encodes a `bool[]`. */
 export function boolArray(values: readonly boolean[]): Buffer {
   return arrayOf(BOOL, 1, values, (to, at, value) => {
     to[at] = Number(value);
   });
 }
 
-/** `values`: UUIDs in text form, 36 characters. */
+/** Encodes a `uuid[]`. `values` are UUIDs in text form, 36 characters. */
 export function uuidArray(values: readonly string[]): Buffer {
   return arrayOf(UUID, 16, values, (to, at, value) => {
     if (value.length !== 36) throw new Error(`${value} is not a UUID`);
@@ -38,7 +40,7 @@ export function uuidArray(values: readonly string[]): Buffer {
   });
 }
 
-/** `values`: ctids in PostgreSQL's text form, `(block,offset)`. */
+/** Encodes a `tid[]`. `values` are ctids (where PostgreSQL keeps a row) in text form, `(block,offset)`. */
 export function ctidArray(values: readonly string[]): Buffer {
   return arrayOf(TID, 6, values, (to, at, value) => {
     const comma = value.indexOf(',');
@@ -50,8 +52,8 @@ export function ctidArray(values: readonly string[]): Buffer {
 }
 
 /**
- * Joins values of `width` bytes, given as hexadecimal digits, into one `bytea`. PostgreSQL reads an element of it by its
- * position (`substring`) without a scan.
+ * Joins values of `width` bytes, given as hexadecimal digits, into one `bytea`. PostgreSQL can read one of them by its position
+ * (`substring`) without a scan.
  */
 export function hexBytes(values: readonly string[], width: number): Buffer {
   const to = Buffer.allocUnsafe(values.length * width);
@@ -88,7 +90,7 @@ function putInt4(to: Buffer, at: number, value: number): void {
   to[at + 3] = value;
 }
 
-/** Decodes digit by digit: one call of `Buffer.write` costs as much as 16 calls of this function. */
+/** Writes hexadecimal digits as bytes, digit by digit: one call of `Buffer.write` costs as much as 16 calls of this function. */
 function putHex(to: Buffer, at: number, digits: string, from: number, bytes: number): void {
   for (let index = 0; index < bytes; index += 1) {
     const digit = from + 2 * index;

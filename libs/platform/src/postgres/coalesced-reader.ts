@@ -1,4 +1,4 @@
-/** Keys in one query. Reads above the limit wait for the next query. */
+/** Maximum number of keys in one query. Further reads wait for the next query. */
 const MAX_KEYS_IN_A_QUERY = 500;
 
 interface PendingRead<V> {

@@ -47,7 +47,7 @@ async function effects(): Promise<number> {
   return row?.count ?? -1;
 }
 
-describe('an effect in PostgreSQL', () => {
+describe('the effect of a message in PostgreSQL', () => {
   test('happens once when its message arrives eight times at the same moment and once more later', async () => {
     const inbox = new Inbox(transactions, marks);
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => inbox.once('mail', 'm1', effect('m1'))));
@@ -56,7 +56,7 @@ describe('an effect in PostgreSQL', () => {
     expect(await effects()).toBe(1);
   });
 
-  test('happens once for each consumer of the same message, and Redis marks it for eight days', async () => {
+  test('happens once for each consumer of the message, and Redis remembers for eight days that they are done', async () => {
     const inbox = new Inbox(transactions, marks);
     expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('done');
     expect(await inbox.once('push', 'm1', effect('m1'))).toBe('done');
@@ -66,7 +66,7 @@ describe('an effect in PostgreSQL', () => {
     expect(ttl).toBeLessThanOrEqual(8 * 86_400);
   });
 
-  test('is rolled back and not recorded as done when it fails, so the message can be processed again', async () => {
+  test('is rolled back and not recorded as done when it fails, so that the message can be processed a second time', async () => {
     const inbox = new Inbox(transactions, marks);
     const failing = inbox.once('mail', 'm1', async (tx) => {
       await effect('m1')(tx);
@@ -77,7 +77,7 @@ describe('an effect in PostgreSQL', () => {
     expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('done');
   });
 
-  test('is recognised as a duplicate by its mark in Redis without PostgreSQL, and by PostgreSQL when the mark is lost', async () => {
+  test('is not repeated: Redis recognises a duplicate message without a query to PostgreSQL, and PostgreSQL recognises it when Redis has lost its data', async () => {
     const inbox = new Inbox(transactions, marks);
     await inbox.once('mail', 'm1', effect('m1'));
     const inboxWithoutPostgres = new Inbox(new NoTransactions(), marks);
@@ -97,14 +97,14 @@ describe('an effect in PostgreSQL', () => {
   });
 });
 
-describe('a ledger outage', () => {
+describe('isLedgerOutage', () => {
   const errorOf = (work: Promise<unknown>): Promise<unknown> =>
     work.then(
       () => 'no error',
       (error: unknown) => error,
     );
 
-  test('is an unreachable database, an exhausted connection pool, or a connection that breaks inside the transaction', async () => {
+  test('is true for an unreachable database, an exhausted connection pool, and a connection that breaks inside the transaction', async () => {
     const nowhere = openDatabase({ url: 'postgres://127.0.0.1:1/none', name: 'nowhere' });
     expect(isLedgerOutage(await errorOf(nowhere))).toBe(true);
 
@@ -124,7 +124,7 @@ describe('a ledger outage', () => {
     await narrow.destroy();
   });
 
-  test('is not an error that the message itself causes', async () => {
+  test('is false for an error that the message itself causes', async () => {
     const inbox = new Inbox(transactions);
     const faulty = inbox.once('mail', 'm1', async (tx) => void (await inside(tx).rows('select 1/0')));
     expect(isLedgerOutage(await errorOf(faulty))).toBe(false);

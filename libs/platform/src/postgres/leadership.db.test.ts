@@ -27,25 +27,25 @@ function openCandidate(task = 'a', silenceTimeoutSeconds?: number): Leadership {
 }
 const leading = (candidates: readonly Leadership[]) => Promise.all(candidates.map((candidate) => candidate.isLeader()));
 
-test('exactly one of three candidates leads, and it stays the leader', async () => {
+test('exactly one of three processes is the leader, and it stays the leader', async () => {
   const three = [openCandidate(), openCandidate(), openCandidate()];
   const first = await leading(three);
   expect(first.filter(Boolean)).toHaveLength(1);
   expect(await leading(three)).toEqual(first);
 });
 
-test('each task has a leader of its own', async () => {
+test('two tasks may have different leaders at the same time', async () => {
   expect(await leading([openCandidate('a'), openCandidate('b')])).toEqual([true, true]);
 });
 
-test('after the leader gives up, another candidate becomes the leader', async () => {
+test('after the leader has called `giveUp`, another candidate becomes the leader', async () => {
   const [a, b] = [openCandidate(), openCandidate()];
   expect([await a.isLeader(), await b.isLeader()]).toEqual([true, false]);
   await a.giveUp();
   expect([await b.isLeader(), await a.isLeader()]).toEqual([true, false]);
 });
 
-test('a leader that loses its connection learns it at the next check, and another candidate becomes the leader', async () => {
+test('a leader that has lost its connection learns this at its next check, and another candidate becomes the leader', async () => {
   const [a, b] = [openCandidate(), openCandidate()];
   await a.isLeader();
   await observer.query(
@@ -58,7 +58,7 @@ test('a leader that loses its connection learns it at the next check, and anothe
   expect(await a.isLeader()).toBe(true);
 });
 
-test('a leader that is silent longer than the timeout loses its lock, and learns it at its next check', async () => {
+test('a leader that sends no statement for longer than the timeout loses its lock, and learns this at its next check', async () => {
   const [a, b] = [openCandidate('a', 1), openCandidate('a', 1)];
   expect([await a.isLeader(), await b.isLeader()]).toEqual([true, false]);
   await pause(600);
@@ -67,7 +67,7 @@ test('a leader that is silent longer than the timeout loses its lock, and learns
   expect([await b.isLeader(), await a.isLeader()]).toEqual([true, false]);
 });
 
-test('an unreachable database is an error, not a leader', async () => {
+test('with an unreachable database isLeader throws instead of returning true', async () => {
   const nowhere = new Leadership('postgres://nobody@127.0.0.1:1/nothing', 'a');
   await expect(nowhere.isLeader()).rejects.toThrow('ECONNREFUSED');
 });

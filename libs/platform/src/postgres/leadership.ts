@@ -1,14 +1,14 @@
 import pg from 'pg';
 
-/** First key of the advisory locks that elect leaders. */
+/** First key of the advisory locks that elect leaders; the second key is the task. */
 const LOCK_CLASS = 7_426_003;
-/** The server ends the leader's transaction, and with it the leadership, after this time without a statement. */
+/** After this time without a statement the server ends the transaction of the leader, and so its leadership. */
 const SILENCE_TIMEOUT_SECONDS = 15;
-/** Timeout for connecting and for a query. Both take milliseconds, because the lock is tried without waiting. */
+/** Timeout for connecting and for a query. Normally each takes milliseconds, because nobody waits for the lock. */
 const TIMEOUT_MS = 5000;
 
 /**
- * Elects one leader for `task` among all replicas. The leader holds an advisory lock in an open transaction, on a connection of
+ * Elects one leader for `task` among all processes. The leader holds an advisory lock in an open transaction, on a connection of
  * its own, and sends a statement at each `isLeader`. The lock is freed when the process ends, when the connection breaks, and
  * when the process hangs, because the server ends a transaction that is silent for 15 s. A process that hung and continues may
  * not know yet that it lost the lock. So the task must be safe when two processes run it for a moment.
@@ -23,7 +23,7 @@ export class Leadership {
     private readonly silenceTimeoutSeconds = SILENCE_TIMEOUT_SECONDS,
   ) {}
 
-  /** True when this process leads; takes the lock if it is free. Call it before each run of the task. */
+  /** True when this process is the leader. Takes the lock if it is free. Call it before each run of the task. */
   async isLeader(): Promise<boolean> {
     const wasLeading = this.isLeading;
     try {
@@ -32,13 +32,14 @@ export class Leadership {
       else this.isLeading = await this.take(client);
       return this.isLeading;
     } catch (error) {
-      // Not awaited: after a timeout the server may not answer to the end of the connection either.
+      // Not awaited: after a timeout the server may also fail to confirm that the connection is closed.
       void this.giveUp();
       if (wasLeading) return false;
       throw error;
     }
   }
 
+  /** Ends the leadership of this process, so that another process can become the leader. */
   async giveUp(): Promise<void> {
     const { client } = this;
     this.client = undefined;
@@ -57,7 +58,7 @@ export class Leadership {
     return taken;
   }
 
-  /** A connection outside the pool, because the leader keeps it as long as the process lives. */
+  /** Opens a connection outside the pool, because the leader keeps it as long as the process lives. */
   private async connect(): Promise<pg.Client> {
     if (this.client) return this.client;
     const client = new pg.Client({

@@ -15,7 +15,7 @@ async function query<T>(sql: string): Promise<T[]> {
 const tables = (): Promise<{ name: string }[]> =>
   query(`select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'migrations' order by 1`);
 
-test('two concurrent calls of migrate apply each migration once, in file order, and create the schema of the test template', async () => {
+test('two concurrent calls of migrate apply each migration once, in the order of the files, and create the same schema as the template database of the tests', async () => {
   const expected = await tables();
   await query('drop schema public cascade; create schema public');
   const [first, second] = await Promise.all([migrate(testDatabase.url), migrate(testDatabase.url)]);

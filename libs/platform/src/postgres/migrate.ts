@@ -2,10 +2,16 @@ import fs from 'node:fs';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { projectFile } from '../project-root.ts';
 
-/** An arbitrary number. The lock keeps two services that start together from migrating together; TypeORM takes no lock. */
+/**
+ * Number of the advisory lock that keeps two services which start together from migrating at the same time; TypeORM takes no
+ * lock. The number is arbitrary.
+ */
 const MIGRATION_LOCK = 7_426_001;
 
-/** `migrations/0001-outbox.sql` becomes the TypeORM migration `outbox0000000000001`. TypeORM orders by the number at the end. */
+/**
+ * Makes a TypeORM migration of each SQL file: `migrations/0001-outbox.sql` becomes `outbox0000000000001`. TypeORM orders
+ * migrations by the number at the end.
+ */
 export function sqlMigrations(folder = projectFile('migrations')): (new () => MigrationInterface)[] {
   const files = fs.readdirSync(folder).filter((file) => /^\d{4}-[\w-]+\.sql$/.test(file));
   return files.sort().map((file) => {

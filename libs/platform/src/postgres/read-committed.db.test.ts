@@ -9,8 +9,8 @@ import { openDatabase } from './database.ts';
 import { purgeInboxOnce, purgeNotificationsOnce } from './inbox-purge.ts';
 import { runReadCommitted } from './read-committed.ts';
 
-// Work that moves or deletes rows and decides nothing (docs/concepts/overselling.md): the relay and the purges. The expiry
-// sweeper has its own test.
+// Tests of transactions at READ COMMITTED: work that moves or deletes rows and decides nothing (docs/concepts/overselling.md),
+// namely the relay and the purges. The expiry sweeper has its own test.
 
 let testDatabase: TestDatabase;
 let database: DataSource;
@@ -41,11 +41,12 @@ const allDelivered: Destination = {
 };
 const relay = (): OutboxRelay => new OutboxRelay(database, allDelivered, createLogger({ service: 'test', level: 'silent' }));
 
+/** One kind of work that moves or deletes rows, with rows to try it on. */
 interface Mover {
   readonly name: string;
   readonly table: string;
   readonly key: string;
-  /** SQL that inserts three rows that are due to be moved. */
+  /** SQL that inserts three rows which the work will move or delete. */
   readonly insertRows: string;
   run(): Promise<number>;
 }
@@ -76,7 +77,7 @@ const movers: Mover[] = [
     run: () => purgeInboxOnce(database),
   },
   {
-    name: 'the purge of the ledger of pushes',
+    name: 'the purge of the table of sent pushes',
     table: 'push_progress',
     key: 'message_id',
     insertRows: `insert into push_progress (message_id, devices, claimed_at) select n::text, 1, now() - interval '91 days' from generate_series(1, 3) n`,
@@ -116,7 +117,7 @@ const movers: Mover[] = [
   },
 ];
 
-test.each(movers)('$name skips a locked row and moves the others', async ({ table, key, insertRows, run }) => {
+test.each(movers)('$name skips a row that is locked and handles the other two rows', async ({ table, key, insertRows, run }) => {
   await database.query(`truncate ${table} cascade`);
   await database.query(insertRows);
   const holder = database.createQueryRunner();

@@ -14,7 +14,10 @@ import { inside } from './transaction.ts';
 let testDatabase: TestDatabase;
 let direct: DataSource;
 let proxy: TcpProxy;
-/** A pool of one connection: the next transaction gets the same connection if it was returned to the pool, or a new one. */
+/**
+ * A pool of one connection: the next transaction gets the connection of the test if that was returned to the pool, else a new
+ * one.
+ */
 let database: DataSource;
 
 beforeAll(async () => {
@@ -41,7 +44,7 @@ const locksHeld = async (): Promise<unknown[]> =>
   );
 const failure = new Error('the block fails');
 
-/** A transaction that takes an advisory lock and fails. */
+/** Runs a transaction that takes an advisory lock and fails. */
 function runFailingTransaction(): Promise<void> {
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 5000 });
   return transactions.run(async (tx) => {
@@ -50,7 +53,7 @@ function runFailingTransaction(): Promise<void> {
   });
 }
 
-/** One run of the relay whose destination fails. */
+/** Runs the outbox relay once with a destination that fails. */
 async function runFailingRelay(): Promise<void> {
   const message = { id: newId(), destination: 'email', event: 'test', body: {} };
   await new PostgresTransactionManager(direct, { deadlineMs: 5000 }).run((tx) => new PostgresOutbox().append(tx, [message]));
@@ -62,7 +65,7 @@ describe.each([
   ['a transaction that fails', runFailingTransaction],
   ['a run of the relay that fails', runFailingRelay],
 ])('%s', (_, fail) => {
-  test('leaves no lock and returns its connection to the pool', async () => {
+  test('leaves no lock and gives its connection back to the pool', async () => {
     const before = await pid();
     await expect(fail()).rejects.toBe(failure);
     expect([await pid(), await locksHeld()]).toEqual([before, []]);

@@ -1,6 +1,9 @@
 import type { DriverClient } from './database.ts';
 
-/** A rollback takes a millisecond. After this time the connection is given up; the caller has its original error already. */
+/**
+ * Timeout of a rollback, which takes a millisecond. After it the connection is given up; the caller gets the error of its
+ * transaction anyway.
+ */
 const ROLLBACK_TIMEOUT_MS = 2000;
 
 /**
@@ -19,8 +22,8 @@ export async function rollBack(client: DriverClient, timeoutMs = ROLLBACK_TIMEOU
 }
 
 /**
- * Destroys the socket with an error. The pool learns of an error in the next tick, before the connection is returned to it; it
- * would learn of a plain close too late.
+ * Destroys the socket with an error. The pool learns of an error in the next tick, before the connection is returned to it. The
+ * pool would learn of a plain close too late.
  */
 async function destroy(client: DriverClient, cause: unknown): Promise<void> {
   client.connection.stream.destroy(new Error('The connection was destroyed because it could not roll back.', { cause }));

@@ -20,7 +20,7 @@ const logger = { warn: (_facts: unknown, text: string) => void warnings.push(tex
   typeof warnAboutServerDefaults
 >[1];
 
-test('our test server has both settings changed from their defaults, so there is no warning', async () => {
+test('there is no warning for our test server, which has both settings changed from their defaults', async () => {
   expect(await readSettings(database)).toEqual([
     { name: 'max_pred_locks_per_page', setting: '200', byDefault: '2' },
     { name: 'max_pred_locks_per_relation', setting: '20000', byDefault: '-2' },
@@ -29,11 +29,14 @@ test('our test server has both settings changed from their defaults, so there is
   expect(warnings).toEqual([]);
 });
 
-/** The settings as a server reports them that has its defaults for `names`. A session cannot change these settings. */
+/**
+ * The settings as a server would report them on which the settings `names` have their defaults. A session cannot change these
+ * settings.
+ */
 const withDefaults = async (names: readonly string[]): Promise<ServerSetting[]> =>
   (await readSettings(database)).map((row) => (names.includes(row.name) ? { ...row, setting: row.byDefault } : row));
 
-test('for a server with the defaults the advice names both settings and the statements that change them', async () => {
+test('for a server with both defaults the warning names both settings and the statements that change them', async () => {
   const advice = adviceFor(await withDefaults(['max_pred_locks_per_page', 'max_pred_locks_per_relation'])) ?? '';
   expect(advice).toContain('max_pred_locks_per_page = 2, max_pred_locks_per_relation = -2');
   for (const statement of advice.match(/alter system[^;]+;/g) ?? []) expect(statement).toMatch(/ = (200|20000);$/);
@@ -41,7 +44,7 @@ test('for a server with the defaults the advice names both settings and the stat
   expect(advice).toContain('select pg_reload_conf();');
 });
 
-test('the advice names only settings that have their default', async () => {
+test('the warning names only settings that have their default', async () => {
   const advice = adviceFor(await withDefaults(['max_pred_locks_per_page'])) ?? '';
   expect([advice.includes('max_pred_locks_per_page = 200'), advice.includes('max_pred_locks_per_relation')]).toEqual([
     true,

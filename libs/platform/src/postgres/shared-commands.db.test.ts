@@ -39,7 +39,10 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** Inserts words into a table. `many` does not decide words that begin with `odd`: they get a transaction of their own. */
+/**
+ * A kind of command that inserts a word. `many` does not execute words that begin with `odd`, so each of these gets a transaction
+ * of its own.
+ */
 function writing(beforeInsert: (tx: Transaction, words: readonly string[]) => Promise<unknown> = () => Promise.resolve()) {
   const insert = (tx: Transaction, words: readonly string[]) =>
     inside(tx).rows('insert into words select unnest($1::text[])', [words]);
@@ -101,18 +104,18 @@ test('batches of two kinds of commands never run at the same time', async () => 
   expect([maxOpen, await words()]).toEqual([1, ['a', 'b', 'c', 'd']]);
 });
 
-test('a command that the batch leaves undecided runs in a transaction of its own', async () => {
+test('a command for which `many` returns undefined runs in a transaction of its own', async () => {
   const [a, odd, b] = await Promise.all(['a', 'odd', 'b'].map(write));
   expect([a?.tx === b?.tx, odd?.tx === a?.tx]).toEqual([true, false]);
   expect(await words()).toEqual(['a', 'b', 'odd']);
 });
 
-test('a command that makes the batch fail is rejected, and each other command runs again in a transaction of its own', async () => {
+test('when one command makes its batch fail, that command is rejected and every other command of the batch runs in a transaction of its own', async () => {
   expect(await outcomes(['a', 'bad', 'b'].map(write))).toEqual(['a', expect.stringContaining('violates check constraint'), 'b']);
   expect([batches, await words(), retried]).toEqual([[['a', 'bad', 'b']], ['a', 'b'], ['23514']]);
 });
 
-test('a batch with a serialization failure is retried as a whole and writes each word once', async () => {
+test('a batch with a serialization failure is retried as a whole and executes each command once', async () => {
   let attempts = 0;
   write = transactions.together(
     writing(async (tx) => {
@@ -132,11 +135,11 @@ test('a lost connection rejects all commands of the batch without a retry, and t
   expect(await outcomes([write('c')])).toEqual(['c']);
 });
 
-test('a shared command inside a transaction is refused', async () => {
+test('a command for a batch is refused inside an open transaction', async () => {
   await expect(transactions.run(() => write('a'))).rejects.toThrow('inside a transaction');
 });
 
-test('a command with less than 2 s until its deadline is refused, and the other command of its batch succeeds', async () => {
+test('of two commands in a batch, the one with less than 2 s until its deadline is refused and the other one succeeds', async () => {
   const late = requestContext.run({ requestId: 'r', deadlineAt: Date.now() + 1500 }, () => write('late'));
   const [refused, done] = await Promise.allSettled([late, write('a')]);
   expect([refused, done.status, await words()]).toEqual([
@@ -160,7 +163,7 @@ describe('idempotency keys in a shared transaction', () => {
     database.query('select key, status, body, fingerprint from idempotency_keys order by key');
   const storedRow = (key: string, word: string) => ({ key, status: 201, body: `"${word}"`, fingerprint: `print of ${key}` });
 
-  test('each answer commits with its key, in the shared transaction', async () => {
+  test('the answer of each command is stored with its key, in the transaction of the batch', async () => {
     const [one, two] = [idempotencyKeyOf('k1'), idempotencyKeyOf('k2')];
     const [a, b, c] = await Promise.all([writeWithKey('a', one), writeWithKey('b', two), write('c')]);
     expect(new Set([a.tx, b.tx, c.tx]).size).toBe(1);
@@ -171,13 +174,13 @@ describe('idempotency keys in a shared transaction', () => {
     ]);
   });
 
-  test('the answer of a command that runs in a transaction of its own commits with its key, too', async () => {
+  test('the answer of a command that runs in a transaction of its own is stored with its key, too', async () => {
     const key = idempotencyKeyOf('k1');
     await Promise.all([writeWithKey('odd', key), write('a')]);
     expect([await keys(), key.stored]).toEqual([[storedRow('k1', 'odd')], { status: 201, body: '"odd"' }]);
   });
 
-  test('a command whose key was used before is rejected, and the other command of the batch succeeds', async () => {
+  test('of two commands in a batch, the one whose key was used before is rejected and the other one succeeds', async () => {
     await writeWithKey('first', idempotencyKeyOf('k1'));
     const again = idempotencyKeyOf('k1');
     const [used, other] = await Promise.allSettled([writeWithKey('second', again), writeWithKey('a', idempotencyKeyOf('k2'))]);
@@ -192,7 +195,7 @@ describe('idempotency keys in a shared transaction', () => {
     expect((await words()).length).toBe(1);
   });
 
-  test('a shared step (`stepTogether`) commits without storing the key', async () => {
+  test('a command of `stepTogether` commits without storing its key', async () => {
     const step = transactions.stepTogether(writing());
     const key = idempotencyKeyOf('k1');
     await writeWithKey('a', key, step);

@@ -3,24 +3,34 @@ import { requestContext, type RequestKey, type RequestContext } from '../logging
 import { isTransactionOpen } from './open-transaction.ts';
 import { isConnectionLoss } from './sqlstates.ts';
 
-/** Commands in one transaction. Not more, because each command's rows stay locked until the whole batch commits. */
+/**
+ * Maximum number of commands in one transaction. It is low, because the rows of each command stay locked until the whole batch
+ * commits.
+ */
 const MAX_IN_A_BATCH = 128;
-/** A command with less time left is refused, because its deadline would become the deadline of the whole batch. */
+/**
+ * Minimum time until the deadline of a command. A command with less time left is refused, because its deadline would become the
+ * deadline of the whole batch.
+ */
 const MIN_TIME_LEFT_MS = 2000;
-/** Some seconds of work. Later commands are refused at once, so that the client can try again. */
+/**
+ * Maximum number of waiting commands, some seconds of work. Further commands are refused at once, so that the client can try
+ * again.
+ */
 const MAX_WAITING = 5000;
 
 /** Runs one task at a time, in the order of the calls, so that batches of one process never conflict with each other. */
 export class Mutex {
   private last: Promise<void> = Promise.resolve();
 
-  /** `task` must not throw. */
+  /** Runs `task` when all earlier tasks have ended. It must not throw. */
   runExclusive(task: () => Promise<void>): Promise<void> {
     this.last = this.last.then(task);
     return this.last;
   }
 }
 
+/** A command that waits for a batch, with its idempotency key and its deadline. */
 export interface QueuedCommand<C> {
   readonly command: C;
   readonly deadlineAt: number;
@@ -34,7 +44,7 @@ interface WaitingCommand<C, T> extends QueuedCommand<C> {
 }
 
 interface CommandRunner<C, T> {
-  /** Runs the batch in one transaction. Undefined for a command that must run in a transaction of its own. */
+  /** Runs the batch in one transaction. Returns undefined for a command that must run in a transaction of its own. */
   runBatch(batch: readonly QueuedCommand<C>[]): Promise<readonly (T | undefined)[]>;
   /** Runs one command in a transaction of its own. */
   runOne(command: C): Promise<T>;
@@ -42,9 +52,9 @@ interface CommandRunner<C, T> {
 }
 
 /**
- * Commands that wait share the next transaction. A batch starts as soon as the mutex is free: with little traffic a command is
- * not delayed, under peak load a hundred commands share one commit. A bad command does not make the others fail: when a
- * batch fails, each of its commands runs again in a transaction of its own.
+ * Executes commands in batches: commands that wait share the next transaction. A batch starts as soon as the mutex is free. So
+ * with little traffic a command is not delayed, and under peak load a hundred commands share one commit. A bad command does not
+ * make other commands fail: when a batch fails, each of its commands runs again in a transaction of its own.
  */
 export class SharedCommands<C, T> {
   private readonly waiting: WaitingCommand<C, T>[] = [];
@@ -86,13 +96,14 @@ export class SharedCommands<C, T> {
       const values = await this.runner.runBatch(batch);
       for (const [index, waiting] of batch.entries()) {
         const value = values[index];
-        // Not awaited, so that the mutex is free: the command may wait for a lock, and the next batch must not wait with it.
+        // Not awaited, so that the mutex becomes free: this command may wait for a lock, and the next batch must not wait for
+        // that.
         if (value === undefined) void this.runAlone(waiting);
         else waiting.resolve(value);
       }
     } catch (error) {
       this.runner.onFailedBatch(error);
-      // These errors concern the whole batch (deadline, database unavailable). A retry for each command would only add load.
+      // Errors of the whole batch (deadline, database unavailable). A retry of each command would only add load.
       if (error instanceof DomainError || isConnectionLoss(error)) for (const waiting of batch) waiting.reject(error);
       else void this.runEachAlone(batch);
     }

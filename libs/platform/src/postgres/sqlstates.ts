@@ -13,8 +13,9 @@ export const sqlstates = {
 } as const;
 
 /**
- * The whole transaction is run again after these errors and after no others. The specification names lock timeouts and
- * deadlocks. Under SERIALIZABLE contention shows up as 40001 (in 16 of 16 load tests), so 40001 is retried too (ADR 0004).
+ * SQLSTATEs after which a whole transaction is run again; it is not run again after any other. The specification names lock
+ * timeouts and deadlocks. Under SERIALIZABLE, contention shows up as 40001 (in 16 of 16 load tests), so 40001 is retried, too
+ * (ADR 0004).
  */
 export const RETRYABLE_SQLSTATES: ReadonlySet<string> = new Set([
   sqlstates.lockNotAvailable,
@@ -22,10 +23,13 @@ export const RETRYABLE_SQLSTATES: ReadonlySet<string> = new Set([
   sqlstates.serializationFailure,
 ]);
 
-/** Attempts of a SERIALIZABLE transaction, the first one included. */
+/** Maximum number of attempts of a SERIALIZABLE transaction, including the first. */
 export const MAX_ATTEMPTS = 6;
 
-/** Pause after failed attempt 1 … 5: 50–150 ms, then doubling up to one second. The formula is part of the specification. */
+/**
+ * Returns the pause after failed attempt 1 … 5: 50–150 ms, then doubling up to one second. The formula is part of the
+ * specification.
+ */
 export function backoffMs(attempt: number, random: () => number): number {
   return Math.min(1000, (0.5 + random()) * 50 * 2 ** attempt);
 }
@@ -41,17 +45,18 @@ function driverErrorOf(error: unknown): DriverError {
   return (isWrapped ? (error as { driverError?: DriverError }).driverError : (error as DriverError | null)) ?? {};
 }
 
-/** The SQLSTATE (five characters), or undefined when the error did not come from the server. */
+/** Returns the SQLSTATE (five characters) of an error, or undefined when the error did not come from the server. */
 export function sqlstateOf(error: unknown): string | undefined {
   const { code } = driverErrorOf(error);
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') ? code : undefined;
 }
 
+/** True when an insert violated this unique constraint. */
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return sqlstateOf(error) === sqlstates.uniqueViolation && driverErrorOf(error).constraint === constraint;
 }
 
-/** Error messages of the driver about a lost connection. The driver has no codes for these errors. */
+/** Matches error messages of the PostgreSQL driver about a lost connection. The driver has no codes for these errors. */
 const LOST_CONNECTION_TEXT =
   /connection (terminated|ended)|connection error and is not queryable|timeout exceeded when trying to connect/i;
 

@@ -57,7 +57,7 @@ async function attemptsWith(failing: (tx: Transaction) => Promise<unknown>, time
   return ids;
 }
 
-test('a transaction is SERIALIZABLE with a lock timeout of 8 s, and its settings do not stay on the connection', async () => {
+test('a transaction is SERIALIZABLE with a lock timeout of 8 s, and after it the connection has its default settings', async () => {
   const show = `select current_setting('transaction_isolation') as isolation, current_setting('lock_timeout') as lock_timeout,
                        current_setting('idle_in_transaction_session_timeout') as idle`;
   const [settings] = await transactions.run((tx) => inside(tx).rows(show));
@@ -107,7 +107,7 @@ test('a transaction that read a balance which was changed meanwhile is retried a
   expect([readBalances, retried, await balances()]).toEqual([[100, 40], ['40001'], [39, 100]]);
 });
 
-test('after six failed attempts with growing delays the error is LOCK_TIMEOUT and nothing is changed', async () => {
+test('after six failed attempts with growing delays the caller gets LOCK_TIMEOUT and no data are changed', async () => {
   const refusing = attemptsWith((tx) => inside(tx).rows(`do $$ begin raise exception 'no' using errcode = '40001'; end $$`), 99);
   await expect(refusing).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
   expect(retried).toHaveLength(5);
@@ -119,7 +119,7 @@ test.each([
   ['a unique violation', '23505', (tx: Transaction) => inside(tx).rows('insert into accounts values (1, 1)')],
   ['a check violation', '23514', (tx: Transaction) => withdraw(tx, 1, 500)],
   ['an invalid number', '22P02', (tx: Transaction) => inside(tx).rows(`select 'x'::int`)],
-])('%s is not retried', async (_name, sqlstate, failing) => {
+])('a transaction that fails with %s is not retried', async (_name, sqlstate, failing) => {
   const error: unknown = await attemptsWith(failing, 99).catch((caught: unknown) => caught);
   expect([sqlstateOf(error), retried, await balances()]).toEqual([sqlstate, [], [100, 100]]);
 });
@@ -130,7 +130,7 @@ test('a DomainError from the block is not retried and rolls the transaction back
   expect([retried, await balances()]).toEqual([[], [100, 100]]);
 });
 
-test('a failed statement whose error the block ignores makes the transaction fail', async () => {
+test('a transaction fails when one of its statements failed, even if the block ignores the error', async () => {
   const ignoring = transactions.run(async (tx) => {
     await withdraw(tx, 1);
     await withdraw(tx, 2, 500).catch(() => undefined);
@@ -154,7 +154,7 @@ describe('statements sent with `write`, which the block does not await,', () => 
     expect([seen, await balances()]).toEqual([[{ balance: 97 }], [97, 100]]);
   });
 
-  test('make the transaction fail with their own error, not with the errors of later statements that it causes', async () => {
+  test('make the transaction fail with the error of the first failed statement, not with the errors of the statements after it', async () => {
     const error: unknown = await transactions
       .run(async (tx) => {
         withdrawWithoutWaiting(tx, 1);
@@ -176,7 +176,7 @@ describe('statements sent with `write`, which the block does not await,', () => 
     expect([runs, retried, await balances()]).toEqual([2, ['40001'], [99, 100]]);
   });
 
-  test('do not hide the error of an earlier statement', async () => {
+  test('do not hide the error of a statement before them', async () => {
     let runs = 0;
     await transactions.run(async (tx) => {
       runs += 1;
@@ -214,7 +214,7 @@ describe('statements sent with `write`, which the block does not await,', () => 
   });
 });
 
-test('a write is not sent when BEGIN failed', async () => {
+test('when BEGIN fails, no statement of the transaction is sent', async () => {
   const runner = database.createQueryRunner();
   const client = await driverClientOf(runner);
   const tx = new PostgresTransaction(client, runner.manager, client.query('begin isolation level nonsense'));
@@ -224,14 +224,14 @@ test('a write is not sent when BEGIN failed', async () => {
   expect(await balances()).toEqual([100, 100]);
 });
 
-test('no attempt starts with less than a second left until the deadline', async () => {
+test('no attempt of a transaction starts less than a second before the deadline of the request', async () => {
   const context = { requestId: 'r', deadlineAt: Date.now() + 900 };
   const late = requestContext.run(context, () => attemptsWith(() => Promise.resolve(), 0));
   await expect(late).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
   expect(await balances()).toEqual([100, 100]);
 });
 
-test('a statement that runs longer than the deadline is cancelled with LOCK_TIMEOUT', async () => {
+test('a statement that still runs at the deadline of the request is cancelled, and the caller gets LOCK_TIMEOUT', async () => {
   const context = { requestId: 'r', deadlineAt: Date.now() + 1100 };
   const started = Date.now();
   const slow = requestContext.run(context, () => attemptsWith((tx) => inside(tx).rows('select pg_sleep(20)'), 99));
@@ -243,7 +243,7 @@ test('a transaction inside a transaction is refused', async () => {
   await expect(transactions.run(() => transactions.run(() => Promise.resolve()))).rejects.toThrow('inside a transaction');
 });
 
-test('a call to another system is refused inside a transaction, and allowed before and after it', async () => {
+test('assertOutsideTransaction: a call to another system is refused inside a transaction, and allowed before and after the transaction', async () => {
   const callProvider = (): void => assertOutsideTransaction('A call to the provider');
   callProvider();
   await expect(transactions.run(() => Promise.resolve(callProvider()))).rejects.toThrow(
@@ -252,7 +252,7 @@ test('a call to another system is refused inside a transaction, and allowed befo
   callProvider();
 });
 
-test('a commit wakes the relays of its destinations once, and a rollback wakes none', async () => {
+test('a commit that wrote outbox messages wakes the relays of their destinations once, and a rollback wakes none', async () => {
   const balancesBeforeCommit: number[][] = [];
   const woken: string[][] = [];
   const waking = new PostgresTransactionManager(database, {

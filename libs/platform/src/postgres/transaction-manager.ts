@@ -12,15 +12,19 @@ import { Mutex, SharedCommands, type QueuedCommand } from './shared-commands.ts'
 import { PostgresTransaction } from './transaction.ts';
 import { IDENTITY_COLUMNS, resolveCommit, type TransactionIdentity } from './unknown-commit.ts';
 
-/** With less time left until the deadline no attempt is started. */
+/** Minimum time until the deadline of the request for starting an attempt. */
 const MIN_ATTEMPT_MS = 1000;
-/** A commit takes milliseconds. After this time its outcome is looked up on another connection, for at most half as long. */
+/**
+ * Timeout of a commit, which takes milliseconds. After it the outcome is looked up on another connection, for at most half as
+ * long.
+ */
 const COMMIT_TIMEOUT_MS = 10_000;
 
+/** Deadline and hooks of a transaction manager. */
 export interface TransactionOptions {
   readonly deadlineMs: number;
   readonly retries?: Pick<Counter<'sqlstate'>, 'inc'>;
-  /** Wakes the relays of these destinations; called after a commit, never inside the transaction. */
+  /** Wakes the outbox relays of these destinations. Called after a commit, never inside the transaction. */
   readonly afterCommit?: (destinations: ReadonlySet<string>) => void;
   readonly random?: () => number;
   readonly sleep?: (ms: number) => Promise<void>;
@@ -81,7 +85,7 @@ export class PostgresTransactionManager extends TransactionManager {
     });
   }
 
-  /** Runs the batch in one transaction and stores the answers of the commands that were decided in it. */
+  /** Runs a batch in one transaction and stores the answers of the commands that were executed in it. */
   private async runBatch<C, T>(work: SharedWork<C, T>, batch: readonly QueuedCommand<C>[]): Promise<readonly (T | undefined)[]> {
     const commands = batch.map(({ command }) => command);
     const deadlineAt = Math.min(Date.now() + this.options.deadlineMs, ...batch.map((queued) => queued.deadlineAt));
@@ -149,8 +153,8 @@ export class PostgresTransactionManager extends TransactionManager {
   }
 
   /**
-   * If the connection breaks or does not answer during COMMIT, the outcome is unknown and is looked up on another connection
-   * (W6). After a failed statement PostgreSQL answers COMMIT with ROLLBACK and no error, so the answer is checked.
+   * Commits. If the connection breaks or does not answer during COMMIT, the outcome is unknown and is looked up on another
+   * connection (W6). After a failed statement PostgreSQL answers COMMIT with ROLLBACK and no error, so the answer is checked.
    */
   private async commit(client: DriverClient, transaction: TransactionIdentity): Promise<void> {
     const timeoutMs = this.options.commitTimeoutMs ?? COMMIT_TIMEOUT_MS;
@@ -167,10 +171,10 @@ export class PostgresTransactionManager extends TransactionManager {
   }
 }
 
-/** BEGIN failed; `cause` is the error of the database or the driver. */
+/** Thrown when BEGIN failed; `cause` is the error of the database or the driver. */
 class BeginFailed extends Error {}
 
-/** The idempotency key of the current request, under which its answer will be stored; undefined without one. */
+/** Returns the idempotency key of the current request, under which the answer will be stored; undefined without a key. */
 function currentRequestKey(): RequestKey | undefined {
   const requestKey = requestContext.current()?.requestKey;
   if (requestKey?.stored)
@@ -178,7 +182,7 @@ function currentRequestKey(): RequestKey | undefined {
   return requestKey;
 }
 
-/** Inserts the key before `work` and stores the answer after it, in the same transaction. */
+/** Inserts the idempotency key before `work` and stores the answer after it, in the same transaction. */
 async function withIdempotencyKey<T>(
   tx: PostgresTransaction,
   requestKey: RequestKey,

@@ -56,28 +56,28 @@ async function effects(): Promise<number[]> {
   return rows.map(({ run }) => run);
 }
 
-test('connection breaks after the server received COMMIT: the effect exists once and its result is returned', async () => {
+test('the connection breaks after the server received COMMIT: the effect exists once and its result is returned', async () => {
   const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: true, then: 'cut' });
   expect(await insertOnce()).toBe('run 1');
   await sprung;
   expect([runs, await effects()]).toEqual([1, [1]]);
 });
 
-test('connection breaks before the server receives COMMIT: the block runs a second time and commits once', async () => {
+test('the connection breaks before the server receives COMMIT: the block runs a second time and commits once', async () => {
   const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: false, then: 'cut' });
   expect(await insertOnce()).toBe('run 2');
   await sprung;
   expect([runs, await effects()]).toEqual([2, [2]]);
 });
 
-test('connection goes silent after the server received COMMIT: the outcome is read on another connection', async () => {
+test('the connection goes silent after the server received COMMIT: the outcome is read on another connection', async () => {
   const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: true, then: 'silence' });
   expect(await insertOnce()).toBe('run 1');
   await sprung;
   expect([runs, await effects()]).toEqual([1, [1]]);
 });
 
-test('connection goes silent before the server receives COMMIT: the block runs a second time and commits once', async () => {
+test('the connection goes silent before the server receives COMMIT: the block runs a second time and commits once', async () => {
   const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: false, then: 'silence' });
   expect(await insertOnce()).toBe('run 2');
   await sprung;
@@ -88,7 +88,7 @@ test.each([
   ['breaks', 'cut'],
   ['goes silent', 'silence'],
 ] as const)(
-  'connection %s during COMMIT and no new connection is accepted: the error is OUTCOME_UNKNOWN',
+  'the connection %s during COMMIT and no new connection is accepted: the error is OUTCOME_UNKNOWN',
   async (_name, then) => {
     const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: true, then });
     const outcome = insertOnce();
@@ -106,15 +106,15 @@ test('all connections go silent during COMMIT: the error is OUTCOME_UNKNOWN with
   expect([runs, await effects()]).toEqual([1, [1]]);
 });
 
-test('connection breaks during BEGIN: the transaction runs on another connection without an error', async () => {
+test('the connection breaks during BEGIN: the transaction runs on another connection without an error', async () => {
   const sprung = proxy.setTrap({ whenSent: 'begin isolation level serializable', passOn: false, then: 'cut' });
-  // The block does not wait for the answer to BEGIN, so it has started twice.
+  // The block does not wait for the answer to BEGIN, so it had already run once on the broken connection.
   expect(await insertOnce()).toBe('run 2');
   await sprung;
   expect(await effects()).toEqual([2]);
 });
 
-test('connection breaks inside the block: no retry, and the error is DEPENDENCY_UNAVAILABLE', async () => {
+test('the connection breaks before COMMIT, inside the block: no retry, and the error is DEPENDENCY_UNAVAILABLE', async () => {
   const interrupted = transactions.run(async (tx) => {
     runs += 1;
     await inside(tx).rows('insert into effects values (1)');

@@ -5,17 +5,20 @@ import { sqlstates } from './sqlstates.ts';
 const MAX_LOOKUPS = 20;
 const POLL_INTERVAL_MS = 250;
 
-/** Has the SQLSTATE of a serialization failure, so that the transaction manager retries the transaction. */
+/**
+ * Thrown when the transaction did not commit. It has the SQLSTATE of a serialization failure, so that the transaction manager
+ * retries the transaction.
+ */
 class CommitDidNotHappen extends Error {
   readonly code = sqlstates.serializationFailure;
 }
 
-/** Identifies a transaction and the server it began on. */
+/** A transaction and the server on which it began, to look up its outcome later. */
 export interface TransactionIdentity {
   readonly id: string;
-  /** The start time of the server. It tells servers apart. */
+  /** The start time of the server, which tells servers apart. */
   readonly server: string;
-  /** On the server's clock. */
+  /** When the transaction began, on the clock of the server. */
   readonly begunAt: string;
 }
 
@@ -23,10 +26,10 @@ export interface TransactionIdentity {
 export const IDENTITY_COLUMNS = `pg_current_xact_id()::text as id, pg_postmaster_start_time()::text as server, now()::text as "begunAt"`;
 
 /**
- * Reads the outcome of a transaction; 'forgotten' when this server cannot know it. After a crash recovery or a failover the
- * server may give the id of a transaction whose log was lost to a new transaction. So the id is valid only on the server where
- * the transaction began, and only if that server has not crashed since. A crash of a backend process does not change the start
- * time, but it resets the statistics, so `stats_reset` is compared, too (docs/adr/0004).
+ * SQL that reads the outcome of a transaction; the outcome is 'forgotten' when this server cannot know it. After a crash recovery
+ * or a failover the server may give the id of a transaction whose log was lost to a new transaction. So the id is valid only on
+ * the server where the transaction began, and only if that server has not crashed since. A crash of a backend process does not
+ * change the start time, but it resets the statistics, so `stats_reset` is compared, too (docs/adr/0004).
  */
 const OUTCOME = `
   select case when pg_postmaster_start_time() = $2::timestamptz and stats_reset <= $3::timestamptz then pg_xact_status($1::xid8)
@@ -35,8 +38,9 @@ const OUTCOME = `
 
 /**
  * Finds out whether a transaction committed whose connection broke during COMMIT. PostgreSQL keeps the outcome of each
- * transaction, so it is read on another connection. Committed: returns. Aborted: throws a retryable error. No answer in time,
- * or a server that cannot know: throws OUTCOME_UNKNOWN; the client may send the request again with the same idempotency key.
+ * transaction, so it is read on another connection. If the transaction committed, the function returns. If it aborted, it throws
+ * a retryable error. If no answer comes in time, or the server cannot know the outcome, it throws OUTCOME_UNKNOWN; the client may
+ * send the request again with the same idempotency key.
  */
 export async function resolveCommit(
   dataSource: DataSource,
@@ -57,7 +61,7 @@ export async function resolveCommit(
   );
 }
 
-/** 'committed', 'aborted', 'in progress' or 'forgotten'; undefined when the server does not answer before `giveUpAt`. */
+/** Returns 'committed', 'aborted', 'in progress' or 'forgotten'; undefined when the server does not answer before `giveUpAt`. */
 async function outcomeOf(
   dataSource: DataSource,
   { id, server, begunAt }: TransactionIdentity,

@@ -29,7 +29,7 @@ async function callsOfScripts(): Promise<number> {
   return Number(calls ?? 0);
 }
 
-test('BatchedScript: 250 steps of one tick are sent in three calls, run in order, and each gets its own reply', async () => {
+test('BatchedScript: 250 calls of one tick are sent to Redis as three scripts, run in order, and each call gets its own reply', async () => {
   await add.run('warm', 1, 1);
   const before = await callsOfScripts();
   const answers = await Promise.all(
@@ -42,17 +42,17 @@ test('BatchedScript: 250 steps of one tick are sent in three calls, run in order
   expect((await callsOfScripts()) - before).toBe(3);
 });
 
-test('BatchedScript: steps that are called one after the other get their replies one by one', async () => {
+test('BatchedScript: calls that are made one after the other get their replies one by one', async () => {
   for (let sum = 1; sum <= 3; sum += 1) expect(await add.run('alone', 1, 1)).toEqual(['alone', sum]);
 });
 
-test('BatchedScript: a step may have no arguments, and a step that returns false is answered with null', async () => {
+test('BatchedScript: a call may have no arguments, and the reply to a Lua function that returns false is null', async () => {
   const isThere = new BatchedScript<number | null>(redis, `function(key) return redis.call('EXISTS', key) == 1 and 1 end`);
   await redis.set('here', 'x');
   expect(await Promise.all(['here', 'nowhere', 'here'].map((key) => isThere.run(key)))).toEqual([1, null, 1]);
 });
 
-test('BatchedScript: if the server has lost the script, the script is sent again', async () => {
+test('BatchedScript: if the Redis server has lost the script, the script is sent again', async () => {
   await add.run('sum', 1, 1);
   await redis.script('FLUSH');
   expect(await Promise.all([add.run('sum', 1, 1), add.run('sum', 1, 1)])).toEqual([
@@ -61,14 +61,14 @@ test('BatchedScript: if the server has lost the script, the script is sent again
   ]);
 });
 
-test('BatchedScript: an error in one step fails all steps of the same call, and no later step', async () => {
+test('BatchedScript: an error in one call fails all calls of its batch, and no later call', async () => {
   await redis.set('text', 'x');
   const shared = await Promise.allSettled([add.run('text', 1, 1), add.run('sum', 1, 1)]);
   expect(shared.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(await add.run('sum', 1, 1)).toEqual(['sum', 1]);
 });
 
-test('BatchedScript: if the server does not answer, all steps fail after the command timeout, also those called later', async () => {
+test('BatchedScript: if the Redis server does not answer, all calls fail after the command timeout, even calls that are made later', async () => {
   proxy.silence();
   const started = Date.now();
   const first = add.run('sum', 1, 1);

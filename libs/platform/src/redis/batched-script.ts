@@ -1,23 +1,23 @@
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisScript } from './script.ts';
 
-/** Maximum number of steps in one call. 100 small steps block Redis for less than half a millisecond. */
+/** Maximum number of calls in one batch. 100 small calls block Redis for less than half a millisecond. */
 const MAX_BATCH_SIZE = 100;
 
 interface Call<Reply> {
-  /** The keys first, then the arguments. */
+  /** The keys of the call first, then its arguments. */
   readonly keysAndArgs: readonly (string | number)[];
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: unknown) => void;
-  /** Called when the command was sent. */
+  /** Called when the command was sent to Redis, before its reply. */
   readonly onSent?: () => void;
 }
 
 /**
- * One atomic step in Redis, written as a Lua function of its keys and arguments. It must not return nil. Several keys of a step must
- * be on the same node of a cluster. All calls of one tick are sent as one script, in batches of 100, and no call is delayed
- * for that. A batched call costs this process a fifth of a separate command. In a cluster each call is sent separately, because
- * the keys are on different nodes. If a batch fails, all its calls fail.
+ * One atomic operation in Redis, written as a Lua function of its keys and arguments. The function must not return nil. If it has
+ * several keys, they must be on the same node of a cluster. All calls of one tick are sent as one script, in batches of 100, and
+ * no call is delayed for that. A batched call costs this process a fifth of a separate command. In a cluster each call is sent
+ * separately, because the keys are on different nodes. If a batch fails, all its calls fail.
  */
 export class BatchedScript<Reply> {
   private readonly script: RedisScript;
@@ -36,6 +36,7 @@ for index = 1, count do replies[index] = step(${keys.join(', ')}, unpack(ARGV, (
 return replies`);
   }
 
+  /** Calls the Lua function; resolves to its reply. */
   run(...keysAndArgs: readonly (string | number)[]): Promise<Reply> {
     return new Promise((resolve, reject) => this.enqueue({ keysAndArgs, resolve, reject }));
   }

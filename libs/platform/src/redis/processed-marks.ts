@@ -2,26 +2,30 @@ import type { RedisConnection } from './redis-connection.ts';
 import { RedisScript } from './script.ts';
 
 const MARK_TTL_SECONDS = 8 * 24 * 3600;
-/** Adds a consumer to the marks of messages. KEYS: the marks · ARGV[1]: the consumer · ARGV[2]: time to live in seconds. */
+/** Lua: adds a consumer to the marks of messages. KEYS: the marks · ARGV[1]: the consumer · ARGV[2]: time to live in seconds. */
 const addMarks = new RedisScript(`
 for _, key in ipairs(KEYS) do
   redis.call('SADD', key, ARGV[1])
   redis.call('EXPIRE', key, ARGV[2])
 end
 `);
-/** Reads which messages a consumer has processed. KEYS: the marks · ARGV[1]: the consumer. Returns 1 or 0 for each key. */
+/** Lua: reads which messages a consumer has processed. KEYS: the marks · ARGV[1]: the consumer. Returns 1 or 0 for each key. */
 const readMarks = new RedisScript(`
 local answers = {}
 for n, key in ipairs(KEYS) do answers[n] = redis.call('SISMEMBER', key, ARGV[1]) end
 return answers
 `);
-/** Timeout of each command. A slow Redis must not cost more time than the query to the inbox that it saves. */
+/**
+ * Timeout of each command. A slow Redis must not cost more time than the query to the inbox (the table of what consumers have
+ * done) that the mark saves.
+ */
 const TIMEOUT_MS = 250;
 
 /**
- * Marks of processed messages in Redis, a fast check before the inbox. The mark `outbox:processed:<message id>` is a set of
- * consumer names, because each consumer processes a message separately. A mark is written after the commit and is only used to
- * skip a message. Without Redis, or after a loss of its data, every message counts as unmarked and the inbox row decides.
+ * Marks of processed messages in Redis, a fast check before the inbox (the table of what consumers have done). The mark
+ * `outbox:processed:<message id>` is a set of consumer names, because each consumer processes a message separately. A mark is
+ * written after the commit and is only used to skip a message. Without Redis, or after a loss of its data, every message counts
+ * as unmarked and the inbox row decides.
  */
 export class ProcessedMarks {
   constructor(private readonly redis: RedisConnection) {}
@@ -57,7 +61,10 @@ export class ProcessedMarks {
     );
   }
 
-  /** All ids in one group, so that one command asks for all. In a cluster each id is a group, because each key has its own slot. */
+  /**
+   * Groups the ids of which one command may ask: all ids in one group, except in a cluster, where each id is a group, because
+   * each key has its own slot.
+   */
   private groups(messageIds: readonly string[]): readonly (readonly string[])[] {
     return this.redis.isCluster ? messageIds.map((messageId) => [messageId]) : [messageIds];
   }
@@ -67,7 +74,7 @@ function keyOf(messageId: string): string {
   return `outbox:processed:${messageId}`;
 }
 
-/** Returns undefined if Redis is unreachable, too slow or answers with an error. */
+/** Waits for the answer. Returns undefined if Redis is unreachable, too slow or answers with an error. */
 async function withTimeout<T>(answer: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<undefined>((resolve) => {

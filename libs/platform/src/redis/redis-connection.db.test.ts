@@ -28,7 +28,7 @@ test.each<[string, () => Promise<unknown>, string]>([
   ['a command', () => redis.incr('counted'), 'incr'],
   ['a script', () => count.run(redis, ['counted'], []), 'evalsha'],
 ])(
-  'Redis connection: %s whose reply is lost is executed once, is not sent again, and fails for its caller',
+  'Redis connection: %s whose reply is lost is executed once and not sent again, and its caller gets an error',
   async (_what, act, whenSent) => {
     await count.run(redis, ['other'], []);
     const sprung = proxy.setTrap({ whenSent, passOn: true, then: 'cut' });
@@ -38,7 +38,7 @@ test.each<[string, () => Promise<unknown>, string]>([
   },
 );
 
-test('Redis connection: a script that the server does not know is sent with its full text', async () => {
+test('Redis connection: a script that the server does not know by its digest is sent with its source', async () => {
   expect(await count.run(redis, ['counted'], [])).toBe(1);
   await redis.script('FLUSH');
   expect(await count.run(redis, ['counted'], [])).toBe(2);
@@ -49,7 +49,7 @@ test('Redis connection: an error inside a script is thrown to the caller', async
   await expect(count.run(redis, ['counted'], [])).rejects.toThrow('not an integer');
 });
 
-test('Redis connection: a command fails at once without a server, and after its timeout if the server does not answer', async () => {
+test('Redis connection: without a server a command fails at once, and with a server that does not answer it fails after its timeout', async () => {
   proxy.silence();
   const started = Date.now();
   await expect(redis.get('x')).rejects.toThrow('timed out');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import type { RedisConnection } from './redis-connection.ts';
 
-/** A cluster node answers with this when the slot belongs to another node now. The script was not run. */
+/** Matches the error of a cluster node when the slot of the key belongs to another node now. The script was not run. */
 const redirected = /^(MOVED|ASK) /;
 const MAX_REDIRECTIONS = 2;
 
@@ -38,8 +38,9 @@ export class RedisScript {
   }
 
   /**
-   * Runs the script and waits up to `timeoutMs` until `replicas` replicas confirm it. Returns the number that did. WAIT counts the
-   * writes of its own connection, so script and WAIT are one pipeline, which a cluster client sends to the node of the keys.
+   * Runs the script and waits up to `timeoutMs` until `replicas` replicas confirm its writes. Returns how many replicas confirmed
+   * them. WAIT counts the writes of its own connection, so script and WAIT are one pipeline, which a cluster client sends to the
+   * node of the keys.
    */
   async runAndWait<T = unknown>(
     redis: RedisConnection,
@@ -55,8 +56,8 @@ export class RedisScript {
     };
     let answers = await send(false);
     for (let tries = 0; tries < MAX_REDIRECTIONS && redirected.test(answers?.[0]?.[0]?.message ?? ''); tries += 1) {
-      // ioredis does not redirect a pipeline whose WAIT has succeeded on the wrong node. A single command is redirected, and the
-      // client then knows the right node.
+      // ioredis does not redirect a pipeline whose WAIT has succeeded on the wrong node. A single command is redirected, and
+      // after it the client knows the right node.
       await redis.exists(keys[0]!);
       answers = await send(false);
     }

@@ -37,17 +37,17 @@ const note = (n: number | string, more: Partial<AlertNote> = {}): AlertNote => (
   ...{ way: 'webhook', about: 'dead letter', text: `job ${n}`, subject: `email:${n}:1` },
   ...more,
 });
-/** The alerts that background jobs will send, oldest first. */
+/** Reads the alerts that background jobs will send, oldest first. */
 const alerts = async (): Promise<AlertOperators[]> =>
   (await database.query<{ message: AlertOperators }[]>('select message from jobs order by id')).map(({ message }) => message);
 const texts = async (): Promise<string[]> => (await alerts()).map(({ by, text }) => `${by}: ${text}`);
-/** Makes the last alerts older, as if this time had passed. */
+/** Makes the last alerts older by this number of seconds. */
 const letSecondsPass = (passed: number): Promise<unknown> =>
   database.query(`update alert_notes set told_at = told_at - make_interval(secs => $1)`, [passed]);
-/** Marks all alert jobs as done, like the monolith does after the webhook has accepted them. */
+/** Marks all jobs that send alerts as done, like the monolith does after the webhook has accepted them. */
 const completeAlertJobs = (): Promise<unknown> => database.query('update jobs set done_at = now(), failed_at = null');
 
-test('of two dead letters six seconds apart the first is alerted at once, the second 30 seconds after the first alert', async () => {
+test('of two dead letters six seconds apart operators are alerted about the first at once, about the second 30 seconds after the first alert', async () => {
   await notes.add([note(1)]);
   await notes.createDueAlerts();
   await completeAlertJobs();
@@ -60,7 +60,7 @@ test('of two dead letters six seconds apart the first is alerted at once, the se
   expect(await texts()).toEqual(['webhook: job 1', 'webhook: job 2']);
 });
 
-test('five hundred dead letters make at most three alerts, which together count all of them', async () => {
+test('five hundred dead letters make at most three alerts, whose counts add up to five hundred', async () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const raising = new Alerts(logger, { ways: ['mail'], notes });
   for (let n = 1; n <= 500; n += 1) {
@@ -75,7 +75,7 @@ test('five hundred dead letters make at most three alerts, which together count 
   expect(told.reduce((sum, { count = 1 }) => sum + count, 0)).toBe(500);
 });
 
-test('notes that a stopped process has stored are alerted by another process', async () => {
+test('when a process stored alert notes and stopped, another process alerts operators about them', async () => {
   const stopped = openNotes();
   await stopped.add([note(1)]);
   await stopped.createDueAlerts();
@@ -86,14 +86,14 @@ test('notes that a stopped process has stored are alerted by another process', a
   expect((await texts()).at(-1)).toBe('webhook: 2 times: job 2; job 3');
 });
 
-test('a dead letter that two processes note makes one alert for each way', async () => {
+test('a dead letter that two processes report makes one alert for each channel (webhook, mail)', async () => {
   const both: AlertNote[] = [note(1), note(1, { way: 'mail' })];
   await Promise.all([openNotes().add(both), openNotes().add(both)]);
   await notes.createDueAlerts();
   expect((await texts()).sort()).toEqual(['mail: job 1', 'webhook: job 1']);
 });
 
-test('notes without a subject, such as a breaker that opens twice, are all alerted', async () => {
+test('notes without a subject, such as a breaker that opens twice, are not merged: the alert counts each', async () => {
   const opened = note('x', { subject: undefined, about: 'breaker opened', text: 'down' });
   await notes.add([opened]);
   await notes.add([opened]);
@@ -101,14 +101,14 @@ test('notes without a subject, such as a breaker that opens twice, are all alert
   expect(await texts()).toEqual(['webhook: 2 times: down; down']);
 });
 
-test('when four processes create alerts at the same time, each note is in exactly one alert', async () => {
+test('when four processes create alerts at the same time, each alert note is in exactly one alert', async () => {
   await notes.add(Array.from({ length: 200 }, (_, n) => note(n, { about: `kind ${n % 5}` })));
   await Promise.all([openNotes(), openNotes(), openNotes(), openNotes()].map((process) => process.createDueAlerts()));
   const told = (await alerts()).map(({ about, count }) => `${about}: ${count}`);
   expect(told.sort()).toEqual([0, 1, 2, 3, 4].map((kind) => `kind ${kind}: 40`));
 });
 
-test('while an alert is not delivered, later notes of its kind and way wait; notes of another kind or way do not', async () => {
+test('while an alert is not delivered, later notes of the same kind for the same channel wait; notes of another kind or for another channel do not', async () => {
   await notes.add([note(1), note(1, { way: 'mail' })]);
   await notes.createDueAlerts();
   await database.query(`update jobs set done_at = now() where message ->> 'by' = 'mail'`);
@@ -121,7 +121,7 @@ test('while an alert is not delivered, later notes of its kind and way wait; not
   expect((await texts()).at(-1)).toBe('webhook: job 2');
 });
 
-test('an alert that is undelivered for more than an hour does not delay later notes', async () => {
+test('an alert that is undelivered for more than an hour does not delay the alerts about later failures', async () => {
   await notes.add([note(1)]);
   await notes.createDueAlerts();
   await notes.add([note(2)]);
@@ -131,7 +131,7 @@ test('an alert that is undelivered for more than an hour does not delay later no
   expect(await texts()).toEqual(['webhook: job 1', 'webhook: job 2']);
 });
 
-test('retryFailedAlerts retries an alert job 30 seconds after it failed for good, and no other failed job', async () => {
+test('retryFailedAlerts retries an alert job 30 seconds after it failed for good, and retries no failed job of another class', async () => {
   await notes.add([note(1)]);
   await notes.createDueAlerts();
   await database.query(
@@ -151,7 +151,7 @@ test('retryFailedAlerts retries an alert job 30 seconds after it failed for good
   ]);
 });
 
-describe('failures stored in PostgreSQL', () => {
+describe('failures that are stored in PostgreSQL without an alert', () => {
   const upkeepOf = (process: AlertNotes): AlertUpkeep => {
     const failures = new UnreportedFailures(database);
     return new AlertUpkeep(
@@ -161,7 +161,7 @@ describe('failures stored in PostgreSQL', () => {
     );
   };
 
-  test('are found and alerted once: failed jobs, parked messages and parked events', async () => {
+  test('are found, and operators are alerted once: failed jobs, parked messages and parked events', async () => {
     const [job, message] = [newId(), newId()];
     await database.query(`insert into jobs (id, class, message, failed_at) values ($1, 'refund_match', '{}', now())`, [job]);
     await database.query(`insert into jobs (id, class, message, failed_at) values ($1, 'alert_operators', '{}', now())`, [
@@ -186,7 +186,7 @@ describe('failures stored in PostgreSQL', () => {
     ]);
   });
 
-  test('are alerted again when they fail again after a retry', async () => {
+  test('cause a second alert when they fail again after a retry', async () => {
     await database.query(`insert into outbox (id, destination, event, body, parked_at) values ($1, 'email', 'x', '{}', now())`, [
       newId(),
     ]);
@@ -200,7 +200,7 @@ describe('failures stored in PostgreSQL', () => {
     expect(await texts()).toHaveLength(2);
   });
 
-  test('are alerted even if another finder throws, and so are notes that are due', async () => {
+  test('cause an alert even if the search for other failures throws, and so do stored notes that are due', async () => {
     await notes.add([note(1)]);
     const failing = (): Promise<never> => Promise.reject(new Error('no Redis'));
     const found = () => Promise.resolve([{ about: 'parked', text: 'row 1', subject: 'outbox:1:1' }]);
@@ -209,7 +209,7 @@ describe('failures stored in PostgreSQL', () => {
   });
 });
 
-test('a failure that must not use the only configured way counts as reported and is not found again', async () => {
+test('a failure that must not be reported through the only configured channel counts as reported and is not found a second time', async () => {
   const finder = async () => {
     const unknown = await notes.unknown(['email:9:1']);
     return [...unknown].map((subject) => ({

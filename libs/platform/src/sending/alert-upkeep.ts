@@ -3,20 +3,21 @@ import type { AlertNotes } from './alert-notes.ts';
 import { notesOf, type Alert } from './alerts.ts';
 
 /**
- * Makes sure that no alert is lost: finds failures without a note, creates alerts for due notes, and retries failed alerts. Any
- * number of processes may run it. Does nothing when no way of alerting is configured.
+ * Makes sure that no alert is lost: finds failures without an alert note (a row of the table `alert_notes`), creates alerts for
+ * the notes that are due, and retries failed alerts. Any number of processes may run it. Does nothing when no alert channel is
+ * configured.
  */
 export class AlertUpkeep {
   constructor(
     private readonly notes: Pick<AlertNotes, 'add' | 'createDueAlerts' | 'retryFailedAlerts'>,
     private readonly ways: readonly AlertChannel[],
-    /** Each returns failures without a note. If it returns any, more may remain. */
+    /** Functions that return failures without an alert note. If one returns any, more may remain. */
     private readonly finders: readonly (() => Promise<readonly Alert[]>)[],
   ) {}
 
   /**
-   * Returns the number of failures it noted. If one finder throws (Redis unavailable), the others and due notes are handled
-   * first.
+   * Returns the number of failures for which it stored notes. If one finder throws (Redis unavailable), the results of the other
+   * finders and the due notes are handled before `runOnce` throws.
    */
   async runOnce(): Promise<number> {
     if (this.ways.length === 0) return 0;

@@ -42,7 +42,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-test('an alert is noted once for each configured way, except the excluded way', async () => {
+test('for an alert one note is stored for each configured channel (webhook, mail), except the excluded channel', async () => {
   const alerts = alertsOf();
   alerts.raise({ about: 'breaker mailgun opened', text: 'down' });
   alerts.raise({ about: 'dead letter email ops_alert', text: 'no mail', excludedChannel: 'mail' });
@@ -54,7 +54,7 @@ test('an alert is noted once for each configured way, except the excluded way', 
   ]);
 });
 
-test('ten thousand alerts of the same kind become ten thousand notes', async () => {
+test('ten thousand alerts of the same kind are stored as ten thousand notes', async () => {
   const alerts = alertsOf({ ways: ['mail'] });
   for (let dead = 0; dead < 10_000; dead += 1)
     alerts.raise({ about: 'dead letter', text: `job ${dead}`, subject: `email:${dead}:1` });
@@ -62,7 +62,7 @@ test('ten thousand alerts of the same kind become ten thousand notes', async () 
   expect(new Set(stored.map(({ subject }) => subject)).size).toBe(10_000);
 });
 
-test('while the database is down the webhook is called directly, and the alert is noted when the database is back', async () => {
+test('while the database is down the webhook is called directly, and the alert is stored when the database is back', async () => {
   isDatabaseDown = true;
   const alerts = alertsOf({ webhookUrl: url });
   alerts.raise({ about: 'breaker fcm opened', text: 'down' });
@@ -70,11 +70,11 @@ test('while the database is down the webhook is called directly, and the alert i
   isDatabaseDown = false;
   await until(() => stored.length > 0);
   expect(received).toMatchObject([{ alert: 'breaker fcm opened', text: 'Tribina: down', count: 1 }]);
-  // Only the mail is still needed, because the webhook has received the alert.
+  // Only the alert by mail is still needed, because the webhook has received the alert.
   expect(unreported()).toEqual(['mail: breaker fcm opened']);
 });
 
-test('while the database is down the webhook gets at most one call per kind every 30 s, with all alerts since the last call', async () => {
+test('while the database is down the webhook gets at most one call every 30 s for each kind of problem, with all alerts since the last call', async () => {
   let now = 0;
   isDatabaseDown = true;
   const alerts = alertsOf({ webhookUrl: url, now: () => now });
@@ -90,7 +90,7 @@ test('while the database is down the webhook gets at most one call per kind ever
   expect(received.map(({ text }) => text)).toEqual(['Tribina: job 1', 'Tribina: 2 times: job 2; job 3']);
 });
 
-test('a webhook that refuses an alert while the database is down is called with it again', async () => {
+test('a webhook that refuses an alert while the database is down gets the same alert a second time', async () => {
   let now = 0;
   isDatabaseDown = true;
   answerWith = 503;
@@ -104,7 +104,7 @@ test('a webhook that refuses an alert while the database is down is called with 
   await alerts.settled();
 });
 
-test('raise does not throw when no way is configured, or when database and webhook are both down', async () => {
+test('raise does not throw when no alert channel is configured, or when database and webhook are both down', async () => {
   alertsOf({ ways: [] }).raise({ about: 'x', text: 'y' });
   isDatabaseDown = true;
   const alerts = alertsOf({ webhookUrl: 'http://127.0.0.1:1/' });

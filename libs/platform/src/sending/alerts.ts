@@ -5,42 +5,47 @@ import { post } from './http-call.ts';
 
 const TIMEOUT_MS = 5000;
 const RETRY_MS = 5000;
-/** While the database is down: minimum time between two direct calls of the webhook about one kind of problem. */
+/** While the database is down: minimum time between two direct calls of the webhook about the same kind of problem. */
 const MIN_CALL_INTERVAL_MS = 30_000;
 const BATCH_SIZE = 500;
-/** Above this an alert with a subject is dropped here. AlertUpkeep will find its failure in the database or in Redis. */
+/**
+ * Maximum number of alerts in memory. Above it an alert with a subject is dropped. AlertUpkeep will find its failure in the
+ * database or in Redis.
+ */
 const MAX_WAITING = 10_000;
 
+/** A problem that operators must know about. */
 export interface Alert {
   /** The kind of problem, by which alerts are grouped, for example `dead letter email refund`. */
   readonly about: string;
   /** One sentence without personal data or secrets: no address, token or name. */
   readonly text: string;
-  /** A way that must not be used: when alert mails cannot be sent, a mail about that would fail, too. */
+  /** An alert channel that must not be used: when alert mails cannot be sent, a mail about that would fail, too. */
   readonly excludedChannel?: AlertChannel | undefined;
   /** Identifies the failed item (job or row), if other processes may report the same failure. */
   readonly subject?: string | undefined;
 }
 
+/** What Alerts needs. `ways` are the configured alert channels (webhook, mail). */
 export interface AlertOptions {
   readonly ways: readonly AlertChannel[];
   /** Stores alerts as notes in PostgreSQL, so that they survive the process and are sent until they are delivered. */
   readonly notes: Pick<AlertNotes, 'add' | 'createDueAlerts'>;
-  /** Called directly when the notes cannot be stored. */
+  /** The webhook, which is called directly when the notes cannot be stored. */
   readonly webhookUrl?: string | undefined;
   readonly now?: () => number;
   readonly retryMs?: number;
 }
 
 interface WaitingAlert extends Alert {
-  /** True when the webhook has received it in a direct call, because the database was down. */
+  /** True when the webhook has received the alert in a direct call, because the database was down. */
   isSentToWebhook: boolean;
 }
 
 /**
- * Reports problems to operators: always in the log, and by the configured ways (ALERT_WEBHOOK_URL, ALERT_EMAIL). `raise` never
- * blocks and never throws, so that an alert cannot stop the code that reports a problem. Alerts that cannot be stored wait in
- * memory until the database is back.
+ * Reports problems to operators: always in the log, and through the configured channels (ALERT_WEBHOOK_URL, ALERT_EMAIL). `raise`
+ * never blocks and never throws, so that an alert cannot stop the code that reports a problem. Alerts that cannot be stored wait
+ * in memory until the database is back.
  */
 export class Alerts {
   private readonly waiting: WaitingAlert[] = [];
@@ -56,6 +61,7 @@ export class Alerts {
     this.now = options.now ?? Date.now;
   }
 
+  /** Logs the alert and has it sent to the operators in the background. */
   raise(alert: Alert): void {
     this.logger.error({ alert: alert.about }, alert.text);
     if (this.options.ways.every((way) => way === alert.excludedChannel)) return;
@@ -64,7 +70,7 @@ export class Alerts {
     this.store();
   }
 
-  /** Resolves when the waiting alerts are stored, or when one more attempt to store them has failed. */
+  /** Tries to store the alerts in memory. Resolves when they are stored, or when one more attempt to store them has failed. */
   async settled(): Promise<void> {
     await this.storing;
     if (this.waiting.length > 0) await this.storeAll();
@@ -128,8 +134,8 @@ export class Alerts {
 }
 
 /**
- * The notes of an alert, one for each way. For a way that must not be used the note counts as reported, so that AlertUpkeep does
- * not find the failure again.
+ * Returns the notes (rows of the table `alert_notes`) of an alert, one for each channel. The note for a channel that must not be
+ * used counts as reported, so that AlertUpkeep does not find the failure a second time.
  */
 export function notesOf(
   { about, text, subject, excludedChannel, isSentToWebhook }: Alert & { isSentToWebhook?: boolean },
@@ -139,7 +145,7 @@ export function notesOf(
   return ways.map((way) => ({ way, about, text, subject, isReported: isReported(way) }));
 }
 
-/** The request to the webhook. Its body is `{text, …}`, which Slack and similar services accept. */
+/** Builds the request to the webhook. Its body is `{text, …}`, which Slack and similar services accept. */
 export function alertRequest({ about, text, count = 1, at }: AlertOperators): { headers: Record<string, string>; body: string } {
   return {
     headers: { 'content-type': 'application/json' },

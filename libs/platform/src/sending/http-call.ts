@@ -1,11 +1,11 @@
 import { NoAnswer, ProviderDown } from './send-errors.ts';
 
-/** The rest of a longer answer is ignored. A provider's answer has a few hundred bytes. */
+/** Maximum length of an answer that is read; more is ignored. The answer of a provider has a few hundred bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_RETRY_AFTER_MS = 10 * 60_000;
 const MIN_RETRY_AFTER_MS = 1000;
 
-/** Error codes that occur before the first byte of a request is sent. */
+/** Error codes of errors that occur before the first byte of a request is sent. */
 const CONNECT_ERROR_CODES = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -17,23 +17,25 @@ const CONNECT_ERROR_CODES = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
 ]);
 
+/** The answer of a provider. */
 export interface HttpAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly retryAfterMs: number | undefined;
 }
 
+/** A POST to a provider. */
 export interface HttpRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A form sets its own content type. */
+  /** The body. A form sets its own content type. */
   readonly body: string | URLSearchParams | FormData;
   readonly timeoutMs: number;
 }
 
 /**
- * Sends one POST without retries. Without an answer it throws ProviderDown if the request was certainly not sent, and NoAnswer
- * if it may have arrived.
+ * Sends one POST without retries. When no answer comes, it throws ProviderDown if the request was certainly not sent, and
+ * NoAnswer if it may have arrived.
  */
 export async function post({ url, headers, body, timeoutMs }: HttpRequest): Promise<HttpAnswer> {
   try {
@@ -51,7 +53,10 @@ export async function post({ url, headers, body, timeoutMs }: HttpRequest): Prom
   }
 }
 
-/** Parses a Retry-After header: seconds or a date (RFC 9110 §10.2.3). The result is limited to 1 s … 10 min. */
+/**
+ * Returns the milliseconds that a Retry-After header asks for: seconds or a date (RFC 9110 §10.2.3). The result is limited to 1 s
+ * … 10 min.
+ */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   if (header === null || header.trim() === '') return undefined;
   const wait = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - nowMs;
@@ -84,7 +89,10 @@ interface ErrorFields {
   readonly errors?: readonly unknown[];
 }
 
-/** The code of a fetch error. It is in the error's cause, sometimes two levels deep, or in a list of errors per address. */
+/**
+ * Finds the code of a fetch error. It is in the cause of the error, sometimes two levels deep, or in a list of errors per
+ * address.
+ */
 function codeOf(error: unknown, depth = 0): string {
   if (typeof error !== 'object' || error === null || depth > 3) return 'unknown';
   const { name, code, cause, errors } = error as ErrorFields;

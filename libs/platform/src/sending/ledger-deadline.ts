@@ -3,8 +3,8 @@ import { requestContext } from '../logging/request-context.ts';
 const LEDGER_DEADLINE_MS = 10_000;
 
 /**
- * Runs a ledger transaction with a new deadline of 10 s. The job's own deadline may have passed while the job waited for the
- * provider's rate limit.
+ * Runs a transaction on the ledger of sends (which message was sent) with a new deadline of 10 s. The deadline of the job may
+ * have passed while the job waited for the provider's rate limit.
  */
 export function withLedgerDeadline<T>(work: () => Promise<T>): Promise<T> {
   const requestId = requestContext.current()?.requestId ?? 'ledger';

@@ -55,7 +55,7 @@ const openLimiter = (options: Partial<ProviderLimiterOptions> = {}): ProviderLim
 
 const call = (calls: ProviderCalls): Promise<unknown> => calls.post({ url, headers: {}, body: '{}', timeoutMs: 500 });
 
-/** Repeats the call while it is held back, like a job does. Returns how many times it was held back. */
+/** Repeats the call of the provider while it is held back, like a job does. Returns how many times it was held back. */
 async function callUntilAccepted(calls: ProviderCalls): Promise<number> {
   for (let timesHeldBack = 0; ; timesHeldBack += 1) {
     const error = await call(calls).then(
@@ -71,19 +71,19 @@ async function callUntilAccepted(calls: ProviderCalls): Promise<number> {
 test.each([
   { limiter: 'without a limiter', open: () => new UnlimitedProvider(), max: 30 },
   { limiter: 'with a limiter', open: () => openLimiter(), max: LIMIT },
-])('thirty simultaneous jobs in two processes $limiter: $max calls in the busiest second', async ({ open, max }) => {
+])('thirty simultaneous jobs in two processes $limiter make $max calls in the busiest second', async ({ open, max }) => {
   const processes = [new ProviderCalls(open()), new ProviderCalls(open())];
   await Promise.all(Array.from({ length: 30 }, (_, n) => callUntilAccepted(processes[n % 2] as ProviderCalls)));
   expect([arrivals.length, maxInOneSecond(arrivals)]).toEqual([30, max]);
 });
 
-test('a job that would wait too long for the rate limit is held back alone, so its queue continues', async () => {
+test('a job that would wait too long for the rate limit is held back with the scope `job`, so other jobs of its queue continue', async () => {
   const slow = new ProviderCalls(openLimiter({ callsPerSecond: 1 }));
   await call(slow);
   await expect(call(slow)).rejects.toMatchObject({ scope: 'job', forMs: expect.any(Number) as number });
 });
 
-test('a provider with an open breaker or a 429 holds the job back; an answer 400 or 503 is an ordinary error', async () => {
+test('an open breaker or an answer 429 holds the job back without losing an attempt; an answer 400 or 503 is an ordinary error', async () => {
   const calls = new ProviderCalls(openLimiter({ failuresToOpen: 2 }));
   answer = { status: 400 };
   await expect(call(calls)).rejects.not.toBeInstanceOf(HeldBack);
@@ -95,7 +95,7 @@ test('a provider with an open breaker or a 429 holds the job back; an answer 400
   await expect(call(calls)).rejects.toMatchObject({ scope: 'job', forMs: 7000 });
 });
 
-test('when Redis is unavailable the call is made without the limiter', async () => {
+test('when Redis, which stores the counts of the limiter, is unavailable, the call is made without a limit', async () => {
   const nobody = connectRedis('redis://127.0.0.1:1', { name: 'nobody' });
   await call(
     new ProviderCalls(new SharedProviderLimiter(nobody, { provider: 'chat', callsPerSecond: 1, onBreaker: () => undefined })),

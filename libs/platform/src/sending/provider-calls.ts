@@ -3,13 +3,14 @@ import { post, type HttpAnswer, type HttpRequest } from './http-call.ts';
 import { LimiterUnavailable, type CallOutcomes, type ProviderLimiter, type Pass } from './provider-limiter.ts';
 import { isProviderFailure, NotSent, ProviderDown, RateLimited } from './send-errors.ts';
 
-/** Pause after a 429 without Retry-After. */
+/** Pause after an answer 429 without Retry-After. */
 const DEFAULT_PAUSE_MS = 1000;
 
 /**
- * HTTP calls of background jobs to an external provider. They use the same limiter as mails and pushes, so that simultaneous
- * jobs of all processes stay within the provider's rate limit. While the rate limit is reached or the provider is down, only the
- * job itself is held back, without losing an attempt: other jobs of its queue do not need this provider.
+ * Makes HTTP calls of background jobs to an external provider. They use the same limiter as mails and pushes, so that
+ * simultaneous jobs of all processes stay within the provider's rate limit. While the rate limit is reached or the provider is
+ * down, only the job that makes the call is held back, without losing an attempt: other jobs of its queue do not need this
+ * provider.
  */
 export class ProviderCalls {
   constructor(private readonly limiter: ProviderLimiter) {}
@@ -32,7 +33,7 @@ export class ProviderCalls {
     try {
       return await this.limiter.enter(1, 'urgent');
     } catch (error) {
-      // Without Redis the call is made without a limit, because it may be the alert about Redis.
+      // When Redis is unavailable the call is made without a limit, because it may be the alert about Redis.
       if (error instanceof LimiterUnavailable) return { calls: 1, leave: () => Promise.resolve(false) };
       throw error instanceof HeldBack ? new HeldBack('job', error.forMs, error.message) : error;
     }

@@ -33,8 +33,8 @@ const openLimiter = (changes: Partial<ProviderLimiterOptions> = {}): SharedProvi
   });
 
 /**
- * Simulates `count` calls by parallel senders, one for each limiter of the list, with random network delays. Returns the times at
- * which the calls reach the provider.
+ * Simulates `count` calls of a provider by parallel senders, one for each limiter of the list, with random network delays.
+ * Returns the times at which the calls reach the provider.
  */
 async function simulateCalls(limiters: readonly ProviderLimiter[], count: number): Promise<number[]> {
   const arrivals: number[] = [];
@@ -53,7 +53,7 @@ async function simulateCalls(limiters: readonly ProviderLimiter[], count: number
   return arrivals;
 }
 
-/** A limiter like BullMQ's: it counts calls in a fixed window that starts with the first call. */
+/** A limiter like BullMQ's: it counts calls by fixed seconds, of which the first starts with the first call. */
 class FixedWindow extends SharedProviderLimiter {
   override async enter(): Promise<{ calls: number; leave: () => Promise<boolean> }> {
     for (;;) {
@@ -67,10 +67,10 @@ class FixedWindow extends SharedProviderLimiter {
 
 const fortyOf = (make: () => ProviderLimiter): ProviderLimiter[] => Array.from({ length: 40 }, make);
 
-test('negative control: a limiter with a fixed window allows more than 60 calls in a sliding second at a limit of 50', async () => {
+test('negative control: with a limit of 50, a limiter that counts by fixed seconds allows more than 60 calls within one second', async () => {
   const options = { provider: 'test', callsPerSecond: 50, onBreaker: () => undefined };
   await redis.set('fixed', 1, 'PX', 1000);
-  // The burst starts near the end of the first window, so most of it falls into two windows.
+  // The calls start near the end of the first fixed second, so most of them fall into two of these seconds.
   await pause(850);
   expect(
     maxInOneSecond(
@@ -82,7 +82,7 @@ test('negative control: a limiter with a fixed window allows more than 60 calls 
   ).toBeGreaterThan(60);
 });
 
-test('two workers together never exceed the limit in any sliding second, with random network delays', async () => {
+test('two workers together never exceed the limit in any period of one second, even with random network delays', async () => {
   const [first, second] = [openLimiter(), openLimiter()];
   const arrivals = await simulateCalls([...fortyOf(() => first), ...fortyOf(() => second)], 160);
   expect(arrivals).toHaveLength(160);
@@ -91,7 +91,7 @@ test('two workers together never exceed the limit in any sliding second, with ra
   expect(most).toBeGreaterThan(30);
 });
 
-test('bulk sends may use 90 % of the calls, and the rest is reserved for urgent sends', async () => {
+test('bulk sends may use 90 % of the calls; 10 % are reserved for urgent sends', async () => {
   const limiter = openLimiter();
   const bulk = await limiter.enter(500, 'bulk');
   expect(bulk.calls).toBe(45);
@@ -99,14 +99,14 @@ test('bulk sends may use 90 % of the calls, and the rest is reserved for urgent 
   expect(urgent.calls).toBe(5);
 });
 
-describe('the breaker', () => {
+describe('the breaker of a provider', () => {
   const fail = async (limiter: ProviderLimiter, times: number): Promise<boolean> => {
     let isDown = false;
     for (let call = 0; call < times; call += 1) isDown = await (await limiter.enter(1, 'bulk')).leave({ failed: 1 });
     return isDown;
   };
 
-  test('opens after 20 consecutive failures, reports it once, and allows one probe call at a time until one succeeds', async () => {
+  test('opens after 20 consecutive failures, reports that once, and then allows one probe call at a time until a probe succeeds', async () => {
     const limiter = openLimiter({ callsPerSecond: 1000 });
     expect(await fail(limiter, 19)).toBe(false);
     expect(breakerChanges).toEqual([]);
@@ -124,7 +124,7 @@ describe('the breaker', () => {
     expect((await limiter.enter(30, 'bulk')).calls).toBe(30);
   });
 
-  test('counts only consecutive failures: a success resets the count, a 429 neither counts nor resets it', async () => {
+  test('counts only consecutive failures: a success sets the count to 0, an answer 429 does not change it', async () => {
     const limiter = openLimiter({ callsPerSecond: 1000 });
     await fail(limiter, 19);
     await (await limiter.enter(1, 'bulk')).leave({ answered: 1 });
@@ -137,7 +137,7 @@ describe('the breaker', () => {
   });
 });
 
-test('after a 429 all workers pause as long as it says, and then use only half of the limit for a while', async () => {
+test('after an answer 429 all workers pause for the time that it asks for, and then use only half of the limit for a while', async () => {
   const [first, second] = [openLimiter({ callsPerSecond: 1000 }), openLimiter({ callsPerSecond: 1000 })];
   await (await first.enter(1, 'urgent')).leave({ rateLimited: { calls: 1, forMs: 300 } });
   const held = await second.enter(1, 'urgent').catch((error: unknown) => error);
@@ -149,13 +149,13 @@ test('after a 429 all workers pause as long as it says, and then use only half o
   expect(slower.calls).toBeLessThan(600);
 });
 
-test('allowed calls that were not made do not count towards the limit', async () => {
+test('calls that were allowed but not made do not count towards the limit', async () => {
   const limiter = openLimiter();
   await (await limiter.enter(50, 'urgent')).leave({ answered: 10 });
   expect((await limiter.enter(50, 'urgent')).calls).toBe(40);
 });
 
-test('when Redis is unavailable no call is allowed and the whole queue is held back', async () => {
+test('when Redis, which stores the counts, is unavailable, no call is allowed and the whole queue is held back', async () => {
   const nowhere = connectRedis('redis://127.0.0.1:1', { name: 'nowhere' });
   const limiter = new SharedProviderLimiter(nowhere, { provider: 'test', callsPerSecond: 50, onBreaker: () => undefined });
   await expect(limiter.enter(1, 'urgent')).rejects.toMatchObject({ scope: 'queue' });

@@ -11,60 +11,70 @@ const script = (name: string): RedisScript =>
 const enter = script('enter');
 const leave = script('leave');
 
-/** Consecutive failures that open the breaker (CONTRACT §7). */
+/** Number of consecutive failed calls that opens the breaker (CONTRACT §7). */
 const FAILURES_TO_OPEN = 20;
 /** Time between two probe calls while the breaker is open (CONTRACT §7). */
 const PROBE_INTERVAL_MS = 5000;
-/** How long a queue pauses when Redis, which stores the counts, does not answer. */
+/** How long a queue pauses when Redis, which stores the counts of calls, does not answer. */
 const NO_REDIS_PAUSE_MS = 1000;
-/** The part of the rate limit that bulk sends never use, so that a turn notice does not wait behind them. */
+/** The part of the rate limit that bulk sends never use, so that a turn notice (urgent) does not wait behind them. */
 const URGENT_SHARE = 0.1;
 
+/**
+ * `bulk` sends leave a tenth of the rate limit free; `urgent` sends may use the whole limit, so that they do not wait behind bulk
+ * sends.
+ */
 export type SendPriority = 'urgent' | 'bulk';
 
-/** The outcomes of the calls of one pass. Allowed calls that are not counted here were not made. */
+/** The outcomes of the calls that a pass allowed. Allowed calls that are not in these numbers were not made. */
 export interface CallOutcomes {
-  /** Calls with any answer except 5xx and 429. */
+  /** Number of calls with any answer except 5xx and 429. */
   readonly answered?: number;
-  /** Calls with 5xx or no answer. */
+  /** Number of calls with an answer 5xx or no answer. */
   readonly failed?: number;
-  /** Calls with 429, and how long all workers have to pause. */
+  /** Number of calls with an answer 429, and how long all workers have to pause. */
   readonly rateLimited?: { readonly calls: number; readonly forMs: number };
 }
 
-/** Permission for a number of calls to the provider. */
+/** Permission to make a number of calls to the provider. */
 export interface Pass {
   readonly calls: number;
-  /** Reports the outcomes. Resolves to true when the breaker is open: the provider is down. */
+  /** Reports the outcomes of the calls. Resolves to true when the breaker is open: the provider is down. */
   leave(outcomes: CallOutcomes): Promise<boolean>;
 }
 
-/** Redis, which stores the counts, does not answer, so it is unknown whether the rate limit allows a call. */
+/**
+ * Thrown when Redis, which stores the counts of calls, does not answer, so that it is unknown whether the rate limit allows a
+ * call.
+ */
 export class LimiterUnavailable extends HeldBack {}
 
-/** Limits the rate of calls to a provider, and stops them while the provider is down (breaker). */
+/** Limits the rate of calls to a provider of mails or pushes, and stops them while the provider is down (breaker). */
 export abstract class ProviderLimiter {
   /**
-   * Waits until the rate limit allows at least one call; returns a pass for 1 to `wanted` calls. Throws HeldBack while the
+   * Waits until the rate limit allows at least one call. Returns a pass for 1 to `wanted` calls. Throws HeldBack while the
    * provider is down or has asked for a pause.
    */
   abstract enter(wanted: number, priority: SendPriority): Promise<Pass>;
 }
 
+/** Provider, rate limit and breaker of a SharedProviderLimiter. */
 export interface ProviderLimiterOptions {
   readonly provider: string;
   readonly callsPerSecond: number;
   readonly onBreaker: (provider: string, state: 'opened' | 'closed') => void;
   readonly failuresToOpen?: number;
   readonly probeIntervalMs?: number;
-  /** Maximum wait for the rate limit; after it `enter` throws HeldBack. Without this option it waits without a limit. */
+  /** Maximum wait for the rate limit; after it `enter` throws HeldBack. Without this option `enter` waits without a limit. */
   readonly maxWaitMs?: number;
 }
 
-/** A limiter that all workers share: rate, breaker and the pause after a 429 are stored in two keys in Redis. */
+/**
+ * A limiter that all workers share: the rate, the state of the breaker and the pause after a 429 are stored in two keys in Redis.
+ */
 export class SharedProviderLimiter extends ProviderLimiter {
   private readonly keys: readonly [string, string];
-  /** The last `enter` call of this process for each priority. A new call starts when that call has ended. */
+  /** The last `enter` call of this process for each priority. The next call starts when that call has ended. */
   private readonly lastRequests: Record<SendPriority, Promise<unknown>> = {
     urgent: Promise.resolve(),
     bulk: Promise.resolve(),
@@ -79,8 +89,8 @@ export class SharedProviderLimiter extends ProviderLimiter {
   }
 
   /**
-   * One request of a process and priority asks Redis at a time, in the order of the calls. A hundred waiting requests that poll
-   * in parallel would be thousands of commands a second.
+   * In one process, the calls of the same priority ask Redis one at a time, in their order. A hundred waiting calls that poll in
+   * parallel would be thousands of commands a second.
    */
   enter(wanted: number, priority: SendPriority): Promise<Pass> {
     const giveUpAt = Date.now() + (this.options.maxWaitMs ?? Infinity);
@@ -117,7 +127,8 @@ export class SharedProviderLimiter extends ProviderLimiter {
     const { failuresToOpen = FAILURES_TO_OPEN, probeIntervalMs = PROBE_INTERVAL_MS, provider, onBreaker } = this.options;
     const unmade = calls - answered - failed - (rateLimited?.calls ?? 0);
     const numbers = [calls, answered, failed, rateLimited?.forMs ?? 0, failuresToOpen, probeIntervalMs, unmade];
-    // An error of Redis must not fail the message, because its call was made. The calls just count longer towards the limit.
+    // An error of Redis must not fail the message, because the call to the provider was made. Without this report the call just
+    // counts longer towards the limit.
     const verdict = await this.run<string>(leave, [callerId, ...numbers]).catch(() => '');
     if (verdict === 'opened' || verdict === 'closed') onBreaker(provider, verdict);
     return verdict === 'opened' || verdict === 'open';
@@ -130,10 +141,10 @@ export class SharedProviderLimiter extends ProviderLimiter {
   }
 }
 
-/** Random between 1 and 3 s, so that jobs that were held back together do not all come back together. */
+/** Random between 1 and 3 s, so that jobs that were held back at the same time do not all return at the same time. */
 const retryDelayMs = (): number => Math.round(1000 * (1 + 2 * Math.random()));
 
-/** Allows every call. For the mailbox, which calls no external provider, and for measurements without limits. */
+/** A limiter that allows every call. For the mailbox, which calls no external provider, and for measurements without limits. */
 export class UnlimitedProvider extends ProviderLimiter {
   enter(wanted: number): Promise<Pass> {
     return Promise.resolve({ calls: wanted, leave: () => Promise.resolve(false) });

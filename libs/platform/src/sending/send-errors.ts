@@ -1,16 +1,19 @@
 /**
- * Base of all send errors. The subclasses tell the caller whether the message may have been sent, whether the provider is down,
- * and whether a retry makes sense.
+ * Base of all errors of sending a mail or push. The subclasses say whether the message may have been sent, whether the provider
+ * is down, and whether a retry makes sense.
  */
 export abstract class SendFailure extends Error {}
 
-/** The provider refused this message. A retry would be refused, too. */
+/** The provider refused this message. It would refuse a retry, too. */
 export class Refused extends SendFailure {}
 
-/** The message was certainly not sent: our settings are wrong, or the provider refused it for now. The provider is up. */
+/**
+ * The message was certainly not sent, although the provider is up: our settings are wrong, or the provider refused the message
+ * for now.
+ */
 export class NotSent extends SendFailure {}
 
-/** Rate limited: not sent. Pause all sends for `forMs`. */
+/** The provider answered 429 (rate limited): the message was not sent. Pause all sends for `forMs`. */
 export class RateLimited extends SendFailure {
   constructor(
     readonly forMs: number,
@@ -20,7 +23,7 @@ export class RateLimited extends SendFailure {
   }
 }
 
-/** The provider answered 5xx or is unreachable: not sent. Counts as a failure of the provider. */
+/** The provider answered 5xx or is unreachable: the message was not sent. Counts as a failure of the provider. */
 export class ProviderDown extends SendFailure {}
 
 /** The request was sent, but no answer came: the message may have been sent. Counts as a failure of the provider, too. */

@@ -1,11 +1,17 @@
 import type { DataSource } from 'typeorm';
 import type { Alert } from './alerts.ts';
 
-/** Older failures are not searched: earlier runs have noted them. It is shorter than the 14 days for which notes are kept. */
+/**
+ * Maximum age of failures that are searched. Earlier searches have stored alert notes about older ones. It is shorter than the 14
+ * days for which alert notes are kept.
+ */
 const MAX_AGE = `interval '7 days'`;
 const MAX_ROWS = 1000;
 
-/** READ COMMITTED without locks: if a row is being written at this moment, the next search finds it. */
+/**
+ * SQL that selects failures without an alert note. It runs at READ COMMITTED without locks: if a row is being written at this
+ * moment, the next search finds it.
+ */
 const selectUnreported = (columns: string, from: string, time: string, subject: string): string => `
   select * from (select ${columns}, ${subject} || ':' || extract(epoch from ${time}) as subject
                  from ${from} and ${time} > now() - ${MAX_AGE}) failure
@@ -26,8 +32,9 @@ const PARKED_EVENTS = selectUnreported(
 );
 
 /**
- * Finds failures in PostgreSQL that have no alert note yet: failed background jobs, parked messages of the outbox and parked
- * events of the loader. The code that fails does not have to report them, so a crash cannot lose the report.
+ * Finds failures in PostgreSQL that have no alert note (row of `alert_notes`) yet: failed background jobs, parked messages of the
+ * outbox and parked events of the event loader. The code that fails does not have to report its failure, so a crash cannot lose
+ * the report.
  */
 export class UnreportedFailures {
   constructor(private readonly dataSource: DataSource) {}

@@ -4,14 +4,19 @@ import { z } from 'zod';
 import { inside } from '../../postgres/transaction.ts';
 import type { JobKind } from '../job-runner.ts';
 
+/** A job for tests: its effect is one row with this name. */
 export interface EffectJob extends BackgroundJob {
   readonly class: 'effect';
   readonly name: string;
 }
 
+/** Makes a test job whose effect is one row with this name. */
 export const effect = (name: string): EffectJob => ({ class: 'effect', name });
 
-/** A job whose effect is one row. A test can add code to its transaction (`afterInsert`) and to its preparation. */
+/**
+ * Handler of the test job. A test can run its own code in the transaction after the insert (`afterInsert`) and in `prepare`
+ * (`onPrepare`).
+ */
 export class WriteEffect extends JobHandler<EffectJob> {
   readonly class = 'effect';
 
@@ -32,6 +37,7 @@ export class WriteEffect extends JobHandler<EffectJob> {
   }
 }
 
+/** The test job as a kind of jobs for a JobRunner. */
 export function effectKind(handler: WriteEffect): JobKind {
   return { schema: z.object({ class: z.literal('effect'), name: z.string() }), handler };
 }

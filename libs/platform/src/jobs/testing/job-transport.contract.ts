@@ -29,7 +29,7 @@ interface TransportUnderTest {
 const silent = createLogger({ service: 'test', level: 'silent' });
 const LOCK_MS = 1000;
 
-/** The contract of every job transport; run against BullMQ in Redis and in PostgreSQL. */
+/** Tests that every job transport must pass; run against BullMQ in Redis and in PostgreSQL. */
 export function describeJobTransport(name: string, underTest: () => TransportUnderTest): void {
   describe(`${name} as job transport`, () => {
     let testDatabase: TestDatabase;
@@ -97,7 +97,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       while ((await relay.runOnce()) > 0);
     };
 
-    test('a job whose transaction committed is done, and one whose transaction rolled back does not exist', async () => {
+    test('a job that a committed transaction has put is done, and a job of a rolled back transaction does not exist', async () => {
       const lost = transactions.run(async (tx) => {
         await jobs.put(tx, [effect('lost')]);
         throw new Error('no');
@@ -111,7 +111,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       await inState(id, 'completed');
     });
 
-    test('a job that is added again while it waits and after it is done has its effect once', async () => {
+    test('a job that is added three times, the second time while it waits and the third time after it is done, has its effect once', async () => {
       const [id = ''] = await put('once');
       await relayed();
       await transport.add([{ id, class: 'effect' }]);
@@ -124,7 +124,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       expect(await effects()).toEqual(['once']);
     });
 
-    test('negative control: with a ledger that does not know done jobs, the same job has its effect twice', async () => {
+    test('negative control: if the job ledger does not remember that a job was done, a job that is added twice has its effect twice', async () => {
       const forgetful = new JobLedger(database);
       forgetful.finish = () => Promise.resolve(true);
       consume(new WriteEffect(), { ledger: forgetful });
@@ -137,7 +137,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       expect(await effects()).toEqual(['once', 'once']);
     });
 
-    test('two consumers do each of a hundred jobs once', async () => {
+    test('two consumers together do each of a hundred jobs once', async () => {
       const names = Array.from({ length: 100 }, (_, index) => String(index).padStart(3, '0'));
       await put(...names);
       await relayed();
@@ -174,7 +174,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       await inState(id, 'failed');
     }, 30_000);
 
-    test('a failed job that an operator retries starts again with all attempts', async () => {
+    test('when an operator retries a job that has failed for good, the job runs again and its old attempts do not count', async () => {
       let broken = true;
       consume(
         new WriteEffect(() => {
@@ -225,7 +225,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       expect((await row(id))?.attempts.map(({ error }) => error)).toEqual(['no handler for jobs of class unheard_of']);
     });
 
-    test('a stopping consumer finishes its current job and takes no other', async () => {
+    test('a consumer that is stopped finishes its current job and takes no further job', async () => {
       const latch = openLatch();
       const runner = consume(new WriteEffect(undefined, () => latch.released), { concurrency: 1 });
       const [held = ''] = await put('held');
@@ -240,7 +240,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
     });
 
     test.each(['before', 'after'])(
-      'when a consumer is killed %s its commit, another consumer finishes the job and its effect exists once',
+      'when a consumer is killed %s the commit of the effect, another consumer finishes the job and the effect exists once',
       async (moment) => {
         const [id = ''] = await put('survives');
         await relayed();
@@ -271,7 +271,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       expect(await effects()).toEqual(['in progress', 'later']);
     }, 60_000);
 
-    test('when the transport has lost all data, the open jobs are added again from the ledger and done once', async () => {
+    test('when the transport has lost all data, the jobs that are not done are added again from the table `jobs` and each done once', async () => {
       const [done = ''] = await put('a');
       await put('b', 'c');
       await relayed();

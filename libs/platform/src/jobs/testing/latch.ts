@@ -1,4 +1,4 @@
-/** A promise that a handler awaits until the test calls `release`. */
+/** Makes a promise that a job handler awaits until the test calls `release`. */
 export function openLatch(): { released: Promise<void>; release: () => void } {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));

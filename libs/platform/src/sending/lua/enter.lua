@@ -1,7 +1,7 @@
 -- Allows up to `wanted` calls to a provider, or returns how long to wait.
 --
--- A call counts from now until one second after its answer (leave.lua). Its request reaches the provider within this time. So
--- the provider receives at most `limit` requests within any second, even if the network is slow or a process hangs.
+-- A call counts towards the limit from now until one second after its answer (leave.lua). Its request reaches the provider within
+-- this time. So the provider receives at most `limit` requests within any second, even if the network is slow or a process hangs.
 --
 -- KEYS[1] calls: sorted set of call → time when it stops counting (ms)   KEYS[2] state: hash, see leave.lua
 -- ARGV[1] limit (calls per second)  ARGV[2] wanted calls  ARGV[3] id of the caller, unique  ARGV[4] timeout of a call (ms)
@@ -17,7 +17,8 @@ local open = state[1] == '1'
 if open and now < tonumber(state[2]) then return {0, tonumber(state[2]) - now, 'open'} end
 if state[3] and now < tonumber(state[3]) then return {0, tonumber(state[3]) - now, 'busy'} end
 
--- `share` is the used part of the limit. A 429 halves it (leave.lua); then it grows by 5 percentage points a second up to 1.
+-- `share` is the part of the limit that may be used. An answer 429 halves it (leave.lua); then it grows by 5 percentage points a
+-- second up to 1.
 local share = 1
 if state[4] then share = math.min(1, tonumber(state[4]) + 0.05 * (now - tonumber(state[5])) / 1000) end
 

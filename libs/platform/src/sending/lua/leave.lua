@@ -1,7 +1,7 @@
--- Records the outcome of calls that enter.lua has allowed. The calls stop counting one second from now.
+-- Records the outcome of calls that enter.lua has allowed. The calls stop counting towards the limit one second from now.
 --
 -- Fields of the state hash: failures (consecutive), open ('1' if the breaker is open), next_try (time of the next probe, ms),
--- pause_until (ms, after a 429), share and share_at (used part of the limit after a 429, and when it was set). The hash expires
+-- pause_until (ms, after a 429), share and share_at (usable part of the limit after a 429, and when it was set). The hash expires
 -- ten minutes after the last call.
 --
 -- KEYS[1] calls  KEYS[2] state
@@ -21,7 +21,7 @@ if tonumber(ARGV[5]) > 0 then
   local known = redis.call('HMGET', KEYS[2], 'pause_until', 'share', 'share_at')
   local share = 1
   if known[2] then share = math.min(1, tonumber(known[2]) + 0.05 * (now - tonumber(known[3])) / 1000) end
-  -- Parallel calls are refused together, so the share is halved at most once per second.
+  -- Several parallel calls may get a 429 at the same time, so the share is halved at most once per second.
   if not known[3] or now - tonumber(known[3]) > 1000 then
     redis.call('HSET', KEYS[2], 'share', tostring(math.max(0.01, share / 2)), 'share_at', now)
   end
