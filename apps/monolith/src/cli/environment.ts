@@ -49,7 +49,9 @@ export function cliConfig(): MonolithConfig {
 /** EX_CONFIG of the sysexits convention. */
 const EXIT_CONFIG = 78;
 
-/** The sources in the file LOADER_SOURCES. If the file has faults, prints all of them at once and exits with 78. */
+/**
+ * The event sources in the file that LOADER_SOURCES names. If the file has faults, prints all of them at once and exits with 78.
+ */
 export function loaderSources(): ConfiguredSource[] {
   const { LOADER_SOURCES: file } = loadConfigOrExit(loaderSettings, process.env);
   const { sources, faults } = file ? readSources(file, process.env) : { sources: [], faults: ['is required'] };
@@ -58,7 +60,10 @@ export function loaderSources(): ConfiguredSource[] {
   process.exit(EXIT_CONFIG);
 }
 
-/** Names of the configured sources that are valid; empty without LOADER_SOURCES. Does not fail on faults, so that `loader:status` always works. */
+/**
+ * Names of the configured event sources that are valid; empty without LOADER_SOURCES. Skips sources with faults, so that
+ * `loader:status` always works.
+ */
 export function configuredSources(): string[] {
   const file = process.env.LOADER_SOURCES?.trim();
   return file ? readSources(file, process.env).sources.map(({ name }) => name) : [];

@@ -61,7 +61,7 @@ function webhookCalls(redis: RedisConnection, alerts: Alerts): ProviderCalls {
   return new ProviderCalls(new SharedProviderLimiter(redis, options));
 }
 
-/** The outbox destinations that this context provides to the relay. */
+/** The outbox destinations that the jobs context provides to the relay. */
 export abstract class JobDestinations {
   abstract readonly all: readonly Destination[];
 }

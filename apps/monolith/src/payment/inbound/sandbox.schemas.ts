@@ -1,7 +1,7 @@
 import { sandboxOutcomes } from '../domain/sandbox-intent.ts';
 import { z } from 'zod';
 
-/** Only checks the format. Whether the intent exists is checked in the database. */
+/** The format of an intent's id. Whether the intent exists is checked in the database. */
 export const sandboxIntentId = z.string().regex(/^\w{1,100}$/, 'is not an intent id');
 
 export const confirmationRequest = z
