@@ -35,18 +35,21 @@ export function environment(): Record<string, string | undefined> {
   return { DATABASE_URL, REDIS_URL, PUBLIC_URL: urls.monolith, QUEUE_INTERNAL_URL: urls['queue-service'], ...given };
 }
 
-/** Reads DATABASE_URL only. `migrate` needs nothing else, so its pod in a cluster gets no other secret (k8s/migrate). */
+/**
+ * Returns DATABASE_URL and reads no other setting. `migrate` needs nothing else, so its pod in a cluster gets no other secret
+ * (k8s/migrate).
+ */
 export function databaseUrl(): string {
   const env = process.env.DATABASE_URL ? process.env : environment();
   return loadConfigOrExit(databaseSettings, env).DATABASE_URL;
 }
 
-/** Only warnings and errors are logged, to stderr: stdout is for results. */
+/** The settings of the monolith for a command. Only warnings and errors are logged, to stderr: stdout is for results. */
 export function cliConfig(): MonolithConfig {
   return loadConfigOrExit(monolithConfig, { LOG_LEVEL: 'warn', ...environment() });
 }
 
-/** EX_CONFIG of the sysexits convention. */
+/** The exit code for wrong settings: EX_CONFIG of the sysexits convention. */
 const EXIT_CONFIG = 78;
 
 /**

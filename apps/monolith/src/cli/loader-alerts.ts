@@ -11,8 +11,8 @@ import { TimeOrderedIds } from '#platform/system-clock';
 import type { MonolithConfig } from '../config.ts';
 
 /**
- * The loader's alerts become background jobs, which the monolith delivers to the operators. A database connection is opened for
- * each alert, because most loaders never raise an alert.
+ * The event loader's alerts become background jobs, which the monolith delivers to the operators. A database connection is opened
+ * for each alert, because most loaders never raise an alert.
  */
 export function loaderAlerts(config: MonolithConfig, logger: Logger): Alerts {
   const jobs = new PostgresJobs(new PostgresOutbox(), new TimeOrderedIds());

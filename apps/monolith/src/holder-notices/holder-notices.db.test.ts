@@ -168,7 +168,7 @@ test('a change of a match that keeps kick-off and venue sends no notice', async 
   expect(await runJobs()).toBe(0);
 });
 
-test('1,200 ticket holders get the mail that their match was moved from three jobs, once each, in their language', async () => {
+test('three jobs write the mails to 1,200 ticket holders of a moved match, one for each, in the holder’s language', async () => {
   const match = await onSale();
   await sellTickets(match, 1200);
   await change(match, { venue: 'Poljud' });

@@ -55,7 +55,7 @@ const onSale = (facts = {}, on = monolith) =>
 const stateOf = async ({ id }: MatchOnSale) => (await monolith.call('GET', `/api/v1/matches/${id}`)).json.sale.status;
 const changeSale = (match: MatchOnSale, action: string) =>
   monolith.call('POST', `/api/v1/ops/matches/${match.id}/sale`, { ...ops, body: { action }, key: newKey() });
-/** The reports of remaining sectors that the waiting room received. An empty one means sold out. */
+/** The reports of remaining sectors that the waiting room received. An empty report means sold out. */
 const reportsOf = (match: MatchOnSale) => queue.remaining.get(match.id) ?? [];
 const soldOutReports = (match: MatchOnSale) => reportsOf(match).filter((sectors) => sectors.length === 0).length;
 /** The numbers of useful windows that the waiting room received, in order. */
@@ -316,13 +316,14 @@ describe('the reports to the waiting room during a sale:', () => {
         );
       }
     };
-    // The window is 8 minutes old. Its holds overlap (7 to 5 and 6 to 4 minutes ago) and cover 3 minutes, so it was idle for 5.
+    // The window is 8 minutes old. Its holds overlap (7 to 5 and 6 to 4 minutes ago) and cover 3 minutes, so it was idle for 5
+    // minutes.
     await addEndedHolds(3, onAndOff, [
       [7, 5],
       [6, 4],
     ]);
     await minutesOld(onAndOff, 8);
-    // The window is 8 minutes old and held seats for 6 minutes, so it was idle for 2.
+    // The window is 8 minutes old and held seats for 6 minutes, so it was idle for 2 minutes.
     await addEndedHolds(4, busy, [[8, 2]]);
     await minutesOld(busy, 8);
     const { free, usefulWindows } = await monolith.get(PurchaseApi).leftNow(match.id);

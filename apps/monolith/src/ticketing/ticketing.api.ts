@@ -1,5 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 
+/** `used`: a gate has admitted the ticket. `transferred` and `refunded`: the ticket and its code are no longer valid. */
 export type TicketStatus = 'valid' | 'used' | 'transferred' | 'refunded';
 
 /** A seat and the name of its holder, for which a ticket is to be issued. */
@@ -64,9 +65,11 @@ export abstract class TicketingApi {
    * tickets by order id.
    */
   abstract issue(tx: Transaction, orders: readonly OrderToIssue[]): Promise<ReadonlyMap<string, readonly IssuedTicket[]>>;
-  /** Returns a ticket of this fan, locked until the transaction ends. Undefined if it does not exist or is another fan's. */
+  /**
+   * Returns a ticket of this fan, locked until the transaction ends. Undefined if the ticket does not exist or is another fan's.
+   */
   abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<OwnTicket | undefined>;
-  /** Transfers the ticket: it and its code become invalid, and the receiver gets a new ticket. */
+  /** Transfers the ticket: the ticket and its code become invalid, and the receiver gets a new ticket. */
   abstract handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void>;
   /**
    * The fans with a valid or used ticket of this match, sorted by id, with their seats. `after` is the last id of the page

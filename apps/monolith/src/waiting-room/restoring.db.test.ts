@@ -70,7 +70,7 @@ describe('the restored state of a match', () => {
     ]);
     const used = new Map(parts[2]?.used);
     expect([...used.keys()].sort()).toEqual([open, bought, left, expired].sort());
-    // A turn without a stored score gets the time at which it was stored.
+    // A turn without a stored score (join time in µs) gets the time at which the turn was stored.
     expect(Math.abs(used.get(bought)! / 1000 - Date.now())).toBeLessThan(60_000);
   });
 
@@ -236,7 +236,7 @@ describe('a turn that Redis lost before it was stored in PostgreSQL', () => {
     expect(row).toEqual({ place_score: '1700000000000002' });
   });
 
-  test('is void: a hold with its session token is refused, even if Redis has it again', async () => {
+  test('is void: a hold with its session token is refused, even if Redis has the turn again', async () => {
     const [lost, kept] = [turn(), turn({ generation: 2 })];
     await restore();
     queue.loseState();

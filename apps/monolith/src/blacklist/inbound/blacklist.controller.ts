@@ -15,7 +15,7 @@ import { Blacklist } from '../application/ports.ts';
 import {
   blacklistHistoryAnswer,
   blacklistHistoryView,
-  listFanRequest,
+  putFanOnBlacklistRequest,
   blacklistEntryAnswer,
   blacklistPageAnswer,
   blacklistEntryView,
@@ -60,7 +60,7 @@ export class BlacklistController {
   @ApiOkResponse({ standardSchema: blacklistEntryAnswer, description: 'The fan was listed already' })
   put(
     @Caller() { userId: operator }: CallerIdentity,
-    @Body({ schema: listFanRequest }) body: z.output<typeof listFanRequest>,
+    @Body({ schema: putFanOnBlacklistRequest }) body: z.output<typeof putFanOnBlacklistRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { user_id: userId, reason } = body;

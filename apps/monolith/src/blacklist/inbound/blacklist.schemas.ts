@@ -2,7 +2,7 @@ import { givenId, plainText } from '#platform/http/text-fields';
 import { z } from 'zod';
 import type { BlacklistEntry, BlacklistChange } from '../application/ports.ts';
 
-export const listFanRequest = z
+export const putFanOnBlacklistRequest = z
   .strictObject({
     user_id: givenId,
     reason: plainText(200).meta({ description: 'For operators; the fan is not told' }),

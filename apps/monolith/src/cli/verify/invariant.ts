@@ -30,6 +30,6 @@ export const isLivingTicket = (ticket: string): string => `${ticket}.status in (
  */
 export const holdEnd = (held: string): string => `date_trunc('milliseconds', ${held}.expires_at)`;
 
-/** SQL condition: the reservation is a living hold. An expired hold is not, even if its status has not been updated yet. */
+/** SQL condition: the reservation is a living hold. An expired hold is not living, even if its status has not been updated yet. */
 export const isLivingHold = (reservation: string): string =>
   `(${reservation}.status in ('held', 'ordered') and ${holdEnd(reservation)} > ${AS_OF})`;

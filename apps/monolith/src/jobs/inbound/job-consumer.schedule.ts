@@ -30,8 +30,8 @@ export abstract class ConsumerDependencies {
 }
 
 /**
- * Runs the general jobs in every replica of the monolith. Also queues jobs again that Redis has lost, and sends alerts whose time
- * has come.
+ * Runs the general jobs (all jobs except mails and pushes) in every replica of the monolith. Also queues jobs again that Redis
+ * has lost, and sends alerts whose time has come.
  */
 export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private runner: JobRunner | undefined;

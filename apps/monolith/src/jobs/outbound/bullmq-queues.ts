@@ -17,8 +17,8 @@ import { AllQueues } from '../application/ports.ts';
 import type { JobCounts, JobFilter, JobState, JobView } from '../jobs.api.ts';
 
 /**
- * A search by template, or by a state that only the transport knows (waiting, delayed, active), filters in memory. It reads at
- * most this many general jobs.
+ * A search by template, or by a state that only the queue itself knows (waiting, delayed, active), filters in memory. Such a
+ * search reads at most this many general jobs.
  */
 const MAX_FILTERED_JOBS = 1000;
 

@@ -10,7 +10,7 @@ test.each([
   ['succeeded', 'succeeded', 'succeeded', undefined],
   ['refunded', 'succeeded', 'refunded', undefined],
 ] as const)(
-  'a payment intent that is %s becomes, with the outcome %s, %s and sends the event %s',
+  'a payment intent with the status %s and the outcome %s gets the status %s and sends the event %s',
   (status, outcome, becomes, event) => {
     expect(confirmSandboxIntent(status, outcome)).toEqual({ status: becomes, event });
   },
@@ -23,7 +23,7 @@ test.each([
   ['succeeded', 'failed'],
   ['succeeded', 'abandoned'],
   ['refunded', 'failed'],
-] as const)('an intent that is %s refuses the outcome %s', (status, outcome) => {
+] as const)('a payment intent with the status %s refuses the outcome %s', (status, outcome) => {
   expect(() => confirmSandboxIntent(status, outcome)).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
 });
 
@@ -33,7 +33,7 @@ test.each([
   ['succeeded', undefined],
   ['canceled', undefined],
   ['refunded', undefined],
-] as const)('canceling an intent that is %s makes it %s (undefined: unchanged)', (status, becomes) => {
+] as const)('canceling a payment intent with the status %s gives it the status %s (undefined: unchanged)', (status, becomes) => {
   expect(cancelSandboxIntent(status)).toBe(becomes);
 });
 

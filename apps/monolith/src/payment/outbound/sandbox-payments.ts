@@ -11,7 +11,7 @@ import { readEvent, readWebhook } from './webhooks.ts';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /**
- * The largest multiple of 62 that fits into a byte. Bytes at or above it are drawn again. Otherwise the first letters of the
+ * The largest multiple of 62 that fits into a byte. A random byte at or above it is drawn again. Otherwise the first letters of the
  * alphabet would be more likely than the others.
  */
 const BYTE_LIMIT = 256 - (256 % BASE62.length);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ProviderUnavailable, ProviderRefused } from './provider-errors.ts';
 
 const TIMEOUT_MS = 10_000;
-/** An intent has about 2 KB, so an answer of a megabyte does not come from Stripe. */
+/** A payment intent has about 2 KB, so an answer of a megabyte does not come from Stripe. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** The parts of Stripe's error answer that we keep. We drop the message, because it may quote what we sent, even our secret key. */

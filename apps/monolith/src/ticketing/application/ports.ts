@@ -19,7 +19,9 @@ export interface Ticket {
 /** The stored tickets of all fans. */
 export abstract class Tickets {
   abstract add(tx: Transaction, tickets: readonly Ticket[]): Promise<void>;
-  /** Returns a ticket of this fan, locked until the transaction ends. Undefined if it is another fan's. */
+  /**
+   * Returns a ticket of this fan, locked until the transaction ends. Undefined if the ticket does not exist or is another fan's.
+   */
   abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<Ticket | undefined>;
   /** Returns all tickets of an order, sorted by id and locked until the transaction ends. */
   abstract lockOfOrder(tx: Transaction, orderId: string): Promise<readonly OrderTicket[]>;
@@ -28,7 +30,7 @@ export abstract class Tickets {
   abstract ofOrders(orderIds: readonly string[]): Promise<readonly { orderId: string; id: string; status: TicketStatus }[]>;
   /** One page of the fan's tickets, newest first. `after` is the id of the last ticket of the page before. */
   abstract ofFan(userId: string, page: { limit: number; after: string | undefined }): Promise<readonly Ticket[]>;
-  /** Returns a ticket of this fan. Undefined if it is another fan's. */
+  /** Returns a ticket of this fan. Undefined if the ticket does not exist or is another fan's. */
   abstract find(ticketId: string, userId: string): Promise<Ticket | undefined>;
 }
 

@@ -7,7 +7,7 @@ const codes = new TicketCodes(new Ed25519TicketSigner(seed));
 const ticket = { id: '01994f6e-0000-7abc-8def-0123456789ab', matchId: '01994f6e-1111-7abc-8def-ba9876543210', serial: 1 };
 const code = codes.write(ticket);
 
-test('read returns the ticket id, match id and serial of a code that write made', () => {
+test('TicketCodes.read returns the ticket id, match id and serial of a code that TicketCodes.write made', () => {
   expect(codes.read(code)).toEqual({ ticketId: ticket.id, matchId: ticket.matchId, serial: 1 });
 });
 
@@ -15,7 +15,7 @@ test('the same ticket gets the same code in every process with the same key', ()
   expect(new TicketCodes(new Ed25519TicketSigner(seed)).write(ticket)).toBe(code);
 });
 
-test('the format of a code does not change, because printed tickets must stay valid after a release', () => {
+test('the format of a ticket code does not change, because printed tickets must stay valid after a release', () => {
   expect(code).toBe(
     'TRB1.ATJL4t4BmU9uAAB6vI3vASNFZ4mrAZlPbhEReryN77qYdlQyEAAAAAE.pdtWT1FojnJZk-xAqdNnALD_wkRAhDKynHSjhDZXvkuauGlXs8pnDnS4XjJZ0T_LwTKoMLgqPz9uXwSZ8359Bg',
   );

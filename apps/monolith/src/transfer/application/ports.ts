@@ -18,9 +18,11 @@ export interface TransferableTicket {
 
 /** The tickets, which the ticketing context owns. */
 export abstract class Tickets {
-  /** Returns a ticket of this fan, locked until the transaction ends. Undefined if it does not exist or is another fan's. */
+  /**
+   * Returns a ticket of this fan, locked until the transaction ends. Undefined if the ticket does not exist or is another fan's.
+   */
   abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<TransferableTicket | undefined>;
-  /** Makes this ticket and its code invalid and issues a new one to the receiver. */
+  /** Makes this ticket and its code invalid and issues a new ticket to the receiver. */
   abstract handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void>;
 }
 
@@ -33,6 +35,9 @@ export abstract class Blacklist {
 export abstract class FanLimits {
   /** How many tickets a fan may have for the match. */
   abstract ofMatch(tx: Transaction, matchId: string): Promise<number>;
-  /** From now on the ticket counts for `to` and not for `from`. Returns how many seats counted for `to` before. */
+  /**
+   * The ticket no longer counts towards the limit of the fan `from`, but towards that of the fan `to`. Returns how many seats
+   * counted towards the limit of `to` before.
+   */
   abstract handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number>;
 }

@@ -12,7 +12,7 @@ import { RestoreQueue } from '../application/restore-queue.ts';
  */
 const MAX_CONCURRENT_RESTORES = 16;
 
-/** Restores the state of a match when the waiting room publishes `queue.state_needed`. */
+/** Restores the state of a match when the waiting room asks for it with the event `queue.state_needed`. */
 @Injectable()
 export class StateNeededListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly subscriber: RedisConnection;

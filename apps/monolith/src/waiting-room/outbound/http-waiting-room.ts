@@ -9,7 +9,10 @@ import { controlOf, WaitingRoomApi, type QueuedMatch, type RemainingSector } fro
 import type { QueueRestorer } from './queue-restorer.ts';
 import type { QueueServiceCalls } from './queue-service-calls.ts';
 
-/** The class id of the advisory locks that serialise the changes of a queue, one lock for each match. */
+/**
+ * The class id of the queue locks: advisory locks in PostgreSQL, one for each match, that let one process at a time change its
+ * queue.
+ */
 const LOCK_CLASS = 7_426_002;
 const BEGIN = `
   begin isolation level read committed;
