@@ -21,8 +21,8 @@ const POLL_INTERVAL_MS = 500;
  */
 const QUIET_INTERVAL_MS = 3000;
 /**
- * An upper bound for the seats sold per second, higher than any rate we measured. A sale without a line is checked only when it
- * could be sold out at this rate, because no fan in line has to be informed.
+ * An upper bound for the seats sold per second, higher than any rate we measured. A sale without a line is checked again when it
+ * could be sold out at this rate, at the latest after MAX_INTERVAL_MS, because no fan in line has to be informed.
  */
 const MAX_SOLD_PER_SECOND = 5000;
 const MAX_INTERVAL_MS = 10_000;

@@ -27,14 +27,14 @@ test('a ticket gets another code when its serial grows', () => {
   expect(codes.read(next)?.serial).toBe(2);
 });
 
-test('a code signed with another key is rejected, even if it claims our key id', () => {
+test('a ticket code signed with another key is rejected, even if it claims our key id', () => {
   const otherSigner = new Ed25519TicketSigner(randomBytes(32).toString('base64'));
   expect(codes.read(new TicketCodes(otherSigner).write(ticket))).toBeUndefined();
   Object.defineProperty(otherSigner, 'keyId', { value: new Ed25519TicketSigner(seed).keyId });
   expect(codes.read(new TicketCodes(otherSigner).write(ticket))).toBeUndefined();
 });
 
-test('a code with one changed character is rejected', () => {
+test('a ticket code with one changed character is rejected', () => {
   const replacements = 'Ab9-_.+';
   for (let position = 0; position < code.length; position += 1) {
     for (const replacement of replacements) {
@@ -44,7 +44,7 @@ test('a code with one changed character is rejected', () => {
   }
 });
 
-test('a code with the signature of another ticket is rejected', () => {
+test('a ticket code with the signature of another ticket is rejected', () => {
   const [, , signature] = code.split('.');
   const [prefix, claims] = codes.write({ ...ticket, id: randomUUID() }).split('.');
   expect(codes.read([prefix, claims, signature].join('.'))).toBeUndefined();
