@@ -9,9 +9,9 @@ import { addStatusCommand } from './cli/status-command.ts';
 import { addVerifyCommand } from './cli/verify-command.ts';
 import { NotRunning } from './cli/environment.ts';
 
-/** The contract says 2. The sysexits convention would be 64 (EX_USAGE). */
+/** The exit code for wrong usage. Our contract asks for 2, where the sysexits convention has 64 (EX_USAGE). */
 const EXIT_USAGE = 2;
-/** EX_UNAVAILABLE of the sysexits convention. */
+/** The exit code if a server does not run: EX_UNAVAILABLE of the sysexits convention. */
 const EXIT_UNAVAILABLE = 69;
 
 const program = new Command('tribina')

@@ -1,6 +1,7 @@
 import * as settings from '#platform/config/settings';
 import type { z } from 'zod';
 
+/** The settings of the monolith, read from environment variables. */
 export const monolithConfig = settings.processSettings
   .extend(settings.databaseSettings.shape)
   .extend(settings.redisSettings.shape)

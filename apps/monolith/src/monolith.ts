@@ -18,7 +18,10 @@ import { serveWebPages, webPrefixes } from './web-pages.ts';
 
 const DESCRIPTION = 'Matches, seats, holds, orders and tickets. Errors are application/problem+json with a stable code.';
 
-/** Builds the whole monolith; it does not listen yet. Tests use the same function, most of them without background loops. */
+/**
+ * Builds the whole monolith, which does not listen for requests yet. Tests use the same function, most of them without background
+ * loops.
+ */
 export async function createMonolith(resources: Resources, parts = { loops: true }): Promise<NestFastifyApplication> {
   const { config, logger, metrics, dataSource, redis } = resources;
   observeOutbox(metrics.registry, dataSource);

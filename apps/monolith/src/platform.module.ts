@@ -18,7 +18,9 @@ import { DataSource } from 'typeorm';
 import type { Resources } from './resources.ts';
 import { CONFIG, LOGGER, LOOPS, REDIS, TRANSACTION_RETRIES } from './tokens.ts';
 
-/** Provides what every context may inject. It is the only global module. */
+/**
+ * Provides what every context may inject: settings, connections, transactions, outbox, ids, clock. It is the only global module.
+ */
 @Global()
 @Module({})
 export class PlatformModule {

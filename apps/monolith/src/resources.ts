@@ -7,7 +7,10 @@ import type { DataSource } from 'typeorm';
 import { matchTable, sectorTable } from './catalog/outbound/catalog.tables.ts';
 import type { MonolithConfig } from './config.ts';
 
-/** Connections and other objects that live as long as the process. Opened before Nest, so that hooks and modules share them; closed after Nest. */
+/**
+ * Connections and other objects that live as long as the process. Opened before Nest, so that hooks and modules share them;
+ * closed after Nest.
+ */
 export interface Resources {
   readonly config: MonolithConfig;
   readonly logger: Logger;
@@ -17,6 +20,7 @@ export interface Resources {
   close(): Promise<void>;
 }
 
+/** Connects to PostgreSQL and Redis. Fails if PostgreSQL does not answer. */
 export async function openResources(config: MonolithConfig, service: string, poolSize?: number): Promise<Resources> {
   const destination = service === 'cli' ? process.stderr : undefined;
   const logger = createLogger({ service, level: config.LOG_LEVEL, destination });

@@ -1,11 +1,15 @@
 import type { Counter } from 'prom-client';
 
-/** Injection tokens for values that are not classes. */
+/** Injection tokens of NestJS for values that are not classes. */
 export const LOGGER = Symbol('logger');
 export const CONFIG = Symbol('config');
 export const REDIS = Symbol('redis');
-/** True when this process runs the background loops (relays, listeners, schedules). The CLI only calls use cases: false. */
+/**
+ * The value is true if this process runs the background loops (relays, listeners, schedules), and false in the CLI, which only
+ * calls use cases.
+ */
 export const LOOPS = Symbol('loops');
-/** Counts transactions that had to run again, by SQLSTATE. */
+/** The metric that counts, by SQLSTATE, the transactions that had to run again. */
 export const TRANSACTION_RETRIES = Symbol('transaction retries');
+/** The counter of the token TRANSACTION_RETRIES. */
 export type TransactionRetries = Pick<Counter<'sqlstate'>, 'inc'>;

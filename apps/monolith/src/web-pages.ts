@@ -9,9 +9,13 @@ import type { MonolithConfig } from './config.ts';
 /** Routes of the web app. All of them answer the same HTML document; the browser renders the page. */
 const PAGES = ['/', '/matches/*', '/orders/*', '/orders', '/tickets', '/tickets/*', '/ops', '/ops/*'];
 
+/** The paths of the web app, which anybody may read. A prefix that ends with a slash covers all paths below it. */
 export const webPrefixes = ['/config.json', '/assets/', '/favicon.svg', ...PAGES];
 
-/** Content-Security-Policy: only our own files and calls to our two services; no other site may put the page into a frame. */
+/**
+ * The Content-Security-Policy of the pages: they load only our own files and call only our two services, and no other site may
+ * put a page into a frame.
+ */
 function contentSecurity(config: MonolithConfig): string {
   const { publicUrl, queuePublicUrl } = publicUrls(config);
   const queue = [queuePublicUrl, queuePublicUrl.replace(/^http/, 'ws')];
@@ -32,7 +36,10 @@ function contentSecurity(config: MonolithConfig): string {
   ].join('; ');
 }
 
-/** Serves the web app that `npm run build` wrote to dist/web. If it was not built (an API-only deployment), only /config.json is served. */
+/**
+ * Serves the web app that `npm run build` wrote to dist/web. If it was not built (an API-only deployment), only /config.json is
+ * served.
+ */
 export async function serveWebPages(fastify: FastifyInstance, config: MonolithConfig): Promise<void> {
   const settings = { queue_url: publicUrls(config).queuePublicUrl, auth_mode: config.AUTH_MODE };
   fastify.get('/config.json', { config: { access: 'public', noAddressLimit: true } }, (_request, reply) =>

@@ -32,7 +32,7 @@ const knows = (monolith: WholeMonolith, userId: string) => monolith.get(Blacklis
 const copy = () => first.resources.redis.hgetall(queueKeys.blacklist);
 const refresh = (monolith: WholeMonolith) => monolith.get(BlacklistKeeper).runOnce();
 
-/** Waits until the condition is true; returns how many milliseconds that took. */
+/** Waits until the condition is true. Returns how many milliseconds it waited. */
 async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 3000): Promise<number> {
   const startedAt = performance.now();
   while (!(await condition())) {
@@ -42,7 +42,7 @@ async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 30
   return performance.now() - startedAt;
 }
 
-test('the process that lists a fan has the entry in memory when it answers; another replica has it after its next refresh', async () => {
+test('the process that puts a fan on the blacklist has the entry in memory when it answers the request; another replica has it after its next refresh', async () => {
   const [fan, brief] = [randomUUID(), randomUUID()];
   const ends = new Date(Date.now() + 60_000).toISOString();
   await list(fan);
@@ -57,7 +57,7 @@ test('the process that lists a fan has the entry in memory when it answers; anot
   expect(await copy()).not.toHaveProperty(fan);
 });
 
-test('a process with background loops has a new entry within 0.5 s of its message, and within 1.6 s without a message', async () => {
+test('a process with background loops has a new entry within 0.5 s if it gets the Redis message about it, and within 1.6 s if that message is lost', async () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const keeper = new BlacklistKeeper(second.get(BlacklistCopies), second.config, logger, true);
   const before = randomUUID();
@@ -79,8 +79,9 @@ test('a process with background loops has a new entry within 0.5 s of its messag
   expect(polledMs).toBeLessThan(1600);
 });
 
-test('when two transactions write at once, no copy ever has the later entry without the earlier one', async () => {
-  // The list must be long. With few entries both new ones share an index page, and SERIALIZABLE alone would separate the writers.
+test('when two transactions add entries to the blacklist at once, no copy ever has the later entry without the earlier one', async () => {
+  // The blacklist must be long for this test. With few entries both new entries share an index page, and SERIALIZABLE alone would
+  // separate the two writers.
   await first.dataSource.query(
     `insert into blacklist (user_id, entry_id, reason, listed_by, listed_at) select id, id, 'x', id, now()
      from (select gen_random_uuid() as id from generate_series(1, 3000)) as fans`,
@@ -106,7 +107,7 @@ test('when two transactions write at once, no copy ever has the later entry with
   const quickly = list(quick, {}, second).finally(() => (isAnswered = true));
   const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   await until(async () => isAnswered || (await first.dataSource.query(waits)).length > 0);
-  // Readers are not blocked: neither a process that refreshes its copy nor a checkout.
+  // The lock of a writer does not block readers: neither a process that refreshes its copy nor a checkout.
   const reading = Promise.all([
     refresh(second),
     first.get(TransactionManager).run((tx) => first.get(BlacklistApi).listed(tx, [slow])),
@@ -123,7 +124,7 @@ test('when two transactions write at once, no copy ever has the later entry with
   ]);
 });
 
-test('after a loss of Redis the next refresh writes the whole list again; a refresh of an unchanged list writes nothing', async () => {
+test('after a loss of Redis the next refresh writes the whole blacklist to Redis again; a refresh of an unchanged blacklist writes nothing', async () => {
   const fan = randomUUID();
   await list(fan);
   await redis.flush();
@@ -139,7 +140,7 @@ test('after a loss of Redis the next refresh writes the whole list again; a refr
   expect(await copy()).not.toHaveProperty('mark');
 });
 
-test('a stale copy in Redis is corrected by the next refresh of a process that has a newer revision', async () => {
+test('a stale copy of the blacklist in Redis is corrected by the next refresh of a process that has a newer revision', async () => {
   const fan = randomUUID();
   const stale = await copy();
   await list(fan);
@@ -149,7 +150,7 @@ test('a stale copy in Redis is corrected by the next refresh of a process that h
   expect(await copy()).toHaveProperty(fan, '');
 });
 
-test('6,000 fans are written to memory and Redis, and a refresh of an unchanged list reads none of them', async () => {
+test('a blacklist of 6,000 fans is written to memory and Redis, and a refresh of an unchanged blacklist reads none of the fans', async () => {
   await first.dataSource.query(
     `with fans as (select gen_random_uuid() as id from generate_series(1, 6000)),
      put as (insert into blacklist (user_id, entry_id, reason, listed_by, listed_at) select id, id, 'x', id, now() from fans)

@@ -27,7 +27,7 @@ const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
 const listedNow = async (): Promise<string[]> =>
   (await get('?limit=100')).items.map(({ user_id }: { user_id: string }) => user_id);
 
-test('a fan is listed with reason and operator, can be read, and is delisted; a second DELETE is 204 too', async () => {
+test('a fan is put on the blacklist with reason and operator, the entry can be read and deleted; a second DELETE is 204 too', async () => {
   const fan = randomUUID();
   const until = inAnHour();
   const answer = await put({ user_id: fan, reason: 'Resold 40 tickets', until });
@@ -40,7 +40,7 @@ test('a fan is listed with reason and operator, can be read, and is delisted; a 
   expect(await get(`/${fan}`)).toMatchObject({ entry: null, history: [{ action: 'lift', by: ops.as }, { action: 'list' }] });
 });
 
-test('listing a fan who is listed already is 200 and replaces the entry; the history keeps the first one', async () => {
+test('putting a fan on the blacklist who is on it already is 200 and replaces the entry; the history keeps the first entry', async () => {
   const fan = randomUUID();
   await put({ user_id: fan, reason: 'Threw a torch', until: inAnHour() });
   const again = await put({ user_id: fan.toUpperCase(), reason: 'For life' });
@@ -50,7 +50,7 @@ test('listing a fan who is listed already is 200 and replaces the entry; the his
   expect(history.map(({ reason }: { reason: string }) => reason)).toEqual(['For life', 'Threw a torch']);
 });
 
-test('an expired entry is no longer on the list; listing that fan again is 201', async () => {
+test('an expired entry is no longer on the blacklist; putting the same fan on it again is 201', async () => {
   const fan = randomUUID();
   await put({ user_id: fan, reason: 'A moment', until: new Date(Date.now() + 300).toISOString() });
   await new Promise((resolve) => setTimeout(resolve, 400));
@@ -59,7 +59,7 @@ test('an expired entry is no longer on the list; listing that fan again is 201',
   expect((await put({ user_id: fan, reason: 'Longer' })).status).toBe(201);
 });
 
-test('the same idempotency key lists a fan once and gets the same answer; another fan with that key is refused', async () => {
+test('a POST repeated with its idempotency key makes one entry and gets the same answer; a POST for another fan with that key is refused', async () => {
   const [fan, key] = [randomUUID(), newKey()];
   const first = await put({ user_id: fan, reason: 'Once' }, { key });
   const again = await put({ user_id: fan, reason: 'Once' }, { key });
@@ -68,7 +68,7 @@ test('the same idempotency key lists a fan once and gets the same answer; anothe
   expect((await put({ user_id: randomUUID(), reason: 'Once' }, { key })).json.code).toBe('IDEMPOTENCY_KEY_REUSED');
 });
 
-test('two operators who list a fan at once make one entry and two history rows; if one lists and one delists, the entry agrees with the history', async () => {
+test('two operators who put a fan on the blacklist at once make one entry and two history rows; if one adds and one removes the fan, the entry agrees with the history', async () => {
   const [both, contested] = [randomUUID(), randomUUID()];
   const answers = await Promise.all(['One', 'Two'].map((reason) => put({ user_id: both, reason })));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 201]);
@@ -78,7 +78,7 @@ test('two operators who list a fan at once make one entry and two history rows; 
   expect(entry === null).toBe(history[0].action === 'lift');
 });
 
-test('paging returns every entry once, newest first', async () => {
+test('the pages of the blacklist contain every entry once, newest first', async () => {
   const fans = Array.from({ length: 5 }, () => randomUUID());
   for (const fan of fans) await put({ user_id: fan, reason: 'One of five' });
   const seen: string[] = [];
@@ -106,14 +106,14 @@ test.each<[string, unknown, string]>([
   ['an `until` that is not a time', { user_id: randomUUID(), reason: 'x', until: 'tomorrow' }, 'until'],
   ['a number as `until`', { user_id: randomUUID(), reason: 'x', until: 4_102_444_800 }, 'until'],
   ['the 30th of February as `until`', { user_id: randomUUID(), reason: 'x', until: '2099-02-30T00:00:00Z' }, 'until'],
-])('listing with %s is 400 and nobody is listed', async (_what, body, path) => {
+])('putting a fan on the blacklist with %s is 400 and adds no entry', async (_what, body, path) => {
   const before = await listedNow();
   const { status, json } = await put(body);
   expect([status, json.code, json.errors[0].path]).toEqual([400, 'VALIDATION_FAILED', path]);
   expect(await listedNow()).toEqual(before);
 });
 
-test('unknown fields, malformed ids and cursors, and callers without the ops role are refused', async () => {
+test('the blacklist API refuses unknown fields, malformed ids and cursors, and callers without the ops role', async () => {
   const fan = randomUUID();
   const answers = [
     await put({ user_id: fan, reason: 'x', forever: true }),

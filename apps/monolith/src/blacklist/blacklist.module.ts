@@ -6,8 +6,8 @@ import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { LOGGER, REDIS } from '../tokens.ts';
-import { DelistFan } from './application/delist-fan.ts';
-import { ListFan } from './application/list-fan.ts';
+import { TakeFanOffBlacklist } from './application/take-fan-off-blacklist.ts';
+import { PutFanOnBlacklist } from './application/put-fan-on-blacklist.ts';
 import { Blacklist, BlacklistCopies } from './application/ports.ts';
 import { BlacklistApi } from './blacklist.api.ts';
 import { BlacklistKeeper } from './inbound/blacklist-keeper.schedule.ts';
@@ -16,7 +16,7 @@ import { CachedBlacklist } from './outbound/cached-blacklist.ts';
 import { PostgresBlacklist } from './outbound/postgres-blacklist.ts';
 import { RedisBlacklist } from './outbound/redis-blacklist.ts';
 
-/** The blacklist: the fans who may not buy. Holds the operators' list and its copies for fast reads. */
+/** The blacklist: the fans who may not buy. Contains the operators' entries and their copies for fast reads. */
 @Module({
   controllers: [BlacklistController],
   providers: [
@@ -34,8 +34,8 @@ import { RedisBlacklist } from './outbound/redis-blacklist.ts';
     { provide: Blacklist, useExisting: PostgresBlacklist },
     { provide: BlacklistApi, useExisting: CachedBlacklist },
     { provide: BlacklistCopies, useExisting: CachedBlacklist },
-    useCase(ListFan, TransactionManager, Blacklist, BlacklistCopies, Ids),
-    useCase(DelistFan, TransactionManager, Blacklist, BlacklistCopies),
+    useCase(PutFanOnBlacklist, TransactionManager, Blacklist, BlacklistCopies, Ids),
+    useCase(TakeFanOffBlacklist, TransactionManager, Blacklist, BlacklistCopies),
     BlacklistKeeper,
   ],
   exports: [BlacklistApi],

@@ -3,7 +3,7 @@ import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../purchase/t
 import { newKey, type TestAnswer } from '../testing/test-app.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../testing/whole-monolith.ts';
 
-// What a fan on the blacklist ("listed fan") cannot do, and which refusal wins if several rules refuse.
+// What a fan on the blacklist cannot do, and which refusal wins if several rules refuse.
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -22,29 +22,29 @@ async function list(userId: string, forMs?: number): Promise<void> {
   expect((await office.monolith.call('POST', '/api/v1/ops/blacklist', { ...ops, body })).status).toBe(201);
 }
 const lift = (userId: string) => office.monolith.call('DELETE', `/api/v1/ops/blacklist/${userId}`, ops);
-const resultOf = ({ status, json }: TestAnswer): string => (status < 300 ? String(status) : `${status} ${json.code}`);
+const statusAndCode = ({ status, json }: TestAnswer): string => (status < 300 ? String(status) : `${status} ${json.code}`);
 const REFUSED = '403 BLACKLISTED';
 
-describe('a hold', () => {
-  test('of a listed fan is refused and takes no seat; after delisting the same key succeeds', async () => {
+describe('a hold of a fan on the blacklist', () => {
+  test('is refused and takes no seat; after the fan is taken off, the same idempotency key succeeds', async () => {
     const [fan, key] = [randomUUID(), newKey()];
     const seatIds = (await office.seatIds(match)).slice(0, 1);
     await list(fan);
     const refusal = await office.hold(match, { as: fan, seatIds, key });
-    expect(resultOf(refusal)).toBe(REFUSED);
+    expect(statusAndCode(refusal)).toBe(REFUSED);
     expect(JSON.stringify(refusal.json)).not.toContain('Of the test');
     expect(await office.holderOf(seatIds[0]!)).toEqual({ status: 'available', reservation_id: null });
     await lift(fan);
-    expect(resultOf(await office.hold(match, { as: fan, seatIds, key }))).toBe('201');
+    expect(statusAndCode(await office.hold(match, { as: fan, seatIds, key }))).toBe('201');
   });
 
-  test('of a listed fan is possible again once the entry’s `until` has passed', async () => {
+  test('is possible again once the `until` of the entry has passed', async () => {
     const fan = randomUUID();
     await list(fan, 400);
-    expect(resultOf(await office.hold(match, { as: fan }))).toBe(REFUSED);
+    expect(statusAndCode(await office.hold(match, { as: fan }))).toBe(REFUSED);
     await new Promise((resolve) => setTimeout(resolve, 500));
     const held = await office.held(match, { as: fan });
-    expect(resultOf(await office.checkOut(held))).toBe('201');
+    expect(statusAndCode(await office.checkOut(held))).toBe('201');
   });
 
   test.each<[string, string, (fan: string) => Promise<TestAnswer>]>([
@@ -66,10 +66,10 @@ describe('a hold', () => {
       REFUSED,
       async (fan) => office.hold(match, { as: fan, seatIds: (await office.held(match)).seatIds }),
     ],
-  ])('of a listed fan with %s is %s', async (_what, expected, hold) => {
+  ])('for %s is %s', async (_what, expected, hold) => {
     const fan = randomUUID();
     await list(fan);
-    expect(resultOf(await hold(fan))).toBe(expected);
+    expect(statusAndCode(await hold(fan))).toBe(expected);
   });
 
   async function closed(): Promise<MatchOnSale> {
@@ -79,34 +79,34 @@ describe('a hold', () => {
   }
 });
 
-describe('for a listed fan, a checkout', () => {
-  test('of a hold that is older than the listing is refused, alone and in a batch with other fans, and makes no order', async () => {
+describe('a checkout by a fan on the blacklist', () => {
+  test('of a hold that is older than the blacklist entry is refused, alone and in a batch with other fans, and makes no order', async () => {
     const [listed, others] = [await office.held(match), await Promise.all([1, 2, 3].map(() => office.held(match)))];
     await list(listed.userId);
-    expect(resultOf(await office.checkOut(listed))).toBe(REFUSED);
+    expect(statusAndCode(await office.checkOut(listed))).toBe(REFUSED);
     const answers = await Promise.all([listed, ...others].map((held) => office.checkOut(held)));
-    expect(answers.map(resultOf)).toEqual([REFUSED, '201', '201', '201']);
+    expect(answers.map(statusAndCode)).toEqual([REFUSED, '201', '201', '201']);
     expect(await office.rows(`select 1 from orders where user_id = $1`, [listed.userId])).toEqual([]);
     await lift(listed.userId);
-    expect(resultOf(await office.checkOut(listed))).toBe('201');
+    expect(statusAndCode(await office.checkOut(listed))).toBe('201');
   });
 
-  test('that succeeded before the listing is refused when repeated', async () => {
+  test('that succeeded before the fan was put on the blacklist is refused when it is repeated', async () => {
     const ordered = await office.ordered(await office.held(match));
     await list(ordered.held.userId);
-    expect(resultOf(await office.checkOut(ordered.held))).toBe(REFUSED);
+    expect(statusAndCode(await office.checkOut(ordered.held))).toBe(REFUSED);
   });
 
-  test('of another fan’s hold is 404, and of an expired hold BLACKLISTED', async () => {
+  test('of another fan’s hold is 404, and of an expired hold of one’s own 403 BLACKLISTED', async () => {
     const [foreign, expired, fan] = [await office.held(match), await office.held(match), randomUUID()];
     await list(fan);
     await list(expired.userId);
     await office.lapse(expired);
-    expect(resultOf(await office.checkOut(foreign, { as: fan }))).toBe('404 NOT_FOUND');
-    expect(resultOf(await office.checkOut(expired))).toBe(REFUSED);
+    expect(statusAndCode(await office.checkOut(foreign, { as: fan }))).toBe('404 NOT_FOUND');
+    expect(statusAndCode(await office.checkOut(expired))).toBe(REFUSED);
   });
 
-  test('is not needed to release a hold: DELETE is 204', async () => {
+  test('is refused, but the fan can release the hold: DELETE is 204', async () => {
     const held = await office.held(match);
     await list(held.userId);
     const { status } = await office.monolith.call('DELETE', `/api/v1/reservations/${held.id}`, { as: held.userId });
@@ -114,7 +114,7 @@ describe('for a listed fan, a checkout', () => {
   });
 });
 
-describe('a payment for an order made before the listing', () => {
+describe('a payment for an order that is older than the blacklist entry of its fan', () => {
   test('is refunded in full, the seats are for sale again and no ticket is made; other fans’ payments at the same time complete', async () => {
     const [listed, other] = [await office.ordered(await office.held(match)), await office.ordered(await office.held(match))];
     await list(listed.held.userId);
@@ -131,7 +131,7 @@ describe('a payment for an order made before the listing', () => {
     expect(refund?.body).toMatchObject({ kind: 'refund', amountCents: listed.held.total_cents });
   });
 
-  test('has no second effect when reported again after the refund, even if the fan was delisted', async () => {
+  test('has no second effect when it is reported again after the refund, even if the fan was taken off the blacklist', async () => {
     const ordered = await office.ordered(await office.held(match));
     await list(ordered.held.userId);
     await office.settle(office.report(ordered));
@@ -139,7 +139,7 @@ describe('a payment for an order made before the listing', () => {
     expect(await office.settle(office.report(ordered))).toBe('noted');
   });
 
-  test('that completed before the listing leaves the ticket valid', async () => {
+  test('that completed before the fan was put on the blacklist leaves the ticket valid', async () => {
     const ordered = await office.ordered(await office.held(match));
     await office.settle(office.report(ordered));
     await list(ordered.held.userId);
@@ -160,29 +160,29 @@ describe('a transfer', () => {
       ...more,
     });
 
-  test('to a listed fan is refused and the ticket stays valid; after delisting the same key succeeds', async () => {
+  test('to a fan on the blacklist is refused and the ticket stays valid; after the fan is taken off, the same idempotency key succeeds', async () => {
     const [given, receiver, key] = [await ticket(), randomUUID(), newKey()];
     await list(receiver);
-    expect(resultOf(await transfer(given, receiver, { key }))).toBe(REFUSED);
+    expect(statusAndCode(await transfer(given, receiver, { key }))).toBe(REFUSED);
     const mine = await office.monolith.call('GET', `/api/v1/tickets/${given.id}`, { as: given.fan });
     expect(mine.json.status).toBe('valid');
     await lift(receiver);
-    expect(resultOf(await transfer(given, receiver, { key }))).toBe('200');
+    expect(statusAndCode(await transfer(given, receiver, { key }))).toBe('200');
   });
 
-  test('to a listed fan: 404 wins over BLACKLISTED, and BLACKLISTED wins over the ticket’s state', async () => {
+  test('to a fan on the blacklist: another fan’s ticket is 404 NOT_FOUND, and one’s own used ticket is 403 BLACKLISTED', async () => {
     const [given, receiver] = [await ticket(), randomUUID()];
     await list(receiver);
     await office.rows(`update tickets set status = 'used' where id = $1`, [given.id]);
-    expect(resultOf(await transfer({ ...given, fan: randomUUID() }, receiver))).toBe('404 NOT_FOUND');
-    expect(resultOf(await transfer(given, receiver))).toBe(REFUSED);
+    expect(statusAndCode(await transfer({ ...given, fan: randomUUID() }, receiver))).toBe('404 NOT_FOUND');
+    expect(statusAndCode(await transfer(given, receiver))).toBe(REFUSED);
     await lift(receiver);
-    expect(resultOf(await transfer(given, receiver))).toBe('409 INVALID_STATE');
+    expect(statusAndCode(await transfer(given, receiver))).toBe('409 INVALID_STATE');
   });
 
-  test('from a listed fan to another fan is allowed', async () => {
+  test('from a fan on the blacklist to a fan who is not on it is allowed', async () => {
     const given = await ticket();
     await list(given.fan);
-    expect(resultOf(await transfer(given, randomUUID()))).toBe('200');
+    expect(statusAndCode(await transfer(given, randomUUID()))).toBe('200');
   });
 });

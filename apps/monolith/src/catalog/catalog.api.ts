@@ -1,6 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { SaleStatus } from '#domain/catalog/sale';
 
+/** A match with the settings of its queue and the state of its sale. */
 export interface CatalogMatch {
   readonly id: string;
   readonly home: string;
@@ -11,7 +12,7 @@ export interface CatalogMatch {
   readonly maxTicketsPerFan: number;
   readonly queueRequired: boolean;
   readonly opensAt: Date | null;
-  /** The status now: a scheduled sale is open once `opensAt` has passed. */
+  /** The status at the time of reading: a scheduled sale is open once `opensAt` has passed. */
   readonly saleStatus: SaleStatus;
   readonly pauseReason: string | null;
   /** When an operator cancelled the match; null if it is not cancelled. */
@@ -21,6 +22,7 @@ export interface CatalogMatch {
   readonly maxOpenWindows: number;
 }
 
+/** A part of the stadium with one price, for one match. */
 export interface CatalogSector {
   readonly id: string;
   readonly matchId: string;
@@ -31,7 +33,10 @@ export interface CatalogSector {
   readonly capacity: number;
 }
 
-/** What other contexts may read from the catalogue, and what the operations context may change. Reads without `tx` see the latest commit. */
+/**
+ * What other contexts may read from the catalogue, and what the operations context may change. Reads without `tx` see the latest
+ * commit.
+ */
 export abstract class CatalogApi {
   abstract match(matchId: string, tx?: Transaction): Promise<CatalogMatch | undefined>;
   abstract sectors(matchId: string, tx?: Transaction): Promise<readonly CatalogSector[]>;

@@ -85,7 +85,7 @@ describe('the list of matches filtered by the state of the sale', () => {
   });
 
   test.each(['scheduled', 'open', 'paused', 'sold_out', 'closed'])(
-    '%s: contains the matches in this state now, also those that opened by themselves at opens_at',
+    'for the state %s contains the matches whose sale has that state now; a scheduled sale counts as open once its opens_at has passed',
     async (status) => {
       const answer = await list(`?status=${status}`);
       expect(idsOf(answer)).toEqual(ids.filter((id) => states.get(id) === status));
@@ -117,7 +117,7 @@ describe('the list of matches filtered by the state of the sale', () => {
   });
 });
 
-test('operators see the same list with additional fields', async () => {
+test('operators see the same list of matches with additional fields', async () => {
   const answer = await monolith.call('GET', '/api/v1/ops/matches?limit=100', ops);
   expect(idsOf(answer)).toEqual(ids);
   expect(answer.json.items[0]).toMatchObject({ processing_rate: 600, max_open_windows: 1000, pause_reason: null });

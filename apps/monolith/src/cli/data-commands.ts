@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { cliConfig, databaseUrl, print } from './environment.ts';
 import { seedDemo } from './demo-data.ts';
 
+/** Adds the commands `migrate` and `seed`. */
 export function addDataCommands(program: Command): void {
   program
     .command('migrate')

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { demoCrowd, firstQueueMatch } from './demo-crowd.ts';
 import { cliConfig, print, wholeNumber } from './environment.ts';
 
+/** Adds the command `demo:crowd`. */
 export function addDemoCommands(program: Command): void {
   program
     .command('demo:crowd')

@@ -16,6 +16,7 @@ const CONCURRENT_JOINS = 20;
 const MIN_TURN_MS = 4000;
 const MAX_TURN_MS = 15_000;
 
+/** How many simulated fans join, which line, for how long, and where progress is printed. */
 export interface CrowdOptions {
   readonly fans: number;
   readonly matchId: string;
@@ -26,6 +27,7 @@ export interface CrowdOptions {
   readonly print: (line: string) => void;
 }
 
+/** Returns the id of the first open match that has a waiting room. */
 export async function firstQueueMatch(publicUrl: string): Promise<string> {
   const response = await fetch(`${publicUrl}/api/v1/matches?status=open&limit=100`).catch(() => undefined);
   if (!response?.ok) throw new NotRunning(`The monolith does not answer at ${publicUrl}. Is the system running (npm start)?`);
@@ -103,7 +105,10 @@ async function waitAndLeave(
   }
 }
 
-/** Uses the same queue client as the web app. The extra header exempts us from the rate limit: all fans share one address. */
+/**
+ * The connection of one simulated fan, with the queue client of the web app. The extra header exempts the connection from the
+ * rate limit: all simulated fans share one address.
+ */
 function connectionOf(
   crowd: CrowdOptions,
   { fan, urls }: { fan: string; urls: Joined },

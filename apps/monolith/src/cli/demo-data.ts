@@ -40,7 +40,8 @@ function kickOff(days: number): Date {
 function demoMatches(): CreateMatchCommand[] {
   const base = { home: 'Hrvatska', currency: 'EUR', opensAt: new Date(Date.now() - 60_000), sectors: demoStadium() };
   return [
-    // Two turns a second and at most 40 windows: a single visitor gets a turn at once, and a demo crowd of 500 has to wait.
+    // Two turns a second and at most 40 fans with a turn at the same time: a single visitor gets a turn at once, and a demo crowd
+    // of 500 has to wait.
     {
       ...base,
       away: 'Italija',
@@ -64,7 +65,10 @@ function demoMatches(): CreateMatchCommand[] {
   ];
 }
 
-/** Creates the demo matches. Both sales are open at once. The waiting room learns of its match through the outbox when the services run. */
+/**
+ * Creates the demo matches. Both sales open immediately. The waiting room learns of its match through the outbox once the
+ * services run.
+ */
 export function seedDemo(config: MonolithConfig): Promise<string[]> {
   return withMonolithContext(config, async (context) => {
     const operations = context.get(OperationsApi, { strict: false });

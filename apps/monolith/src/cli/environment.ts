@@ -35,21 +35,26 @@ export function environment(): Record<string, string | undefined> {
   return { DATABASE_URL, REDIS_URL, PUBLIC_URL: urls.monolith, QUEUE_INTERNAL_URL: urls['queue-service'], ...given };
 }
 
-/** Reads DATABASE_URL only. `migrate` needs nothing else, so its pod in a cluster gets no other secret (k8s/migrate). */
+/**
+ * Returns DATABASE_URL and reads no other setting. `migrate` needs nothing else, so its pod in a cluster gets no other secret
+ * (k8s/migrate).
+ */
 export function databaseUrl(): string {
   const env = process.env.DATABASE_URL ? process.env : environment();
   return loadConfigOrExit(databaseSettings, env).DATABASE_URL;
 }
 
-/** Only warnings and errors are logged, to stderr: stdout is for results. */
+/** The settings of the monolith for a command. Only warnings and errors are logged, to stderr: stdout is for results. */
 export function cliConfig(): MonolithConfig {
   return loadConfigOrExit(monolithConfig, { LOG_LEVEL: 'warn', ...environment() });
 }
 
-/** EX_CONFIG of the sysexits convention. */
+/** The exit code for wrong settings: EX_CONFIG of the sysexits convention. */
 const EXIT_CONFIG = 78;
 
-/** The sources in the file LOADER_SOURCES. If the file has faults, prints all of them at once and exits with 78. */
+/**
+ * The event sources in the file that LOADER_SOURCES names. If the file has faults, prints all of them at once and exits with 78.
+ */
 export function loaderSources(): ConfiguredSource[] {
   const { LOADER_SOURCES: file } = loadConfigOrExit(loaderSettings, process.env);
   const { sources, faults } = file ? readSources(file, process.env) : { sources: [], faults: ['is required'] };
@@ -58,7 +63,10 @@ export function loaderSources(): ConfiguredSource[] {
   process.exit(EXIT_CONFIG);
 }
 
-/** Names of the configured sources that are valid; empty without LOADER_SOURCES. Does not fail on faults, so that `loader:status` always works. */
+/**
+ * Names of the configured event sources that are valid; empty without LOADER_SOURCES. Skips sources with faults, so that
+ * `loader:status` always works.
+ */
 export function configuredSources(): string[] {
   const file = process.env.LOADER_SOURCES?.trim();
   return file ? readSources(file, process.env).sources.map(({ name }) => name) : [];

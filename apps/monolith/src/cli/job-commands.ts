@@ -14,8 +14,8 @@ import { cliConfig, print, wholeNumber } from './environment.ts';
 import { withMonolithContext } from './monolith-context.ts';
 
 /**
- * The most jobs that one command lists or retries. In the notification queues it searches only the newest 1,000 jobs of each
- * queue. Run the command again for the remaining jobs.
+ * The most jobs that one command lists or retries. In the notification queues a command searches only the newest 1,000 jobs of
+ * each queue. Run the command again for the remaining jobs.
  */
 const MAX_JOBS_PER_COMMAND = 10_000;
 
@@ -37,6 +37,7 @@ function withFilters(command: Command): Command {
 
 const withJson = (command: Command): Command => command.option('--json', 'print one JSON document and nothing else');
 
+/** Adds the commands whose names begin with `jobs:`. */
 export function addJobCommands(program: Command): void {
   program
     .command('jobs:consume')
@@ -104,7 +105,10 @@ async function drop(ids: string[], options: ChangeOptions): Promise<void> {
   await withJobs((jobs) => forEach(ids, options, 'dropped', (id) => jobs.drop({ id, by: operatorName() })));
 }
 
-/** Retries or drops the jobs one after another. A job that is refused is reported, and the next jobs are still done. */
+/**
+ * Retries or drops the jobs one after another. A job that cannot be changed is reported, and the command continues with the next
+ * job.
+ */
 async function forEach(
   ids: readonly string[],
   { json, dryRun = false }: ChangeOptions,

@@ -10,7 +10,7 @@ import { ops, putOnSale, type MatchOnSale } from '../testing/whole-monolith.ts';
 import { GateLogApi } from '../ticketing/gate-log.api.ts';
 import { addLoaderCommands } from './loader-commands.ts';
 
-// Events of gates and partners, from the list at their source to their effect in our database.
+// Events of gates and partners: from the list of events at their source to their effect in our database.
 
 let open: OpenBoxOffice;
 let office: BoxOffice;
@@ -82,7 +82,10 @@ const codesOf = async (name: string, eventIds: readonly string[]): Promise<strin
   (await conflicts(name)).filter(({ event_id }) => eventIds.includes(event_id)).map(({ code }) => code);
 const due = (name: string): Promise<unknown[]> =>
   office.rows(`select event_id, parked_at is not null as parked from loaded_events_due where source = $1`, [name]);
-/** Makes the event due again, as if the process had died after the effect and before it removed the event. */
+/**
+ * Makes the event wait for its effect again, as if the process had died after the effect and before it removed the event from
+ * `loaded_events_due`.
+ */
 const makeDueAgain = (name: string, eventId: string, feeds: string): Promise<unknown> =>
   office.rows(`insert into loaded_events_due (source, event_id, feeds) values ($1, $2, $3) on conflict do nothing`, [
     name,
@@ -90,7 +93,7 @@ const makeDueAgain = (name: string, eventId: string, feeds: string): Promise<unk
     feeds,
   ]);
 
-/** An effect without its guard: it does not notice that the event was applied before. */
+/** An effect without its guard against repeats: it does not notice that the event was applied before. */
 class UnguardedEffect extends PostgresLoadedEffect {
   override begin = (): Promise<boolean> => Promise.resolve(true);
 }
@@ -128,7 +131,7 @@ describe('gate scans', () => {
     expect(await statusOf(mine)).toBe('valid');
   }, 30_000);
 
-  test('a second scan, an old code, a ticket of another match and a forged code are conflicts and change no ticket', async () => {
+  test('a second scan of a ticket, an old code, a ticket of another match and a forged code are conflicts and change no ticket', async () => {
     const [twice, transferred, elsewhere] = [await ticket(), await ticket(), await ticket()];
     await office.monolith.call('POST', `/api/v1/tickets/${transferred.id}/transfer`, {
       as: transferred.userId,
@@ -150,14 +153,14 @@ describe('gate scans', () => {
     ]);
   }, 30_000);
 
-  test('four processes apply the same scan at once: it has one effect and no TICKET_USED conflict', async () => {
+  test('a scan that four processes apply at once has one effect and makes no TICKET_USED conflict', async () => {
     const mine = await ticket();
     const apply = (effect: PostgresLoadedEffect): Promise<unknown> =>
       office.monolith.get(GateLogApi).record(scan(mine.code), effect);
     await makeDueAgain('gate', '901', 'gate-scans');
     await Promise.all(Array.from({ length: 4 }, () => apply(new PostgresLoadedEffect('gate', '901'))));
     expect([await statusOf(mine), await codesOf('gate', ['901'])]).toEqual(['used', []]);
-    // Negative control: without the guard the same scan counts as a second entry.
+    // Negative control: without the guard against repeats, the same scan counts as a second entry of the ticket.
     await apply(new UnguardedEffect('gate', '901'));
     expect(await codesOf('gate', ['901'])).toEqual(['TICKET_USED']);
   }, 30_000);
@@ -244,7 +247,7 @@ describe('partner sales', () => {
     expect(await statesOf(held.seatIds)).toEqual(['blocked']);
   }, 30_000);
 
-  test('count once when the event is due again or the partner repeats it; the same seats from another partner are a conflict', async () => {
+  test('have one effect although the event is applied again or the partner repeats it; a sale of the same seats by another partner is a conflict', async () => {
     const seatIds = await freeSeats(2);
     const [first] = await addAndLoad('partner', sale(seatIds, 'P-1'));
     await makeDueAgain('partner', first!, 'partner-sales');

@@ -11,8 +11,8 @@ import { TimeOrderedIds } from '#platform/system-clock';
 import type { MonolithConfig } from '../config.ts';
 
 /**
- * The loader's alerts become background jobs, which the monolith delivers to the operators. A database connection is opened for
- * each alert, because most loaders never raise one.
+ * The event loader's alerts become background jobs, which the monolith delivers to the operators. A database connection is opened
+ * for each alert, because most loaders never raise an alert.
  */
 export function loaderAlerts(config: MonolithConfig, logger: Logger): Alerts {
   const jobs = new PostgresJobs(new PostgresOutbox(), new TimeOrderedIds());
@@ -32,7 +32,10 @@ export function loaderAlerts(config: MonolithConfig, logger: Logger): Alerts {
   });
 }
 
-/** Alerts name a source as LOADER_SOURCES does. They contain no URL and no header, because these may hold secrets. */
+/**
+ * Alerts about event sources. An alert names the source as LOADER_SOURCES does. It contains no URL and no header, because URLs
+ * and headers may hold secrets.
+ */
 export function sourceAlerts(alerts: Alerts): SourceAlerts {
   return {
     refusal: (source) => raiseRefusal(alerts, source),

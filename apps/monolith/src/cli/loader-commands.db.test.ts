@@ -94,7 +94,7 @@ test('loader:run --once polls each source once, for at most 1,000 events; a fail
   expect(row?.n).toBe(2500);
 });
 
-test('a source with overlap is asked for its last ids again, and known events are refused as duplicates', async () => {
+test('a source with the setting `overlap: 10` is asked for its last 10 ids again, and the known events are refused as duplicates', async () => {
   await configured([{ name: 'late', kind: 'http', url: sources.urlOf('late'), overlap: 10 }]);
   size = 100;
   await pollOnce();
@@ -103,7 +103,7 @@ test('a source with overlap is asked for its last ids again, and known events ar
   expect(sources.ledgerOf('late').askedAfter).toEqual([0, 90]);
 });
 
-test('the metrics page has the figures of every source', async () => {
+test('/metrics has the figures of every event source', async () => {
   const page = await office.monolith.app.inject({ method: 'GET', url: '/metrics' });
   expect(page.body).toMatch(/^loader_events_stored\{source="gate"\} 2500$/m);
   expect(page.body).toMatch(/^loader_errors\{source="dead"\} \d+$/m);
@@ -128,7 +128,7 @@ describe('payment events loaded from the provider’s list', () => {
     expect(await due()).toEqual([]);
   }, 30_000);
 
-  test('have one effect although the webhook reported the payment too, two loaders run at once and the event is due twice', async () => {
+  test('have one effect although the webhook reported the payment too, two loaders run at once and the event is applied twice', async () => {
     const order = await ordered();
     const eventId = addEvent(order);
     await office.settle(office.report(order, { eventId }));
@@ -155,7 +155,7 @@ describe('payment events loaded from the provider’s list', () => {
   }, 30_000);
 });
 
-test('operators get one alert an hour for each source that answers 401, however often it is polled', async () => {
+test('operators get one alert an hour for each event source that answers 401, however often the source is polled', async () => {
   const alerts = async (): Promise<string[]> => {
     const rows = await office.rows<{ about: string }>(
       `select message ->> 'about' as about from jobs where class = 'alert_operators' order by id`,

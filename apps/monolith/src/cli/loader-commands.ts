@@ -6,6 +6,7 @@ import { runLoader } from './run-loader.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
+/** Adds the commands of the event loader: `loader:run` and `loader:status`. */
 export function addLoaderCommands(program: Command): void {
   program
     .command('loader:run')

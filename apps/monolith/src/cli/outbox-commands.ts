@@ -12,6 +12,7 @@ interface ConsumeOptions {
   readonly force?: boolean;
 }
 
+/** Adds the command `outbox:consume`. */
 export function addOutboxCommands(program: Command): void {
   program
     .command('outbox:consume')

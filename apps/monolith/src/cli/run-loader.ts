@@ -22,7 +22,10 @@ interface Run {
 
 type Consumers = ReadonlyMap<string, Consumer>;
 
-/** Runs the event loader until `stop` aborts, or polls each source once. Returns the result as lines to print. */
+/**
+ * Runs the event loader until `run.stop` aborts, or polls each source once if `run.once` is set. Returns the result as lines to
+ * print.
+ */
 export async function runLoader(sources: readonly ConfiguredSource[], run: Run): Promise<string[]> {
   const config = cliConfig();
   const logger = createLogger({ service: 'loader', level: config.LOG_LEVEL, destination: process.stderr });
@@ -44,7 +47,7 @@ export async function runLoader(sources: readonly ConfiguredSource[], run: Run):
     // Building the monolith's use cases takes a second, so we do it only if some source's events have effects.
     if (hasConsumers) await withMonolithContext(config, (context) => loadAndApply(consumersOf(context)));
     else await loadAndApply(new Map());
-    return resultOf(polls.sum, polls.failing);
+    return resultLines(polls.sum, polls.failing);
   } finally {
     await Promise.all([pools.close(), closeRedis(redis), alerts.settled()]);
   }
@@ -70,7 +73,7 @@ function consumersOf(context: INestApplicationContext): Consumers {
 
 type Sum = Readonly<Record<'stored' | 'refused' | 'quarantined' | 'fetchedAgain', number>>;
 
-function resultOf(sum: Sum, failing: ReadonlyMap<string, unknown>): string[] {
+function resultLines(sum: Sum, failing: ReadonlyMap<string, unknown>): string[] {
   const again = sum.fetchedAgain > 0 ? `, ${sum.fetchedAgain} fetched again` : '';
   return [
     `${sum.stored} event(s) stored, ${sum.refused} duplicate(s) refused, ${sum.quarantined} quarantined${again}`,

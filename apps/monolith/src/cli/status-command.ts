@@ -29,6 +29,7 @@ async function readStatus(dataSource: DataSource, redis: boolean): Promise<Statu
   return { postgresql: true, redis, outbox: outbox ?? null, matches: (await dataSource.query(MATCHES)) as Status['matches'] };
 }
 
+/** Adds the command `status`. */
 export function addStatusCommand(program: Command): void {
   program
     .command('status')

@@ -48,7 +48,7 @@ async function run(sql: string): Promise<void> {
 const PARK = `insert into outbox (id, destination, event, body, parked_at, attempts, last_error)
               select gen_random_uuid(), 'email', 'order.completed', '{}', now(), 10, 'no' from generate_series(1, 25)`;
 
-test('verify prints a line for each invariant and a summary; exit 0 if all hold', async () => {
+test('verify prints a line for each invariant and a summary; exit 0 if no invariant is broken', async () => {
   const { code, out } = await cli();
   const lines = out.trimEnd().split('\n');
   expect(code).toBe(0);
@@ -58,7 +58,7 @@ test('verify prints a line for each invariant and a summary; exit 0 if all hold'
   );
 });
 
-test('verify prints a broken invariant with 20 of its rows; exit 1', async () => {
+test('verify prints a broken invariant with 20 of the rows that break it; exit 1', async () => {
   await run(PARK);
   const { code, out } = await cli();
   await run('truncate outbox');

@@ -12,6 +12,7 @@ interface VerifyOptions {
   readonly json?: boolean;
 }
 
+/** Adds the command `verify`. */
 export function addVerifyCommand(program: Command): void {
   program
     .command('verify')

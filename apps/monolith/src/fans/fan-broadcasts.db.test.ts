@@ -77,7 +77,7 @@ test('a broadcast to 50,000 fans fits into one transaction', async () => {
   expect(await transactions.run((tx) => broadcasts.create(tx, broadcast))).toMatchObject({ devices: 50_000, jobs: 100 });
 }, 30_000);
 
-test('the device of a dead token is deleted, unless the app registered the token again later', async () => {
+test('the device of a dead push token is deleted, unless the app registered the token again later', async () => {
   const now = Date.now();
   await database.query(
     `insert into devices (user_id, device_id, fcm_token, updated_at) values

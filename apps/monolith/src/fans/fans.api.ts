@@ -1,5 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 
+/** The languages of mails and pushes: Croatian and English. */
 export type Locale = 'hr' | 'en';
 
 /** How to reach a fan: language, e-mail address and the devices registered for pushes. */
@@ -11,6 +12,7 @@ export interface FanContact {
   readonly fcmTokens: readonly string[];
 }
 
+/** Tells other contexts how to reach fans. */
 export abstract class FansApi {
   /** Returns a contact for every given fan. A fan without a profile gets Croatian, no address and no device. */
   abstract contacts(tx: Transaction, userIds: readonly string[]): Promise<ReadonlyMap<string, FanContact>>;
@@ -27,9 +29,11 @@ export interface NewBroadcast {
   readonly devices: DevicesByLocale;
   readonly texts: Readonly<Record<Locale, { readonly title: string; readonly body: string }>>;
   readonly data: Readonly<Record<string, string>>;
+  /** The push is dropped after this time. */
   readonly usefulUntil?: Date;
 }
 
+/** A stored broadcast: how many devices it has, and how many push jobs send it. */
 export interface CreatedBroadcast {
   readonly id: string;
   readonly devices: number;
@@ -42,11 +46,18 @@ export interface BroadcastDevice {
   readonly ordinal: number;
 }
 
+/** Creates broadcasts: one message to the devices of many fans. */
 export abstract class FanBroadcasts {
-  /** Call it before the transaction: at SERIALIZABLE, reading 100,000 rows would need more predicate locks than PostgreSQL has. */
+  /**
+   * Reads the devices of these fans. Call it before the transaction: at SERIALIZABLE, reading 100,000 rows would need more
+   * predicate locks than PostgreSQL has.
+   */
   abstract devicesOf(userIds: readonly string[]): Promise<DevicesByLocale>;
-  /** Stores the broadcast and its push jobs in the transaction. Without devices nothing is stored. The worker's metrics show its progress. */
+  /**
+   * Stores the broadcast and its push jobs in the transaction. Without devices nothing is stored. The worker's metrics show its
+   * progress.
+   */
   abstract create(tx: Transaction, broadcast: NewBroadcast): Promise<CreatedBroadcast>;
-  /** The fan's devices in broadcasts of the last 30 days. Operators use it to find the push jobs of a fan. */
+  /** The fan's devices in broadcasts of the last 30 days. Operators find the push jobs of a fan with them. */
   abstract devicesIn(userId: string): Promise<readonly BroadcastDevice[]>;
 }

@@ -163,7 +163,7 @@ describe('devices', () => {
   });
 });
 
-test('contacts returns one contact for every given fan, also for an unknown one', async () => {
+test('FansApi.contacts returns one contact for every given fan, also for an unknown fan', async () => {
   const [known, unknown] = [randomUUID(), randomUUID()];
   await testApp.call('PUT', me, { as: known, body: ana });
   await register(known, 'a', `${known}-a`);

@@ -16,12 +16,12 @@ import { PostgresContacts } from './outbound/postgres-contacts.ts';
 import { PostgresDevices } from './outbound/postgres-devices.ts';
 import { PostgresFans } from './outbound/postgres-fans.ts';
 
-/** The outbox destinations that this context provides to the relay. */
+/** The outbox destinations that the fans context provides to the relay. */
 export class FansDestinations {
   constructor(readonly all: readonly Destination[]) {}
 }
 
-/** Fans: their profiles, devices and broadcasts to them. */
+/** Fans: their profiles, their devices and the broadcasts to them. */
 @Module({
   controllers: [MeController],
   providers: [

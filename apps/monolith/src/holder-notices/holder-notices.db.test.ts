@@ -61,7 +61,7 @@ async function buyer(match: MatchOnSale, quantity = 1): Promise<string> {
   return fan;
 }
 
-/** Inserts tickets of that many fans directly, because buying 1,200 tickets would take too long. */
+/** Inserts one ticket for each of `count` fans directly, because buying 1,200 tickets would take too long. */
 async function sellTickets(match: MatchOnSale, count: number): Promise<void> {
   await office.rows(
     `with sold as (
@@ -76,7 +76,7 @@ async function sellTickets(match: MatchOnSale, count: number): Promise<void> {
 const change = (match: MatchOnSale, body: Record<string, unknown>) =>
   office.monolith.call('PATCH', `/api/v1/ops/matches/${match.id}`, { ...ops, body });
 
-/** Relays and runs all waiting jobs. Returns how many it ran. */
+/** Runs all waiting jobs, after relaying them from the outbox. Returns how many jobs it ran. */
 async function runJobs(): Promise<number> {
   const jobs = office.monolith.get(JobsApi);
   const relay = office.monolith.get(OutboxRelays).relays.find(({ destination }) => destination.name === 'jobs');
@@ -146,7 +146,7 @@ test('the phones of all ticket holders get one broadcast about the move, once ea
   expect([tokens[0], new Set(tokens).size]).toEqual([`token-${fan}`, 1201]);
 }, 60_000);
 
-test('a reminder is pushed once and is useful until the kick-off; a match whose holders have no device gets no broadcast', async () => {
+test('a reminder is pushed once and has the kick-off as `useful_until`; a match whose ticket holders have no device gets no broadcast', async () => {
   const kickoff = inHours(20);
   const [match, matchWithoutDevices] = [await onSale(kickoff), await onSale(inHours(21))];
   const fan = await buyer(match);
@@ -158,7 +158,7 @@ test('a reminder is pushed once and is useful until the kick-off; a match whose 
   expect(await office.rows(`select devices from broadcasts where template = 'match_reminder'`)).toEqual([{ devices: 1 }]);
 });
 
-test('a change that keeps kick-off and venue sends no notice', async () => {
+test('a change of a match that keeps kick-off and venue sends no notice', async () => {
   const kickoff = inHours(48);
   const match = await onSale(kickoff);
   await buyer(match);
@@ -168,7 +168,7 @@ test('a change that keeps kick-off and venue sends no notice', async () => {
   expect(await runJobs()).toBe(0);
 });
 
-test('1,200 ticket holders get their mail from three jobs, once each, in their language', async () => {
+test('three jobs write the mails to 1,200 ticket holders of a moved match, one for each, in the holder’s language', async () => {
   const match = await onSale();
   await sellTickets(match, 1200);
   await change(match, { venue: 'Poljud' });
@@ -178,7 +178,7 @@ test('1,200 ticket holders get their mail from three jobs, once each, in their l
   expect(new Set(sent.map(({ payload }) => payload.locale))).toEqual(new Set(['en']));
 }, 30_000);
 
-test('after a transfer the receiver gets the mail at the address of the profile, and the former holder gets none', async () => {
+test('after a transfer the receiver gets the notice’s mail at the address of the profile, and the former holder gets none', async () => {
   const match = await onSale();
   const giver = await buyer(match);
   const receiver = randomUUID();

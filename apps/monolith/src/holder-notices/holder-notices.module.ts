@@ -29,7 +29,7 @@ import { BroadcastMatchPushes } from './outbound/broadcast-match-pushes.ts';
 import { OutboxMatchMails } from './outbound/outbox-match-mails.ts';
 import { PostgresReminders } from './outbound/postgres-reminders.ts';
 
-/** The background jobs of this context, for the job consumer. */
+/** The kinds of background jobs that the holder-notices context provides to the job consumer. */
 export abstract class NoticeJobKinds {
   abstract readonly kinds: readonly JobKind[];
 }

@@ -45,7 +45,7 @@ async function isDone(app: NestFastifyApplication, about: string, withinMs: numb
 }
 
 test.each(['redis', 'postgres'])(
-  'with JOBS_TRANSPORT=%s a job is done within a second after its commit',
+  'with JOBS_TRANSPORT=%s a job has run within a second after its commit',
   async (transport) => {
     const app = await startMonolith({ JOBS_TRANSPORT: transport });
     try {
@@ -62,7 +62,7 @@ test.each(['redis', 'postgres'])(
   30_000,
 );
 
-test('without Redis the service starts and stops and its jobs wait; JOBS_TRANSPORT=postgres then does them', async () => {
+test('without Redis the monolith starts and stops, and its jobs wait; a monolith with JOBS_TRANSPORT=postgres then runs them', async () => {
   const unreachable = 'redis://127.0.0.1:1';
   const waiting = await startMonolith({ REDIS_URL: unreachable });
   await put(waiting, 'waits');

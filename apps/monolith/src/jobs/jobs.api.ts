@@ -1,9 +1,11 @@
+/** The states of a job. A `delayed` job waits for a time, a `failed` one has no attempts left. */
 export const jobStates = ['waiting', 'delayed', 'active', 'completed', 'failed'] as const;
 export type JobState = (typeof jobStates)[number];
 /** `outbox` is not a queue of BullMQ: it lists the outbox messages that could not be delivered and were parked. */
 export const queueNames = ['email', 'push', 'push-priority', 'jobs', 'outbox'] as const;
 export type QueueName = (typeof queueNames)[number];
 
+/** A job as operators see it, with its failed attempts. */
 export interface JobView {
   readonly id: string;
   readonly queue: QueueName;
@@ -20,6 +22,7 @@ export interface JobView {
   readonly interventions: readonly { readonly action: 'retry' | 'drop'; readonly by: string; readonly at: Date }[];
 }
 
+/** Which jobs to list. An omitted field does not restrict the list. */
 export interface JobFilter {
   readonly state?: JobState;
   readonly queue?: QueueName;
@@ -31,11 +34,13 @@ export interface JobFilter {
   readonly limit: number;
 }
 
+/** How many jobs of one queue are in each state. */
 export interface JobCounts extends Readonly<Record<JobState, number>> {
   readonly queue: QueueName;
   readonly oldestWaitingSeconds: number;
 }
 
+/** When `JobsApi.consume` stops. */
 export interface ConsumeLimits {
   readonly limit: number;
   readonly timeLimitSeconds: number;
@@ -44,7 +49,7 @@ export interface ConsumeLimits {
   readonly stop: AbortSignal;
 }
 
-/** Lists, retries, drops and runs jobs. The CLI uses it. */
+/** Lists, retries, drops and runs jobs for the CLI. */
 export abstract class JobsApi {
   abstract list(filter: JobFilter): Promise<readonly JobView[]>;
   abstract counts(): Promise<readonly JobCounts[]>;

@@ -64,7 +64,7 @@ function refundMail(order: string): EmailJob {
   return { ...envelope, type: 'email', recipient: 'ana.horvat@example.hr', template: 'refund', payload };
 }
 
-/** Puts a mail into the dead letter, after one failed send for each of the errors. Returns its id. */
+/** Puts a mail among the failed jobs, after one failed send for each of the errors. Returns the id of the mail. */
 async function deadMail(order: string, errors = ['550 no <ana.horvat@example.hr>']): Promise<string> {
   const mail = refundMail(order);
   let sends = 0;
@@ -111,7 +111,8 @@ const ids = async (query: string): Promise<string[]> => (await list(query)).map(
 const retry = (id: string, more: { key?: string } = {}): Promise<TestAnswer> =>
   monolith.call('POST', `${JOBS}/${id}/retry`, { ...ops, ...more });
 
-// This test must run first. The other tests fail jobs of the same class, and failures of one class within a minute are one alert.
+// This test must run first. Later tests let jobs of the same class fail, and failures of one class within a minute make only one
+// alert.
 test('operators get one alert for two failed jobs of a class, even if their webhook refuses the first call', async () => {
   refuseAlerts = 1;
   const id = await deadJob('first');
@@ -221,11 +222,11 @@ test('dropping a failed mail and a failed general job removes them and records t
     { queue: 'email', action: 'drop', by: 'cli:ana' },
     { queue: 'jobs', action: 'drop', by: 'cli:ana' },
   ]);
-  // The copy in PostgreSQL must be deleted too. Otherwise it would be restored to Redis.
+  // The copy of the job in PostgreSQL must be deleted too. Otherwise the job would be restored to Redis.
   expect(await monolith.dataSource.query('select 1 from queued_jobs')).toEqual([]);
 });
 
-test('a search for a fan finds the bundle of a broadcast and, once unpacked, the job with the fan’s device; counts are in jobs, not bundles', async () => {
+test('a search for a fan finds the bundle (many push jobs of a broadcast in one), and after it is unpacked the job with the fan’s device; counts are in jobs, not bundles', async () => {
   const { dataSource } = monolith;
   await dataSource.query('truncate queued_jobs');
   const [fan, otherFan] = [newId(), newId()];
@@ -258,7 +259,7 @@ test('a search for a fan finds the bundle of a broadcast and, once unpacked, the
   await pushes.close();
 });
 
-test('the metrics show the number of open and failed jobs and the age of the oldest', async () => {
+test('/metrics has the number of open and failed jobs and the age of the oldest open job', async () => {
   await deadJob('x');
   await monolith.dataSource.query(
     `insert into jobs (id, class, message, created_at) select gen_random_uuid(), 'c', '{}', now() - interval '90 s' from generate_series(1, 2)`,
@@ -271,7 +272,7 @@ test('the metrics show the number of open and failed jobs and the age of the old
   expect(await monolith.metric('background_jobs_oldest_seconds')).toBeGreaterThanOrEqual(90);
 });
 
-test('counts has an entry for every queue', async () => {
+test('JobsApi.counts has an entry for every queue', async () => {
   await deadMail('ORD-2026-000011');
   await deadJob('x');
   const mail = refundMail('ORD-2026-000012');

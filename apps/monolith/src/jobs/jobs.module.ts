@@ -47,7 +47,7 @@ const KINDS = Symbol('job kinds');
 
 /** Slack accepts one message a second; other chat services have similar limits. */
 const ALERTS_PER_SECOND = 1;
-/** The longest time an alert job waits for the rate limiter. After that it goes back to its queue without a failed attempt. */
+/** The longest time an alert job waits for the rate limiter. After that the job goes back to its queue without a failed attempt. */
 const MAX_LIMITER_WAIT_MS = 1500;
 
 function webhookCalls(redis: RedisConnection, alerts: Alerts): ProviderCalls {
@@ -61,7 +61,7 @@ function webhookCalls(redis: RedisConnection, alerts: Alerts): ProviderCalls {
   return new ProviderCalls(new SharedProviderLimiter(redis, options));
 }
 
-/** The outbox destinations that this context provides to the relay. */
+/** The outbox destinations that the jobs context provides to the relay. */
 export abstract class JobDestinations {
   abstract readonly all: readonly Destination[];
 }
@@ -199,7 +199,7 @@ export class JobsModule implements OnApplicationShutdown {
     private readonly alerts: Alerts,
   ) {}
 
-  /** Nest calls this after the consumer and the relays have stopped. */
+  /** Closes the queues. Nest calls this method after the consumer and the relays have stopped. */
   async onApplicationShutdown(): Promise<void> {
     await this.alerts.settled();
     await Promise.all([this.transport.close(), this.notifications.close()]);

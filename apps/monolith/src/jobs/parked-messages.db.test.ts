@@ -133,7 +133,7 @@ test('a parked message that two operators retry at once is sent once, and the re
   ]);
 });
 
-test('a retried message that is too old is sent, unless it was sent before; other old messages stay parked', async () => {
+test('a parked message that is too old is sent when an operator retries it, unless it was sent before; other old messages stay parked', async () => {
   const [first, second, third] = [refundMail('1'), refundMail('2'), refundMail('3')];
   const [wanted, alreadySent, other] = [await parkTooOld(first), await parkTooOld(second), await parkTooOld(third)];
   await sql(`insert into inbox values ('email', $1, now(), now(), 1)`, [alreadySent]);
@@ -151,7 +151,7 @@ test('dropping a parked message deletes it and records the operator; a waiting m
   expect(await sql('select queue, action, by from job_interventions')).toEqual([{ queue: 'outbox', action: 'drop', by: ops.as }]);
 });
 
-test('a parked message is alerted again after the alert’s job has failed for good', async () => {
+test('operators get a second alert about a parked message if the job of the first alert has failed for good', async () => {
   const id = await parkMalformed('ORD-2026-000083');
   await monolith.get(AlertUpkeep).runOnce();
   // Simulates 36 seconds in which the webhook refused: the alert's job has failed for good, and its outbox message is gone.

@@ -61,7 +61,7 @@ describe('POST /ops/matches/{id}/sale', () => {
   test.each(
     Object.keys(allowed).flatMap((from) => ['open', 'pause', 'resume', 'close'].map((action) => [from, action] as const)),
   )(
-    'on a sale that is %s, the action %s is allowed or refused as the table says, and the queue gets the new status',
+    'on a sale that is %s with the action %s stores the new status and sends it to the queue, or is 409 INVALID_STATE',
     async (from, action) => {
       const { id } = await scheduled();
       await monolith.dataSource.query(`update matches set sale_status = $2 where id = $1`, [id, from]);
@@ -87,7 +87,7 @@ describe('POST /ops/matches/{id}/sale', () => {
     expect(queue.lastControl(id)).toMatchObject({ status: 'active', reason: null });
   });
 
-  test('pauses a sale that opened at its opens_at; before, the sale stays open although opens_at is moved to the future', async () => {
+  test('pauses a sale that opened at its opens_at, even if opens_at was then moved to the future, which leaves the sale open', async () => {
     const { id } = await scheduled({ opens_at: inDays(-1) });
     expect((await read(id)).sale.status).toBe('open');
     expect((await patch(id, { opens_at: inDays(1) })).json.sale.status).toBe('open');
@@ -95,7 +95,7 @@ describe('POST /ops/matches/{id}/sale', () => {
     expect((await sale(id, 'pause')).json.sale.status).toBe('paused');
   });
 
-  test('with a repeated idempotency key gets the same answer, and the queue is told once', async () => {
+  test('repeated with its idempotency key gets the same answer, and the queue service is called once', async () => {
     const { id } = await scheduled();
     const key = newKey();
     const first = await sale(id, 'open', { key });
@@ -127,7 +127,7 @@ describe('POST /ops/matches/{id}/cancel', () => {
     expect(queue.controls.get(id)?.length).toBe(controls);
   });
 
-  test('changes nothing while the waiting room is down; the same key succeeds later', async () => {
+  test('changes nothing while the waiting room is down; the same idempotency key succeeds later', async () => {
     const { id } = await scheduled();
     const key = newKey();
     queue.behaviour = 'down';
@@ -148,9 +148,9 @@ describe('POST /ops/matches/{id}/cancel', () => {
   });
 });
 
-describe('a waiting room that does not accept a change', () => {
+describe('a change that the waiting room or the database does not accept', () => {
   test.each(['down', 'refusing'] as const)(
-    'because it is %s: 503, nothing is changed, and the same key succeeds later',
+    'because the waiting room is %s: is answered 503 and changes nothing, and the same idempotency key succeeds later',
     async (behaviour) => {
       const { id } = await scheduled();
       queue.behaviour = behaviour;
@@ -170,7 +170,7 @@ describe('a waiting room that does not accept a change', () => {
     },
   );
 
-  test('is sent the old state again when the accepted change could not be committed', async () => {
+  test('because its commit fails: the waiting room, which accepted the change, is sent the old state again', async () => {
     const { id } = await scheduled();
     await sale(id, 'open');
     await monolith.dataSource.query(`alter table matches add constraint no_pause check (sale_status <> 'paused') not valid`);
@@ -207,7 +207,7 @@ describe('PUT /ops/matches/{id}/queue', () => {
 });
 
 describe('concurrent changes', () => {
-  test('of one match by two replicas leave the queue with the state that the catalogue has', async () => {
+  test('of one match by two replicas leave the queue service with the same state as the catalogue', async () => {
     const { id } = await scheduled();
     await sale(id, 'open');
     queue.behaviour = 'slow';
@@ -279,7 +279,7 @@ describe('PATCH /ops/matches/{id}', () => {
 describe('GET /ops/matches/{id}/report', () => {
   const report = async (id: string) => (await monolith.call('GET', `/api/v1/ops/matches/${id}/report`, ops)).json;
 
-  test('counts every seat once and contains the queue’s numbers; they are null while the queue service is down', async () => {
+  test('counts every seat once and contains the queue’s numbers; the queue’s numbers are null while the queue service is down', async () => {
     const { id } = await scheduled({ sectors: [seated('East A'), seated('West B', 2, 3)] });
     expect((await report(id)).queue).toBeNull();
     await sale(id, 'open');

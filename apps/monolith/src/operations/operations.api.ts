@@ -1,5 +1,6 @@
 import type { SectorPlan } from '#domain/catalog/stadium-layout';
 
+/** A sector of a match that is to be created. */
 export interface PlannedSector {
   readonly name: string;
   readonly gate: string | null;
@@ -7,6 +8,7 @@ export interface PlannedSector {
   readonly plan: SectorPlan;
 }
 
+/** All facts of a match that is to be created. */
 export interface CreateMatchCommand {
   readonly home: string;
   readonly away: string;

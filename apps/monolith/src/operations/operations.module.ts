@@ -26,7 +26,7 @@ import { SaleWatch } from './inbound/sale-watch.schedule.ts';
 import { DelegatingMatchNumbers, DelegatingCatalog, DelegatingQueues, DelegatingSeats } from './outbound/other-contexts.ts';
 import { OperationsApi } from './operations.api.ts';
 
-/** Operators create matches and change matches, sales and queues here. Also watches the running sales. */
+/** Operators create matches and change matches, sales and queues with this context. It also watches the running sales. */
 @Module({
   imports: [CatalogModule, PurchaseModule, WaitingRoomModule],
   controllers: [OperationsController],

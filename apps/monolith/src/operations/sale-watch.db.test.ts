@@ -55,7 +55,7 @@ const onSale = (facts = {}, on = monolith) =>
 const stateOf = async ({ id }: MatchOnSale) => (await monolith.call('GET', `/api/v1/matches/${id}`)).json.sale.status;
 const changeSale = (match: MatchOnSale, action: string) =>
   monolith.call('POST', `/api/v1/ops/matches/${match.id}/sale`, { ...ops, body: { action }, key: newKey() });
-/** The reports of remaining sectors that the waiting room received. An empty one means sold out. */
+/** The reports of remaining sectors that the waiting room received. An empty report means sold out. */
 const reportsOf = (match: MatchOnSale) => queue.remaining.get(match.id) ?? [];
 const soldOutReports = (match: MatchOnSale) => reportsOf(match).filter((sectors) => sectors.length === 0).length;
 /** The numbers of useful windows that the waiting room received, in order. */
@@ -158,12 +158,13 @@ describe('a match without free seats', () => {
     expect(await monolith.get(EndOrReopenSale).execute(match.id)).toBe('open');
   });
 
-  test('is detected with a single SIREAD lock for a whole stadium, because PostgreSQL has few of them', async () => {
+  test('is detected with a single SIREAD lock (predicate lock) for a whole stadium, because PostgreSQL has few of them', async () => {
     const match = await onSale({ sectors: [seated('East A', 40, 50)] });
     await office.rows(`update seats set status = 'blocked' where match_id = $1`, [match.id]);
     const locks = await monolith.get(TransactionManager).run(async (tx) => {
       const anyLeft = await monolith.get(PurchaseApi).anyLeft(tx, match.id);
-      // Only the locks of this transaction: PostgreSQL keeps SIREAD locks of others for a while, and all test databases have the same table ids.
+      // Only the locks of this transaction: PostgreSQL keeps the SIREAD locks of other transactions for a while, and all test
+      // databases have the same table ids.
       const kinds = await inside(tx).rows<{ kind: string; count: number }>(
         `select locktype as kind, count(*)::int as count from pg_locks where mode = 'SIReadLock' and relation = 'seats'::regclass
          and virtualtransaction = (select virtualtransaction from pg_locks where locktype = 'virtualxid' and pid = pg_backend_pid())
@@ -174,7 +175,7 @@ describe('a match without free seats', () => {
     expect(locks).toEqual({ anyLeft: false, kinds: [{ kind: 'relation', count: 1 }] });
   });
 
-  test('is marked sold_out once, with one message, when eight calls try it at once', async () => {
+  test('is marked sold_out once, with one message, when eight calls try to mark it at once', async () => {
     const match = await onSale();
     await sellAll(match);
     const settled = await Promise.all(
@@ -267,8 +268,8 @@ describe('seats that come back', () => {
   });
 });
 
-describe('what the waiting room is told during a sale', () => {
-  test('useful windows are the free seats plus the windows that hold seats; sent before the sale opens and on each change', async () => {
+describe('the reports to the waiting room during a sale:', () => {
+  test('useful windows (turns that may still find a seat) are the free seats plus the windows that hold seats; sent before the sale opens and on each change', async () => {
     const match = await onSale({ sectors: [seated('East A', 2, 5), seated('West B', 1, 5)], opens_at: inHours(1) });
     await nextSecond();
     // Sent twice: by the sale watch, and with the message about the new match.
@@ -290,7 +291,7 @@ describe('what the waiting room is told during a sale', () => {
     expect(usefulWindowsOf(match)).toEqual([15, 15, 15, 12, 11]);
   });
 
-  test('useful windows: an idle window is added, whether its idle time was in one piece or in several', async () => {
+  test('a window that was idle for at least 3 minutes, in one piece or in several, is added to the useful windows', async () => {
     const match = await onSale({ sectors: [seated('East A', 1, 6)] });
     const fan = (index: number) => `0190a000-0000-7000-8000-0000000000d${index}`;
     const turns = await Promise.all([0, 1, 2, 3, 4].map((index) => grantTurn(monolith, match.id, fan(index))));
@@ -315,23 +316,25 @@ describe('what the waiting room is told during a sale', () => {
         );
       }
     };
-    // The window is 8 minutes old. Its holds overlap (7 to 5 and 6 to 4 minutes ago) and cover 3 minutes, so it was idle for 5.
+    // The window is 8 minutes old. Its holds overlap (7 to 5 and 6 to 4 minutes ago) and cover 3 minutes, so it was idle for 5
+    // minutes.
     await addEndedHolds(3, onAndOff, [
       [7, 5],
       [6, 4],
     ]);
     await minutesOld(onAndOff, 8);
-    // The window is 8 minutes old and held seats for 6 minutes, so it was idle for 2.
+    // The window is 8 minutes old and held seats for 6 minutes, so it was idle for 2 minutes.
     await addEndedHolds(4, busy, [[8, 2]]);
     await minutesOld(busy, 8);
     const { free, usefulWindows } = await monolith.get(PurchaseApi).leftNow(match.id);
-    // 5 free seats, plus one window that holds seats, plus two idle windows. The fresh and the busy window count towards the free seats.
+    // 5 free seats, plus one window that holds seats, plus two idle windows. The fresh and the busy window count towards the free
+    // seats.
     expect([free, usefulWindows]).toEqual([5, 5 + 1 + 2]);
     await nextSecond();
     expect(queue.lastControl(match.id)?.useful_windows).toBe(8);
   });
 
-  test('seats are counted again after waiting for the queue lock, so that an older count never replaces a newer one', async () => {
+  test('seats are counted after the wait for the queue lock, so that an older count never replaces a newer one', async () => {
     const match = await onSale();
     await nextSecond();
     const left = await monolith.get(PurchaseApi).leftNow(match.id);
@@ -364,7 +367,7 @@ describe('what the waiting room is told during a sale', () => {
     expect(reportsOf(match).slice(1)).toEqual([[{ sector_id: west?.id, name: 'West B', available: 3 }]]);
   });
 
-  test('is sent by the leading replica; after it stops, by another one', async () => {
+  test('reports are sent by the leading replica; after it stops, by another one', async () => {
     const match = await onSale({ sectors: [seated('East A', 2, 5)] });
     const leader = await openMonolith(settings);
     const follower = await openMonolith(settings);
@@ -382,7 +385,7 @@ describe('what the waiting room is told during a sale', () => {
     await follower.close();
   });
 
-  test('while the waiting room is down, sales without a queue are still ended, and the others are reported later', async () => {
+  test('while the waiting room is down, sold-out sales without a queue still end; sales with a queue are reported to it later', async () => {
     const queued = await onSale();
     const plain = await onSale({ queue_required: false });
     await sellAll(plain);
@@ -398,10 +401,10 @@ describe('what the waiting room is told during a sale', () => {
   });
 });
 
-test('a stale count of zero seats does not end the sale, because the database is asked first', async () => {
+test('a stale count of zero seats does not end the sale, because the seats are read from the database first', async () => {
   const match = await onSale();
   await sellAll(match);
-  // This process has just counted zero seats. Then a seat comes back, and its count is stale.
+  // This process has just counted zero seats. Then a seat comes back, and the count of this process is stale.
   const left = await office.monolith.call('GET', `/api/v1/matches/${match.id}/sectors`);
   await refundOne(match);
   expect(left.json.items[0].available).toBe(0);

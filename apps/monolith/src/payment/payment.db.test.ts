@@ -127,7 +127,7 @@ describe('confirming a sandbox payment', () => {
     expect(await pending()).toEqual([]);
   });
 
-  test('of a payment and a cancellation at the same time one wins, and an event is sent only if the payment won', async () => {
+  test('if a payment and a cancellation arrive at the same time, one of them wins, and an event is sent only if the payment won', async () => {
     for (let round = 0; round < 5; round += 1) {
       await testApp.dataSource.query('delete from outbox');
       const { intentId } = await newIntent();
@@ -151,7 +151,7 @@ describe('confirming a sandbox payment', () => {
     expect([answer.status, answer.json.code]).toEqual([status, code]);
   });
 
-  test('with a real provider the sandbox confirms nothing, not even an intent created before the switch', async () => {
+  test('with a real provider the sandbox confirms nothing, not even an intent that was created before the switch to that provider', async () => {
     const { intentId } = await newIntent();
     const real = await open({ PAYMENT_PROVIDER: 'stripe', STRIPE_SECRET_KEY: 'sk_test_1' });
     const answer = await confirm(intentId, 'succeeded', real);
@@ -196,7 +196,7 @@ describe('the webhook of the sandbox', () => {
     expect(await pending()).toEqual([]);
   });
 
-  test('is retried later and counts an attempt if the shop answers 500', async () => {
+  test('is retried later and uses up one of its attempts if the shop answers 500', async () => {
     const { intentId } = await newIntent();
     await confirm(intentId, 'succeeded');
     shop.answers.push(500);
@@ -215,7 +215,7 @@ describe('the webhook of the sandbox', () => {
     expect(await pending()).toEqual([{ attempts: 1, last_error: 'the shop answered the webhook with 302' }]);
   });
 
-  test('counts no attempt while the shop is down', async () => {
+  test('uses up no attempt while the shop is down', async () => {
     const { intentId } = await newIntent();
     await confirm(intentId, 'succeeded');
     const port = Number(new URL(publicUrl).port);
@@ -246,7 +246,7 @@ describe('the webhook of the sandbox', () => {
 });
 
 describe('commands to the provider', () => {
-  test('a refund that is in the outbox twice refunds the money once', async () => {
+  test('a refund command that is in the outbox twice refunds the money once', async () => {
     const { intentId } = await newIntent();
     await confirm(intentId, 'succeeded');
     const body = { kind: 'refund', intentId, amountCents: 9000, key: `refund:${intentId}` };

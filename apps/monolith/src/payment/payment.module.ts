@@ -19,7 +19,7 @@ import { StripeClient } from './outbound/stripe-client.ts';
 import { StripePayments } from './outbound/stripe-payments.ts';
 import { PaymentApi } from './payment.api.ts';
 
-/** The outbox destinations that this context provides to the relay. */
+/** The outbox destinations that the payment context provides to the relay. */
 export class PaymentDestinations {
   constructor(readonly all: readonly Destination[]) {}
 }

@@ -4,11 +4,14 @@ import type { Destination } from '#platform/outbox/destination';
 import { StreamDestination } from '#platform/outbox/stream-destination';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 
-/** All outbox destinations: the notification queues, the event stream, and the destinations of the contexts. */
+/**
+ * All destinations to which the relay delivers outbox messages: the notification queues, the event stream, and the destinations
+ * of the contexts.
+ */
 export class OutboxDestinations {
   readonly all: readonly Destination[];
   private readonly queues: readonly BullmqDestination[];
-  /** A separate connection, because the relay may wait for Redis but requests may not. */
+  /** The relay's own connection, because the relay may wait for Redis but requests may not. */
   private readonly producer: RedisConnection;
 
   constructor(redisUrl: string, redis: RedisConnection, ofContexts: readonly Destination[]) {

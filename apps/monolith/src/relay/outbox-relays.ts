@@ -9,8 +9,8 @@ import { OutboxDestinations } from './outbox-destinations.ts';
 import type { RelayApi } from './relay.api.ts';
 
 /**
- * Runs one relay for each destination, so that a destination that is down does not delay the others. Every replica runs all
- * relays; SKIP LOCKED divides the messages between them.
+ * Runs one relay for each destination, so that a destination that is down does not delay the messages to others. Every replica
+ * runs all relays; SKIP LOCKED divides the messages between them.
  */
 @Injectable()
 export class OutboxRelays implements RelayApi, OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -41,7 +41,7 @@ export class OutboxRelays implements RelayApi, OnApplicationBootstrap, BeforeApp
     for (const loop of this.loops.values()) loop.start();
   }
 
-  /** Messages that were not delivered yet stay in the table. */
+  /** Stops the relays. Messages that were not delivered yet stay in the table `outbox`. */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all([...this.loops.values()].map((loop) => loop.stop()));
     await this.destinations.close();

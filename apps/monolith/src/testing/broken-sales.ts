@@ -2,15 +2,18 @@ import type { SampleSale } from './sample-sale.ts';
 
 // `%names` in the statements are placeholders for ids of the sample sale, see `fillIn`.
 
-/** A free seat that was never reserved. */
+/** SQL for a free seat that was never reserved. */
 const FREE = `(select id from seats where status = 'available' and match_id = '%match'
                and id not in (select seat_id from reservation_seats) order by id limit 1)`;
 const TERRACE = `(select id from sectors where match_id = '%match' and kind = 'standing')`;
-/** A released reservation without an order. */
+/** SQL for a released reservation without an order. */
 const RELEASED = `(select id from reservations where match_id = '%match' and status = 'released'
                    and id not in (select reservation_id from orders) limit 1)`;
 
-/** Inserts a ticket that the use case would not make: the given fields, and the other fields of a completed order's ticket. */
+/**
+ * SQL that inserts a ticket which the use case would not make: the given fields, and the other fields of a completed order's
+ * ticket.
+ */
 function insertTicket(fields: { order_id?: string; seat_id?: string; status?: string }): string {
   const { order_id = 'order_id', seat_id = 'seat_id', status = `'valid'` } = fields;
   return `insert into tickets (id, order_id, match_id, user_id, seat_id, sector, holder_name, status)
@@ -18,7 +21,7 @@ function insertTicket(fields: { order_id?: string; seat_id?: string; status?: st
           from tickets where seat_id = '%completedSeat' limit 1`;
 }
 
-/** Inserts a living hold of this fan that lists these seats, without changing the seats. */
+/** SQL that inserts a living hold of this fan for these seats, without changing the seats. */
 export function insertHold(userId: string, seats: string): string {
   return `
     insert into reservations (id, match_id, sector_id, user_id, status, seat_ids, quantity, sector, price_cents, together, total_cents, currency,
@@ -29,16 +32,17 @@ export function insertHold(userId: string, seats: string): string {
 }
 
 const THREE_FREE = `(select id from seats where status = 'available' and row_label is not null and match_id = '%match' order by id limit 3)`;
-/** Marks the seats as held by a reservation. */
+/** SQL that marks the seats as held by a reservation, without changing the reservation. */
 export const markHeld = (seats: string, reservation: string, until = `now() + interval '5 minutes'`): string =>
   `update seats set status = 'held', reservation_id = ${reservation}, expires_at = ${until} where id in ${seats}`;
+/** Inserts a refund of this amount, as the sandbox stores it. */
 export const insertRefund = (intent: string, cents: number): string =>
   `insert into sandbox_refunds values ('again', '${intent}', ${cents})`;
-/** Makes the seats available. */
+/** SQL that makes the seats available, without changing their reservation. */
 const markFree = (seats: string): string =>
   `update seats set status = 'available', reservation_id = null, expires_at = null where id in ${seats}`;
 
-/** Ways to break a sale, each with the invariants that must report it. No other invariant may report it. */
+/** Ways to break a sale, each with the names of the invariants that must then be broken. No other invariant may be broken. */
 export const brokenSales: readonly (readonly [found: string, what: string, statements: string])[] = [
   ['one-living-ticket', 'a sold seat has a second ticket', `drop index if exists tickets_one_a_seat; ${insertTicket({})}`],
 
@@ -409,7 +413,7 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
   ],
 ];
 
-/** Replaces the placeholders (`%name`) in the statements with the ids of this sale. */
+/** Replaces the placeholders (`%name`) in the statements with the ids of this sample sale. */
 export function fillIn(statements: string, sale: SampleSale): string {
   const { match, queueMatch, cancelled, completed, partlyRefunded, held, awaiting, refunded, pendingRefund } = sale;
   const values: Record<string, string | undefined> = {

@@ -4,6 +4,7 @@ import { ExpireReservations } from '../purchase/hold/application/expire-reservat
 import { OutboxRelays } from '../relay/outbox-relays.ts';
 import { grantTurn, openMonolith, ops, putOnSale, seated, type MatchOnSale, type WholeMonolith } from './whole-monolith.ts';
 
+/** The seats of a fan, with their reservation, order and payment intent. */
 export interface SoldSeats {
   readonly userId: string;
   readonly reservationId: string;
@@ -12,9 +13,12 @@ export interface SoldSeats {
   readonly intentId: string;
 }
 
+/** The seats that a fan holds, with their reservation. */
 export type HeldSeats = Pick<SoldSeats, 'userId' | 'reservationId' | 'seatIds'>;
 
-/** A sale that contains every state a seat can have. Each field is an example, and each belongs to another fan. */
+/**
+ * A sale that contains every state a seat can have. Each field is an example of one state; the examples belong to different fans.
+ */
 export interface SampleSale {
   readonly match: MatchOnSale;
   readonly queueMatch: MatchOnSale;
@@ -25,9 +29,9 @@ export interface SampleSale {
   readonly inTurn: SoldSeats;
   /** Two tickets, of which one was transferred to a friend and then refunded. */
   readonly partlyRefunded: SoldSeats;
-  /** Paid too late and refunded. */
+  /** An order that was paid too late and is refunded. */
   readonly refunded: SoldSeats;
-  /** Paid too late; the refund still waits in the outbox. */
+  /** An order that was paid too late; its refund still waits in the outbox. */
   readonly pendingRefund: SoldSeats;
 }
 
@@ -41,6 +45,7 @@ export async function openShop(
   return shop;
 }
 
+/** Makes the sample sale through the API, with two matches that are for sale. */
 export async function makeSampleSale(shop: WholeMonolith): Promise<SampleSale> {
   const terrace = { name: 'Terrace', kind: 'standing', price_cents: 1200, capacity: 30 };
   const match = await putOnSale(shop, { sectors: [seated('East A'), terrace] });
@@ -122,6 +127,7 @@ async function paidTooLate(shop: WholeMonolith, match: MatchOnSale): Promise<Sol
   return late;
 }
 
+/** Holds two seats, or the given ones, for a new fan or the given one. */
 export async function hold(
   shop: WholeMonolith,
   match: MatchOnSale,
@@ -161,12 +167,14 @@ async function pay(shop: WholeMonolith, order: SoldSeats): Promise<void> {
   await relay(shop, 'sandbox-webhook');
 }
 
+/** Checks the hold out and pays the order. */
 export async function buy(shop: WholeMonolith, held: HeldSeats): Promise<SoldSeats> {
   const order = await checkOut(shop, held);
   await pay(shop, order);
   return order;
 }
 
+/** Releases the hold, so that its seats are for sale again. */
 export async function release(shop: WholeMonolith, { userId, reservationId }: HeldSeats): Promise<void> {
   const { status, text } = await shop.call('DELETE', `/api/v1/reservations/${reservationId}`, { as: userId });
   if (status !== 204) throw new Error(`the release failed: ${text}`);

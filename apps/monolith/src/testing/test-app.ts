@@ -34,6 +34,7 @@ interface Call {
   readonly headers?: Record<string, string>;
 }
 
+/** The HTTP answer to a test's call; `json` is the parsed body. */
 export interface TestAnswer {
   readonly status: number;
   readonly headers: Record<string, string | undefined>;
@@ -43,9 +44,10 @@ export interface TestAnswer {
   readonly json: any;
 }
 
+/** Calls the app like an HTTP client, as a fan or without a caller. */
 export type Caller = (method: 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE', url: string, call?: Call) => Promise<TestAnswer>;
 
-/** One or more contexts of the monolith behind the real HTTP hooks, with the test's own database. */
+/** Some contexts of the monolith, behind the same HTTP hooks as in production, with the test's own database. */
 export interface TestApp {
   readonly app: NestFastifyApplication;
   readonly dataSource: DataSource;
@@ -61,6 +63,7 @@ class TestPlatform {}
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 
+/** A new idempotency key. */
 export function newKey(): string {
   return randomUUID().replaceAll('-', '');
 }
@@ -90,6 +93,7 @@ export function callerOf(app: NestFastifyApplication): Caller {
   };
 }
 
+/** Opens some modules of the monolith with a database and Redis, but without rate limits and background loops. */
 export async function openTestApp(
   modules: readonly Type[],
   settings: { DATABASE_URL: string; REDIS_URL: string } & Record<string, string>,

@@ -23,6 +23,7 @@ export interface WholeMonolith {
 
 type Settings = { DATABASE_URL: string; REDIS_URL: string } & Record<string, string>;
 
+/** Opens the whole monolith on the test's database and Redis, without rate limits. */
 export async function openMonolith(settings: Settings): Promise<WholeMonolith> {
   const config = loadConfig(monolithConfig, {
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
@@ -52,14 +53,17 @@ export async function openMonolith(settings: Settings): Promise<WholeMonolith> {
 }
 
 const HOUR_MS = 3_600_000;
+/** The options of a test's call that make an operator its caller. */
 export const ops = { as: '0190a000-0000-7000-8000-00000000000a', headers: { 'x-mock-roles': 'ops' } };
 
+/** A sector of a match that `putOnSale` created. */
 export interface SectorOnSale {
   readonly id: string;
   readonly name: string;
   readonly capacity: number;
 }
 
+/** A match that `putOnSale` created. */
 export interface MatchOnSale {
   readonly id: string;
   readonly sectors: readonly SectorOnSale[];
@@ -84,6 +88,7 @@ export async function putOnSale(monolith: WholeMonolith, facts: Record<string, u
   return answer.json as MatchOnSale;
 }
 
+/** A seated sector, in the format of the operators' API. */
 export function seated(name: string, rows = 5, seatsPerRow = 10): Record<string, unknown> {
   return { name, kind: 'seated', price_cents: 2500, rows, seats_per_row: seatsPerRow };
 }

@@ -1,7 +1,9 @@
 import type { Transaction } from '#application/transaction-manager';
 
+/** `used`: a gate has admitted the ticket. `transferred` and `refunded`: the ticket and its code are no longer valid. */
 export type TicketStatus = 'valid' | 'used' | 'transferred' | 'refunded';
 
+/** A seat and the name of its holder, for which a ticket is to be issued. */
 export interface TicketToIssue {
   readonly seatId: string;
   readonly sector: string;
@@ -10,6 +12,7 @@ export interface TicketToIssue {
   readonly holderName: string;
 }
 
+/** A ticket that was just issued. */
 export interface IssuedTicket extends TicketToIssue {
   readonly id: string;
   readonly status: TicketStatus;
@@ -17,6 +20,7 @@ export interface IssuedTicket extends TicketToIssue {
   readonly code: string;
 }
 
+/** A paid order whose tickets are to be issued. */
 export interface OrderToIssue {
   readonly orderId: string;
   readonly matchId: string;
@@ -24,11 +28,13 @@ export interface OrderToIssue {
   readonly seats: readonly TicketToIssue[];
 }
 
+/** A fan with valid or used tickets for a match, and the seats of these tickets. */
 export interface TicketHolder {
   readonly userId: string;
   readonly seats: readonly { readonly sector: string; readonly row: string | null; readonly number: number | null }[];
 }
 
+/** A ticket as its owner may see it, with its code. */
 export interface OwnTicket {
   readonly id: string;
   readonly orderId: string;
@@ -44,7 +50,7 @@ export interface OwnTicket {
   readonly code: string;
 }
 
-/** A ticket of an order, of any owner. A transferred ticket is followed by a new one for the same seat. */
+/** A ticket of an order, of any owner. After a transfer there is a new ticket for the same seat. */
 export interface OrderTicket {
   readonly id: string;
   readonly userId: string;
@@ -54,13 +60,21 @@ export interface OrderTicket {
 
 /** Issues, reads, transfers and refunds tickets for other contexts. */
 export abstract class TicketingApi {
-  /** Issues tickets in the transaction that completes their orders, so that no completed order lacks tickets. Returns them by order id. */
+  /**
+   * Issues tickets in the transaction that completes their orders, so that no completed order lacks tickets. Returns the issued
+   * tickets by order id.
+   */
   abstract issue(tx: Transaction, orders: readonly OrderToIssue[]): Promise<ReadonlyMap<string, readonly IssuedTicket[]>>;
-  /** Returns a ticket of this fan, locked until the transaction ends. Undefined if it does not exist or is another fan's. */
+  /**
+   * Returns a ticket of this fan, locked until the transaction ends. Undefined if the ticket does not exist or is another fan's.
+   */
   abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<OwnTicket | undefined>;
-  /** Transfers the seat: this ticket and its code become invalid, and the receiver gets a new ticket. */
+  /** Transfers the ticket: the ticket and its code become invalid, and the receiver gets a new ticket. */
   abstract handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void>;
-  /** The fans with a valid or used ticket of this match, sorted by id, with their seats. `after` is the last id of the page before. */
+  /**
+   * The fans with a valid or used ticket of this match, sorted by id, with their seats. `after` is the last id of the page
+   * before.
+   */
   abstract holders(matchId: string, page: { after: string | null; limit: number }): Promise<readonly TicketHolder[]>;
   /** Returns all tickets of an order with any status, sorted by id and locked until the transaction ends. */
   abstract lockOfOrder(tx: Transaction, orderId: string): Promise<readonly OrderTicket[]>;

@@ -140,7 +140,7 @@ describe('GET /tickets', () => {
   );
 
   test.each(['', '/qr.svg'])(
-    "answers 404 for another fan's ticket, as for an unknown one (suffix of the path: '%s')",
+    "answers 404 for another fan's ticket, as for an unknown ticket (suffix of the path: '%s')",
     async (suffix) => {
       const [ticket] = await issue(newOrder(1));
       const foreign = await testApp.call('GET', `/api/v1/tickets/${ticket?.id}${suffix}`, { as: randomUUID() });

@@ -41,7 +41,7 @@ function transfer(ticket: Ticket, from: string, to: string, more: { key?: string
   return office.monolith.call('POST', `/api/v1/tickets/${ticket.id}/transfer`, { as: from, body, ...more });
 }
 
-const resultOf = ({ status, json }: TestAnswer): string => (status === 200 ? '200' : `${status} ${json.code}`);
+const statusAndCode = ({ status, json }: TestAnswer): string => (status === 200 ? '200' : `${status} ${json.code}`);
 
 test('after a transfer the giver has a transferred ticket, and the receiver a valid one with another code for the same seat', async () => {
   const { fan, tickets } = await buyer(await onSale(), 2);
@@ -62,7 +62,7 @@ test('after a transfer the giver has a transferred ticket, and the receiver a va
   }
 });
 
-test('all invariants hold after transfers in both directions', async () => {
+test('verifyDatabase finds no broken invariant after transfers in both directions', async () => {
   const match = await onSale();
   const { fan, tickets } = await buyer(match, 2);
   const receiver = randomUUID();
@@ -93,7 +93,7 @@ test('a transferred ticket counts towards the receiver’s limit and no longer t
   expect((await office.hold(match, { as: giver.fan })).json.code).toBe('TICKET_LIMIT_REACHED');
 });
 
-test('a hold of the receiver counts towards the limit of a transfer', async () => {
+test('the seats that the receiver holds count towards the limit at a transfer', async () => {
   const match = await onSale(2);
   const giver = await buyer(match, 1);
   const receiver = randomUUID();
@@ -106,7 +106,7 @@ test('when two fans transfer to a receiver who may have one more ticket, exactly
   const givers = [await buyer(match, 1), await buyer(match, 1)];
   const receiver = randomUUID();
   const answers = await Promise.all(givers.map(({ fan, tickets }) => transfer(tickets[0] as Ticket, fan, receiver)));
-  expect(answers.map(resultOf).sort()).toEqual(['200', '409 TICKET_LIMIT_REACHED']);
+  expect(answers.map(statusAndCode).sort()).toEqual(['200', '409 TICKET_LIMIT_REACHED']);
   expect(await ticketsOf(receiver)).toHaveLength(1);
 });
 
@@ -115,7 +115,7 @@ test('a ticket that is transferred to two fans at once goes to exactly one of th
   const [ticket] = tickets as [Ticket];
   const receivers = [randomUUID(), randomUUID()];
   const answers = await Promise.all(receivers.map((receiver) => transfer(ticket, fan, receiver)));
-  expect(answers.map(resultOf).sort()).toEqual(['200', '409 INVALID_STATE']);
+  expect(answers.map(statusAndCode).sort()).toEqual(['200', '409 INVALID_STATE']);
   const received = await Promise.all(receivers.map(ticketsOf));
   expect(received.flat()).toHaveLength(1);
 });

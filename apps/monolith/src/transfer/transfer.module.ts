@@ -14,7 +14,10 @@ import { TransferTicket } from './application/transfer-ticket.ts';
 import { TransfersController } from './inbound/transfers.controller.ts';
 import { DelegatingBlacklist, DelegatingLimits, DelegatingTickets } from './outbound/other-contexts.ts';
 
-/** Transfers of tickets between fans. A context of its own, because it needs both purchase (the limits) and ticketing. */
+/**
+ * Transfers of tickets between fans. Transfers are a context of their own, because they need both purchase (the limits) and
+ * ticketing.
+ */
 @Module({
   imports: [BlacklistModule, CatalogModule, PurchaseModule, TicketingModule],
   controllers: [TransfersController],

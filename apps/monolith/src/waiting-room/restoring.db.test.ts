@@ -49,7 +49,7 @@ describe('the restored state of a match', () => {
     await rows(`update purchase_windows set place_score = 1700000000000001 where session_token = $1`, [token]);
     await end(await grantTurn(monolith(), match.id, bought), 'completed');
     await end(await grantTurn(monolith(), match.id, left), 'left');
-    // This turn has expired, but no event about it has arrived.
+    // This turn has expired, but no event about its end has arrived.
     await grantTurn(monolith(), match.id, expired, -5);
     await grantTurn(monolith(), randomUUID(), randomUUID());
     expect(await restore()).toBe(true);
@@ -70,11 +70,11 @@ describe('the restored state of a match', () => {
     ]);
     const used = new Map(parts[2]?.used);
     expect([...used.keys()].sort()).toEqual([open, bought, left, expired].sort());
-    // A turn without a stored score gets the time at which it was stored.
+    // A turn without a stored score (join time in µs) gets the time at which the turn was stored.
     expect(Math.abs(used.get(bought)! / 1000 - Date.now())).toBeLessThan(60_000);
   });
 
-  test('is sent once although two replicas are asked twice at once, and again only after another loss', async () => {
+  test('is sent once although two replicas are asked twice at once, and again only after another loss of Redis', async () => {
     const answers = await Promise.all(replicas.flatMap((replica) => [restore(match.id, replica), restore(match.id, replica)]));
     expect(answers.filter((isRestored) => isRestored)).toHaveLength(1);
     expect(partsOf().filter(({ complete }) => complete)).toHaveLength(1);
@@ -140,14 +140,15 @@ describe('a waiting room that does not know a match', () => {
     expect(queue.controls.get(later.id)?.every(({ useful_windows: useful }) => useful === 50)).toBe(true);
   });
 
-  test('does not accept the completion of a turn: the message waits until the state is restored', async () => {
+  test('does not accept the completion of a turn: the outbox message waits until the state is restored', async () => {
     const [id, user] = [randomUUID(), randomUUID()];
     const body = { kind: 'complete', match_id: match.id, user_id: user, session_token: 'st_used' };
     const deliver = () =>
       monolith()
         .get(WaitingRoomDestinations)
         .all[0]!.deliver([{ id, event: 'order.completed', body }]);
-    // With more than 1,000 free seats the destination does not send useful windows first, which would restore the state.
+    // With more than 1,000 free seats the destination does not send the useful windows before the completion. Sending them would
+    // restore the state.
     await rows(
       `insert into seats (id, match_id, sector_id, row_index, rank)
                 select gen_random_uuid(), $1, gen_random_uuid(), 0, n from generate_series(1, 1200) as n`,
@@ -160,7 +161,7 @@ describe('a waiting room that does not know a match', () => {
     expect(queue.completed).toContain(`${match.id} st_used`);
   });
 
-  test('gets the state when it asks, for 41 matches at once, and by asking again if a call failed', async () => {
+  test('gets the state of 41 matches when it asks for all of them at once; if a call fails, it asks again', async () => {
     const listener = monolith().get(StateNeededListener);
     const loops = { loops: true };
     Object.assign(listener, loops);
@@ -186,7 +187,7 @@ describe('a waiting room that does not know a match', () => {
   });
 });
 
-describe('a turn that Redis lost before it was stored', () => {
+describe('a turn that Redis lost before it was stored in PostgreSQL', () => {
   const user = randomUUID();
   const redisOf = () => monolith().resources.redis;
   const turn = (facts: object = {}) => ({
@@ -217,7 +218,7 @@ describe('a turn that Redis lost before it was stored', () => {
       key: newKey(),
     });
 
-  test('is void: if its event is read after the restore, it is not stored and sends no push', async () => {
+  test('is void: if the event about it is read after the restore, the turn is not stored and no push is sent', async () => {
     await monolith().call('PUT', '/api/v1/me/devices/phone', { as: user, body: { fcm_token: `token-${user}` } });
     const [lost, kept] = [turn(), turn({ generation: 2 })];
     await restore();
@@ -235,7 +236,7 @@ describe('a turn that Redis lost before it was stored', () => {
     expect(row).toEqual({ place_score: '1700000000000002' });
   });
 
-  test('is void: a hold with its session token is refused, even if Redis has it again', async () => {
+  test('is void: a hold with its session token is refused, even if Redis has the turn again', async () => {
     const [lost, kept] = [turn(), turn({ generation: 2 })];
     await restore();
     queue.loseState();
@@ -247,7 +248,7 @@ describe('a turn that Redis lost before it was stored', () => {
     expect((await holdWith(kept.session_token)).status).toBe(201);
   });
 
-  test('negative control: a turn whose event has no generation is stored', async () => {
+  test('negative control: if the event has no generation (number of the match’s state in Redis), the turn is stored', async () => {
     const withoutGeneration = turn({ generation: undefined });
     await restore();
     await appendGranted(withoutGeneration);
@@ -255,7 +256,7 @@ describe('a turn that Redis lost before it was stored', () => {
     expect(await storedTokens()).toEqual([withoutGeneration.session_token]);
   });
 
-  test('a restore waits for a turn that is being stored at the same time, and then includes it', async () => {
+  test('is not void if it is being stored when the restore begins: the restore waits and then includes the turn', async () => {
     await restore();
     const runner = monolith().dataSource.createQueryRunner();
     await runner.startTransaction();

@@ -67,7 +67,7 @@ describe('withQueueLock', () => {
     expect(await waitingRoom(1).withQueueLock(A, () => Promise.resolve('next'))).toBe('next');
   });
 
-  test('called sixty times at once leaves connections for reads', async () => {
+  test('called sixty times at once leaves database connections for reads', async () => {
     const changes = Array.from({ length: 60 }, (_, index) =>
       waitingRoom().withQueueLock(`0190a000-0000-7000-8000-${String(index).padStart(12, '0')}`, async () => {
         await replicas[0]?.dataSource.query('select pg_sleep(0.01)');
@@ -83,7 +83,7 @@ describe('the outbox destination of the waiting room', () => {
   const destination = () => replicas[0]?.get(WaitingRoomDestinations).all[0];
   const id = '0190a000-0000-7000-8000-0000000000c1';
 
-  test('sends for a sync the state of the match at delivery, not at the time of writing', async () => {
+  test('sends for a message of the kind `sync` the state that the match has at delivery, not when the message was written', async () => {
     const [monolith] = replicas;
     if (!monolith) throw new Error('no replica');
     const match = await putOnSale(monolith, { queue_required: true, processing_rate: 60 });
@@ -99,7 +99,7 @@ describe('the outbox destination of the waiting room', () => {
     });
   });
 
-  test('ends a used turn by its session token', async () => {
+  test('ends a turn after its purchase, by its session token', async () => {
     const body = { kind: 'complete', match_id: A, user_id: B, session_token: 'st_used' };
     await destination()?.deliver([{ id, event: 'order.completed', body }]);
     expect(queue.completed).toContain(`${A} st_used`);
@@ -127,7 +127,7 @@ describe('the outbox destination of the waiting room', () => {
     expect(deliveries).toEqual([{ id, outcome: 'later', error: expect.any(String) }]);
   });
 
-  test('delivers fifty syncs in one batch', async () => {
+  test('delivers fifty messages of the kind `sync` in one batch', async () => {
     const [monolith] = replicas;
     if (!monolith) throw new Error('no replica');
     const matches = [];
@@ -143,7 +143,7 @@ describe('the outbox destination of the waiting room', () => {
   });
 });
 
-test('the queue keeper sends a waiting room that lost its state every queue that is not closed', async () => {
+test('the queue keeper sends every queue that is not closed to a waiting room that lost its state', async () => {
   const [monolith] = replicas;
   if (!monolith) throw new Error('no replica');
   const open = await putOnSale(monolith, { queue_required: true });

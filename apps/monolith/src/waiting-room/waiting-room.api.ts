@@ -5,26 +5,29 @@ import type { SaleStatus } from '#domain/catalog/sale';
 export abstract class WaitingRoomApi {
   /**
    * Sends the whole state of a match. Creates the queue if it does not exist, and restores its turns if Redis has lost them.
-   * Returns after the waiting room has accepted it, otherwise throws DEPENDENCY_UNAVAILABLE. If `usefulWindows` is not given, it
-   * is counted.
+   * Returns after the waiting room has accepted the state, otherwise throws DEPENDENCY_UNAVAILABLE. Without `usefulWindows` (how
+   * many turns may still find a seat), they are counted.
    */
   abstract sync(match: QueuedMatch, usefulWindows?: number): Promise<void>;
-  /** Restores the state of a match if the waiting room does not know it. Returns true if it did. Call it only in `withQueueLock`. */
+  /**
+   * Restores the state of a match if the waiting room does not know it. Returns true if it restored the state. Call it only in
+   * `withQueueLock`.
+   */
   abstract restoreIfUnknown(match: QueuedMatch): Promise<boolean>;
   /** Tells the waiting room that this match has no queue. */
   abstract reportNoQueue(matchId: string): Promise<void>;
   /**
-   * Sends the sectors that still have seats, for the fans in line. `asOf` grows with every count, so that the waiting room ignores
-   * an older one. `sectors` must not be empty: send a sold-out match with `sync`.
+   * Sends the sectors that still have seats, for the fans in line. `asOf` grows with every count of the seats, so that the
+   * waiting room ignores an older count. `sectors` must not be empty: send a sold-out match with `sync`.
    */
   abstract reportRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<void>;
   /** The figures of a queue. Undefined if the waiting room does not answer or has no such queue. */
   abstract figures(matchId: string): Promise<QueueStatusAnswer | undefined>;
-  /** The status of a queue; 'unknown' if the waiting room has no such queue. Undefined if it does not answer. */
+  /** The status of a queue; 'unknown' if the waiting room has no such queue. Undefined if the waiting room does not answer. */
   abstract queueStatus(matchId: string): Promise<'unknown' | QueueStatusAnswer['status'] | undefined>;
   /**
-   * Ends a turn after its purchase. It may be repeated: a late repeat does not end a newer turn of the same fan. Rejects if the
-   * waiting room does not accept it.
+   * Ends a turn after its purchase. The call may be repeated: a late repeat does not end a newer turn of the same fan. Rejects if
+   * the waiting room does not accept the call.
    */
   abstract complete(matchId: string, userId: string, sessionToken: string): Promise<void>;
   /**
@@ -34,16 +37,19 @@ export abstract class WaitingRoomApi {
   abstract withQueueLock<T>(matchId: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Outbox destination for messages to the waiting room. Each is retried until it is answered 2xx. */
+/** Outbox destination for messages to the waiting room. Each message is retried until the queue service answers 2xx. */
 export const WAITING_ROOM_DESTINATION = 'waiting-room';
 
+/** A message to the waiting room, as it is written to the outbox. */
 export type WaitingRoomMessage =
   | { readonly kind: 'complete'; readonly match_id: string; readonly user_id: string; readonly session_token: string }
   /** Sends the state that the match has at the time of delivery. */
   | { readonly kind: 'sync'; readonly match_id: string };
 
+/** A sector that still has seats, with their number. */
 export type RemainingSector = SoldOutRequest['remaining_sectors'][number];
 
+/** What the waiting room must know about a match. */
 export interface QueuedMatch {
   readonly id: string;
   readonly saleStatus: SaleStatus;
@@ -61,9 +67,9 @@ const queueStatusOf: Record<Exclude<SaleStatus, 'sold_out'>, ControlRequest['sta
 };
 
 /**
- * The state of a match for the waiting room. It is always complete, because the waiting room may have lost everything. A sold-out
- * sale has no status here: `closed` would end the open windows, so a separate call reports it. Until that call, zero useful
- * windows keep new fans out, and without `opens_at` a queue that is created by this call does not open.
+ * The state of a match for the waiting room. All fields are always sent, because the waiting room may have lost everything. A
+ * sold-out sale has no status here: `closed` would end the open windows, so a separate call reports it. Until that call, zero
+ * useful windows keep new fans out, and without `opens_at` a queue that is created by this call does not open.
  */
 export function controlOf(match: QueuedMatch, usefulWindows?: number): ControlRequest {
   const bounds = { processing_rate: match.processingRate, max_open_windows: match.maxOpenWindows };
@@ -77,7 +83,10 @@ export function controlOf(match: QueuedMatch, usefulWindows?: number): ControlRe
   };
 }
 
-/** The same for a restore. Here a sold-out sale is `closed`: its open windows are sent afterwards, so closing ends none of them. */
+/**
+ * The state of a match for a restore, after Redis lost it. Here a sold-out sale is `closed`: its open windows are sent
+ * afterwards, so closing ends none of them.
+ */
 export function restoredSaleOf(match: QueuedMatch, usefulWindows?: number): RestoreRequest['sale'] {
   const settings = controlOf(match, usefulWindows);
   return match.saleStatus === 'sold_out' ? { ...settings, status: 'closed', closed_reason: 'sold_out' } : settings;

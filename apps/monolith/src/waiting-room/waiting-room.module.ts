@@ -19,7 +19,7 @@ import { QueueServiceCalls } from './outbound/queue-service-calls.ts';
 import { WaitingRoomDestination } from './outbound/waiting-room-destination.ts';
 import { WaitingRoomApi } from './waiting-room.api.ts';
 
-/** The outbox destinations that this context provides to the relay. */
+/** The outbox destinations that the waiting-room context provides to the relay. */
 export class WaitingRoomDestinations {
   constructor(readonly all: readonly Destination[]) {}
 }

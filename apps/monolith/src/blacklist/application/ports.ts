@@ -1,6 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 
-export interface Listing {
+/** A fan on the blacklist, with the reason, the end and the operator. */
+export interface BlacklistEntry {
   readonly id: string;
   readonly userId: string;
   readonly reason: string;
@@ -9,7 +10,8 @@ export interface Listing {
   readonly listedAt: Date;
 }
 
-export interface ListingChange {
+/** A row of the history: an operator put a fan on the blacklist (`list`) or took the fan off (`lift`). */
+export interface BlacklistChange {
   readonly action: 'list' | 'lift';
   readonly reason: string | null;
   readonly until: Date | null;
@@ -19,15 +21,15 @@ export interface ListingChange {
 
 /** The blacklist and its history. An entry counts until its `until` has passed. */
 export abstract class Blacklist {
-  /** Blocks other writers until the transaction ends. Returns the database's current time. */
+  /** Blocks other writers of the blacklist until the transaction ends. Returns the database's current time. */
   abstract lock(tx: Transaction): Promise<Date>;
-  /** Adds the entry, or replaces the fan's entry. Returns false if the fan was listed already. */
-  abstract put(tx: Transaction, listing: Listing): Promise<boolean>;
-  /** Removes the fan's entry. Returns false if the fan was not listed. */
+  /** Adds the entry, or replaces the fan's entry. Returns false if the fan was on the blacklist already. */
+  abstract put(tx: Transaction, listing: BlacklistEntry): Promise<boolean>;
+  /** Removes the fan's entry. Returns false if the fan was not on the blacklist. */
   abstract lift(tx: Transaction, change: { userId: string; by: string; at: Date }): Promise<boolean>;
-  abstract find(userId: string): Promise<{ listing: Listing | undefined; changes: readonly ListingChange[] }>;
-  /** Newest first. */
-  abstract list(page: { before: string | undefined; limit: number }): Promise<readonly Listing[]>;
+  abstract find(userId: string): Promise<{ listing: BlacklistEntry | undefined; changes: readonly BlacklistChange[] }>;
+  /** One page of the entries that have not expired, newest first. */
+  abstract list(page: { before: string | undefined; limit: number }): Promise<readonly BlacklistEntry[]>;
 }
 
 /** Copies of the blacklist for fast reads: one in the memory of each process, one in Redis for the waiting room. */
@@ -37,7 +39,7 @@ export abstract class BlacklistCopies {
    * throws: a process that did not receive the message refreshes its copy within a second anyway.
    */
   abstract updateAll(): Promise<void>;
-  /** Reads the list from the database into this process's memory, if it has changed. */
+  /** Reads the blacklist from the database into this process's memory, if the blacklist has changed. */
   abstract refreshMemory(): Promise<void>;
   /** Writes this process's copy to Redis, if Redis has another revision. Returns true if it wrote. */
   abstract refreshRedis(): Promise<boolean>;

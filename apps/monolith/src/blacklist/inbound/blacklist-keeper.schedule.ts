@@ -8,9 +8,9 @@ import { CONFIG, LOGGER, LOOPS } from '../../tokens.ts';
 import { BlacklistCopies } from '../application/ports.ts';
 
 /**
- * Keeps the copies of the blacklist up to date. Every process reads the list at start, again when a message on
- * `BLACKLIST_CHANNEL` says that it changed, and every second in case such a message was lost. Each run also checks the waiting
- * room's copy in Redis.
+ * Keeps the copies of the blacklist up to date. Every process reads the blacklist at start, when a message on `BLACKLIST_CHANNEL`
+ * says that the blacklist changed, and every second in case such a message was lost. Each run also checks the waiting room's copy
+ * in Redis.
  */
 @Injectable()
 export class BlacklistKeeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -28,7 +28,7 @@ export class BlacklistKeeper implements OnApplicationBootstrap, BeforeApplicatio
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.loops) return;
-    // The list is read before the first request is served. If the database is down, nothing can be sold, so we start anyway.
+    // The blacklist is read before the first request is served. If the database is down, nothing can be sold, so we start anyway.
     await this.copies
       .refreshMemory()
       .catch((error: unknown) => this.logger.warn({ err: error }, 'starting without the blacklist'));
@@ -45,7 +45,7 @@ export class BlacklistKeeper implements OnApplicationBootstrap, BeforeApplicatio
     if (this.subscriber) await closeRedis(this.subscriber);
   }
 
-  /** Refreshes memory first, because that does not need Redis. */
+  /** Refreshes the copy in memory first, because that refresh does not need Redis. */
   async runOnce(): Promise<void> {
     await this.copies.refreshMemory();
     if (await this.copies.refreshRedis()) this.logger.info('the waiting room’s copy of the blacklist was written to Redis');

@@ -9,16 +9,16 @@ import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, 
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { LOGGER } from '../../tokens.ts';
-import { DelistFan } from '../application/delist-fan.ts';
-import { ListFan } from '../application/list-fan.ts';
+import { TakeFanOffBlacklist } from '../application/take-fan-off-blacklist.ts';
+import { PutFanOnBlacklist } from '../application/put-fan-on-blacklist.ts';
 import { Blacklist } from '../application/ports.ts';
 import {
-  historyAnswer,
-  historyView,
-  listFanRequest,
-  listingAnswer,
-  listingListAnswer,
-  listingView,
+  blacklistHistoryAnswer,
+  blacklistHistoryView,
+  putFanOnBlacklistRequest,
+  blacklistEntryAnswer,
+  blacklistPageAnswer,
+  blacklistEntryView,
 } from './blacklist.schemas.ts';
 
 const LIST = `From now on the fan cannot join a line, hold seats, check out or receive a ticket (403 \`BLACKLISTED\`). A fan who is in a
@@ -30,8 +30,8 @@ bought before stay valid: refund them if they must not be used. 200 if the fan w
 export class BlacklistController {
   constructor(
     private readonly blacklist: Blacklist,
-    private readonly listFan: ListFan,
-    private readonly delistFan: DelistFan,
+    private readonly putFanOnBlacklist: PutFanOnBlacklist,
+    private readonly takeFanOffBlacklist: TakeFanOffBlacklist,
     private readonly answers: Answers,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -39,28 +39,28 @@ export class BlacklistController {
   @Get()
   @Endpoint({ access: 'ops' })
   @ApiOperation({ summary: 'The fans on the blacklist, newest first' })
-  @ApiOkResponse({ standardSchema: listingListAnswer })
-  async list(@Query({ schema: pageQuery }) query: z.output<typeof pageQuery>): Promise<z.infer<typeof listingListAnswer>> {
+  @ApiOkResponse({ standardSchema: blacklistPageAnswer })
+  async list(@Query({ schema: pageQuery }) query: z.output<typeof pageQuery>): Promise<z.infer<typeof blacklistPageAnswer>> {
     const listings = await this.blacklist.list({ before: decodeCursor(query.cursor), limit: query.limit + 1 });
-    return page(listings, query.limit, listingView, ({ id }) => id);
+    return page(listings, query.limit, blacklistEntryView, ({ id }) => id);
   }
 
   @Get(':user_id')
   @Endpoint({ access: 'ops' })
   @ApiOperation({ summary: 'The blacklist entry of a fan and its history' })
-  @ApiOkResponse({ standardSchema: historyAnswer })
-  async one(@Param('user_id', { schema: givenId }) userId: string): Promise<z.infer<typeof historyAnswer>> {
-    return historyView(userId, await this.blacklist.find(userId));
+  @ApiOkResponse({ standardSchema: blacklistHistoryAnswer })
+  async one(@Param('user_id', { schema: givenId }) userId: string): Promise<z.infer<typeof blacklistHistoryAnswer>> {
+    return blacklistHistoryView(userId, await this.blacklist.find(userId));
   }
 
   @Post()
   @Endpoint({ access: 'ops' })
   @ApiOperation({ summary: 'Put a fan on the blacklist', description: LIST })
-  @ApiCreatedResponse({ standardSchema: listingAnswer })
-  @ApiOkResponse({ standardSchema: listingAnswer, description: 'The fan was listed already' })
+  @ApiCreatedResponse({ standardSchema: blacklistEntryAnswer })
+  @ApiOkResponse({ standardSchema: blacklistEntryAnswer, description: 'The fan was listed already' })
   put(
     @Caller() { userId: operator }: CallerIdentity,
-    @Body({ schema: listFanRequest }) body: z.output<typeof listFanRequest>,
+    @Body({ schema: putFanOnBlacklistRequest }) body: z.output<typeof putFanOnBlacklistRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { user_id: userId, reason } = body;
@@ -68,14 +68,14 @@ export class BlacklistController {
       reply,
       async () => {
         const until = body.until ? new Date(body.until) : null;
-        const listed = await this.listFan.execute({ userId, reason, until, by: operator });
+        const listed = await this.putFanOnBlacklist.execute({ userId, reason, until, by: operator });
         this.logger.info({ user_id: userId, reason, until, operator }, 'put on the blacklist');
         return listed;
       },
       ({ listing, isNew }) => ({
         status: isNew ? 201 : 200,
         ...(isNew ? { location: `/api/v1/ops/blacklist/${userId}` } : {}),
-        body: listingView(listing),
+        body: blacklistEntryView(listing),
       }),
     );
   }
@@ -88,7 +88,7 @@ export class BlacklistController {
     @Caller() { userId: operator }: CallerIdentity,
     @Param('user_id', { schema: givenId }) userId: string,
   ): Promise<void> {
-    const wasListed = await this.delistFan.execute({ userId, by: operator });
+    const wasListed = await this.takeFanOffBlacklist.execute({ userId, by: operator });
     if (wasListed) this.logger.info({ user_id: userId, operator }, 'taken off the blacklist');
   }
 }

@@ -1,8 +1,8 @@
 import { givenId, plainText } from '#platform/http/text-fields';
 import { z } from 'zod';
-import type { Listing, ListingChange } from '../application/ports.ts';
+import type { BlacklistEntry, BlacklistChange } from '../application/ports.ts';
 
-export const listFanRequest = z
+export const putFanOnBlacklistRequest = z
   .strictObject({
     user_id: givenId,
     reason: plainText(200).meta({ description: 'For operators; the fan is not told' }),
@@ -14,7 +14,7 @@ export const listFanRequest = z
   })
   .meta({ id: 'ListFanRequest' });
 
-export const listingAnswer = z
+export const blacklistEntryAnswer = z
   .object({
     user_id: z.guid(),
     reason: z.string(),
@@ -24,8 +24,8 @@ export const listingAnswer = z
   })
   .meta({ id: 'BlacklistEntry' });
 
-export const listingListAnswer = z
-  .object({ items: z.array(listingAnswer), next_cursor: z.string().nullable() })
+export const blacklistPageAnswer = z
+  .object({ items: z.array(blacklistEntryAnswer), next_cursor: z.string().nullable() })
   .meta({ id: 'Blacklist' });
 
 const change = z.object({
@@ -36,15 +36,22 @@ const change = z.object({
   at: z.iso.datetime(),
 });
 
-export const historyAnswer = z
+export const blacklistHistoryAnswer = z
   .object({
     user_id: z.guid(),
-    entry: listingAnswer.nullable().meta({ description: 'Null when the fan is not listed now' }),
+    entry: blacklistEntryAnswer.nullable().meta({ description: 'Null when the fan is not listed now' }),
     history: z.array(change).meta({ description: 'Newest first, at most 100' }),
   })
   .meta({ id: 'BlacklistHistory' });
 
-export function listingView({ userId, reason, until, listedBy, listedAt }: Listing): z.infer<typeof listingAnswer> {
+/** An entry of the blacklist in the format of the API. */
+export function blacklistEntryView({
+  userId,
+  reason,
+  until,
+  listedBy,
+  listedAt,
+}: BlacklistEntry): z.infer<typeof blacklistEntryAnswer> {
   return {
     user_id: userId,
     reason,
@@ -54,13 +61,14 @@ export function listingView({ userId, reason, until, listedBy, listedAt }: Listi
   };
 }
 
-export function historyView(
+/** The entry and the history of a fan, in the format of the API. */
+export function blacklistHistoryView(
   userId: string,
-  found: { listing: Listing | undefined; changes: readonly ListingChange[] },
-): z.infer<typeof historyAnswer> {
+  found: { listing: BlacklistEntry | undefined; changes: readonly BlacklistChange[] },
+): z.infer<typeof blacklistHistoryAnswer> {
   return {
     user_id: userId,
-    entry: found.listing ? listingView(found.listing) : null,
+    entry: found.listing ? blacklistEntryView(found.listing) : null,
     history: found.changes.map(({ action, reason, until, by, at }) => ({
       action,
       reason,

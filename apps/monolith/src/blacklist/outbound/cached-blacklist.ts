@@ -7,9 +7,9 @@ import type { PostgresBlacklist, BlacklistSnapshot } from './postgres-blacklist.
 import type { RedisBlacklist } from './redis-blacklist.ts';
 
 /**
- * The blacklist in this process's memory. Holds read memory, because at peak load thousands of holds would query a table that
- * names almost none of these fans. Memory is at most a second behind the database. A listed fan who still gets a hold in
- * that second is refused at the checkout, which reads the database.
+ * The blacklist in this process's memory. A request for a hold checks this memory: at peak load thousands of such requests would
+ * query the table, and almost none of these fans is in it. Memory is at most a second behind the database. A listed fan who still
+ * gets a hold in that second is refused at the checkout, which reads the database.
  */
 export class CachedBlacklist extends BlacklistApi implements BlacklistCopies {
   private readonly fans = new ListedFans();
@@ -49,7 +49,10 @@ export class CachedBlacklist extends BlacklistApi implements BlacklistCopies {
     return refresh;
   }
 
-  /** Redis has another revision after a change, and none after a loss of its data. */
+  /**
+   * Writes the copy in Redis if its revision is not ours: the revision is another one after a change, and missing after Redis
+   * lost its data.
+   */
   async refreshRedis(): Promise<boolean> {
     if (!this.snapshot || (await this.redisCopy.revision()) === this.snapshot.revision) return false;
     await this.redisCopy.write(this.snapshot);
@@ -60,7 +63,7 @@ export class CachedBlacklist extends BlacklistApi implements BlacklistCopies {
     if (this.snapshot && (await this.store.revision()) === this.snapshot.revision) return;
     const startedAt = performance.now();
     this.snapshot = await this.store.all();
-    // Remaining times count from before the query: an entry may end some milliseconds too early, never too late.
+    // The remaining time of each entry counts from before the query: an entry may end some milliseconds too early, never too late.
     this.fans.replace(this.snapshot.fans, startedAt);
   }
 }

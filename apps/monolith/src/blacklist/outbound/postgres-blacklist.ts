@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import type { ListedFan } from '#domain/blacklist/listed-fans';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import { Blacklist, type Listing, type ListingChange } from '../application/ports.ts';
+import { Blacklist, type BlacklistEntry, type BlacklistChange } from '../application/ports.ts';
 
 /** SQL condition: the entry has not expired. Uses the database's clock, like every time limit in the project. */
 const IN_FORCE = '(until is null or until > clock_timestamp())';
@@ -10,8 +10,8 @@ const IN_FORCE = '(until is null or until > clock_timestamp())';
 const COLUMNS = `entry_id as id, user_id as "userId", reason, until, listed_by as "listedBy", listed_at as "listedAt"`;
 
 /**
- * Blocks other writers, not readers. It must be the first statement of the transaction, so that the transaction's snapshot shows
- * the changes of the writer before.
+ * Blocks other writers of the blacklist, not readers. The lock must be the first statement of the transaction, so that the
+ * transaction's snapshot shows what the previous writer committed.
  */
 const LOCK = 'lock table blacklist in share row exclusive mode';
 
@@ -33,7 +33,7 @@ const LIFT = `
     insert into blacklist_changes (user_id, action, by, at) select $1, 'lift', $2, $3 from removed where in_force
   ) select 1 from removed where in_force`;
 
-/** Revision and entries are read in one statement, so that they belong together. */
+/** Revision and entries are read in one statement, so that the entries are those of this revision. */
 const ALL = `
   select (select coalesce(max(id), 0) from blacklist_changes) as revision,
          coalesce((select json_agg(json_build_object(
@@ -58,7 +58,7 @@ export class PostgresBlacklist extends Blacklist {
     return row.now;
   }
 
-  async put(tx: Transaction, { id, userId, reason, until, listedBy, listedAt }: Listing): Promise<boolean> {
+  async put(tx: Transaction, { id, userId, reason, until, listedBy, listedAt }: BlacklistEntry): Promise<boolean> {
     const rows = await inside(tx).rows<{ isNew: boolean }>(PUT, [id, userId, reason, until, listedBy, listedAt]);
     return rows[0]?.isNew ?? false;
   }
@@ -67,10 +67,10 @@ export class PostgresBlacklist extends Blacklist {
     return (await inside(tx).rows(LIFT, [userId, by, at])).length > 0;
   }
 
-  async find(userId: string): Promise<{ listing: Listing | undefined; changes: readonly ListingChange[] }> {
+  async find(userId: string): Promise<{ listing: BlacklistEntry | undefined; changes: readonly BlacklistChange[] }> {
     const [[listing], changes] = await Promise.all([
-      this.dataSource.query<Listing[]>(`select ${COLUMNS} from blacklist where user_id = $1 and ${IN_FORCE}`, [userId]),
-      this.dataSource.query<ListingChange[]>(
+      this.dataSource.query<BlacklistEntry[]>(`select ${COLUMNS} from blacklist where user_id = $1 and ${IN_FORCE}`, [userId]),
+      this.dataSource.query<BlacklistChange[]>(
         `select action, reason, until, by, at from blacklist_changes where user_id = $1 order by id desc limit 100`,
         [userId],
       ),
@@ -78,8 +78,8 @@ export class PostgresBlacklist extends Blacklist {
     return { listing, changes };
   }
 
-  list({ before, limit }: { before: string | undefined; limit: number }): Promise<readonly Listing[]> {
-    return this.dataSource.query<Listing[]>(
+  list({ before, limit }: { before: string | undefined; limit: number }): Promise<readonly BlacklistEntry[]> {
+    return this.dataSource.query<BlacklistEntry[]>(
       `select ${COLUMNS} from blacklist where ${IN_FORCE} and ($1::uuid is null or entry_id < $1) order by entry_id desc limit $2`,
       [before ?? null, limit],
     );
@@ -94,7 +94,7 @@ export class PostgresBlacklist extends Blacklist {
     return new Set(rows.map(({ user_id }) => user_id));
   }
 
-  /** Grows with every change. */
+  /** The revision of the blacklist: a number that grows with every change. */
   async revision(): Promise<string> {
     const [row] = await this.dataSource.query<{ revision: string }[]>(
       'select coalesce(max(id), 0) as revision from blacklist_changes',

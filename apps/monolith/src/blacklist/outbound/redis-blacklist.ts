@@ -5,7 +5,7 @@ import type { BlacklistSnapshot } from './postgres-blacklist.ts';
 /** An HSET of 5,000 fans blocks Redis for about two milliseconds. */
 const FANS_PER_HSET = 5000;
 
-/** The waiting room's copy of the blacklist. The queue service reads it, because it never queries PostgreSQL. */
+/** The copy of the blacklist in Redis. The queue service reads this copy, because it never queries PostgreSQL. */
 export class RedisBlacklist {
   constructor(private readonly redis: RedisConnection) {}
 
@@ -27,7 +27,7 @@ export class RedisBlacklist {
     for (const [error] of (await change.exec()) ?? []) if (error) throw error;
   }
 
-  /** Tells the other processes to refresh their copies. */
+  /** Tells the other processes to refresh their copies of the blacklist. */
   async publishChange(): Promise<void> {
     await this.redis.publish(BLACKLIST_CHANNEL, 'changed');
   }

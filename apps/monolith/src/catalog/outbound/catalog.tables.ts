@@ -1,6 +1,7 @@
 import type { SaleStatus } from '#domain/catalog/sale';
 import { EntitySchema } from 'typeorm';
 
+/** A row of the table `matches`. */
 export interface MatchRow {
   id: string;
   home: string;
@@ -43,6 +44,7 @@ export const matchTable = new EntitySchema<MatchRow>({
   },
 });
 
+/** A row of the table `sectors`. */
 export interface SectorRow {
   id: string;
   matchId: string;

@@ -5,7 +5,7 @@ import { Brackets, Not, type DataSource, type EntityManager } from 'typeorm';
 import { CatalogApi, type CatalogMatch, type CatalogSector } from '../catalog.api.ts';
 import { matchTable, sectorTable, type MatchRow } from './catalog.tables.ts';
 
-/** A prepared statement without the ORM, because every settlement of a payment reads its match. */
+/** A prepared statement without the ORM, because the settlement of every payment reads the match. */
 const MATCH_BY_ID = `select ${Object.entries(matchTable.options.columns)
   .map(([property, column]) => `${column?.name ?? property} as "${property}"`)
   .join(', ')} from matches where id = $1`;

@@ -1,6 +1,6 @@
 import { AS_OF, ofMatch, type Invariant } from './invariant.ts';
 
-/** Every idempotency key has its answer, and no hold, order or message is stuck. */
+/** Invariants: every idempotency key has its answer, and no hold, order or message is stuck. */
 export const flowInvariants: readonly Invariant[] = [
   {
     name: 'idempotency-keys',

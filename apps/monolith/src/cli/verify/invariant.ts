@@ -12,9 +12,13 @@ export interface Invariant {
   readonly sql: string;
 }
 
-/** The cast is needed: PostgreSQL takes a parameter of unknown type minus an interval for an interval. */
+/**
+ * SQL for the time that decides what has expired. The cast is needed: without it PostgreSQL reads `$2 - interval '1 hour'` as an
+ * interval minus an interval.
+ */
 export const AS_OF = `$2::timestamptz`;
 
+/** SQL condition: the column is the match $1, or all matches are checked ($1 is null). */
 export const ofMatch = (column: string): string => `($1::uuid is null or ${column} = $1)`;
 
 /** SQL condition: the ticket is valid or used. Such a ticket is called living. */
@@ -26,6 +30,6 @@ export const isLivingTicket = (ticket: string): string => `${ticket}.status in (
  */
 export const holdEnd = (held: string): string => `date_trunc('milliseconds', ${held}.expires_at)`;
 
-/** SQL condition: the reservation is a living hold. An expired hold is not, even if its status has not been updated yet. */
+/** SQL condition: the reservation is a living hold. An expired hold is not living, even if its status has not been updated yet. */
 export const isLivingHold = (reservation: string): string =>
   `(${reservation}.status in ('held', 'ordered') and ${holdEnd(reservation)} > ${AS_OF})`;

@@ -12,8 +12,8 @@ const SEATS_OF_ORDERS = `
   where o.status = 'completed' and ${ofMatch('o.match_id')} group by o.id`;
 
 /**
- * The periods in which fans were on the blacklist. A request that began before the listing may still finish within a minute, so
- * periods of up to a minute are skipped.
+ * The periods in which fans were on the blacklist. A request that began before the fan was put on the blacklist may still finish
+ * within a minute, so periods of up to a minute are skipped.
  */
 const LISTED_PERIODS = `
   select user_id, at, ended from (
@@ -21,7 +21,7 @@ const LISTED_PERIODS = `
     from blacklist_changes) c
   where action = 'list' and ended > at + interval '1 minute'`;
 
-/** Reservations, orders, tickets and turns are consistent with each other. */
+/** Invariants: reservations, orders, tickets and turns are consistent with each other. */
 export const orderInvariants: readonly Invariant[] = [
   {
     name: 'reservation-sums',
@@ -77,7 +77,8 @@ export const orderInvariants: readonly Invariant[] = [
   {
     name: 'one-order-a-turn',
     sentence: 'at most one order of a turn awaits payment or was completed, and that order claims the turn',
-    // An order that was refunded because its payment came too late no longer claims its turn. The session token is a secret, so it is not printed.
+    // An order that was refunded because its payment came too late no longer claims its turn. The session token is a secret, so
+    // it is not printed.
     sql: `
       select r.match_id, array_agg(o.id) as order_ids,
              case when count(*) > 1 then count(*) || ' orders of one turn'
@@ -107,7 +108,8 @@ export const orderInvariants: readonly Invariant[] = [
         left join (${LISTED_PERIODS}) b on b.user_id = g.user_id and g.at > b.at + interval '1 minute' and g.at < b.ended`,
   },
   {
-    // The tables have no foreign keys: see migrations/0005-purchase.sql. The invariant reservation-sector checks the references to seats.
+    // The tables have no foreign keys: see migrations/0005-purchase.sql. The invariant reservation-sector checks the references
+    // to seats.
     name: 'references',
     sentence: 'every order has its reservation, and every payment intent and timeline entry has its order',
     isGlobal: true,

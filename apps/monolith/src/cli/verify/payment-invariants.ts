@@ -1,8 +1,9 @@
 import { isLivingTicket, ofMatch, type Invariant } from './invariant.ts';
 
 /**
- * Refunds: those that the sandbox has carried out, and those that still wait in the outbox. A refund may be in both, with the
- * same key. For another provider we see only the refunds in the outbox, because the provider keeps its own records.
+ * Refunds: those that the sandbox has carried out, and those that still wait in the outbox. A refund may be in both places, with
+ * the same key. If the provider is not the sandbox, we see only the refunds in the outbox, because that provider keeps its own
+ * records.
  */
 const REFUNDS = `
   select key, intent_id, amount_cents::bigint as cents from sandbox_refunds
@@ -31,7 +32,7 @@ const REFUNDED_SEATS = `
         having bool_or(t.status = 'refunded') and not bool_or(${isLivingTicket('t')})) refunded
   group by order_id`;
 
-/** Every captured payment is either a completed order or is refunded, exactly once. */
+/** Invariants: every captured payment either belongs to a completed order or is refunded, exactly once. */
 export const paymentInvariants: readonly Invariant[] = [
   {
     name: 'captured-payments',

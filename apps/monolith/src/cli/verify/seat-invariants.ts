@@ -1,6 +1,6 @@
 import { AS_OF, holdEnd, isLivingHold, isLivingTicket, ofMatch, type Invariant } from './invariant.ts';
 
-/** No seat is held, sold or ticketed twice, and no fan has more seats than the limit. */
+/** Invariants: no seat is held, sold or ticketed twice, and no fan has more seats than the limit. */
 export const seatInvariants: readonly Invariant[] = [
   {
     name: 'one-living-ticket',
@@ -10,7 +10,8 @@ export const seatInvariants: readonly Invariant[] = [
       from tickets t where ${isLivingTicket('t')} and ${ofMatch('t.match_id')} group by seat_id`,
   },
   {
-    // A sold seat without any ticket is found by completed-orders; a living ticket without a sold seat is found by tickets.
+    // Other invariants report related faults: completed-orders a sold seat without any ticket, tickets a living ticket without a
+    // sold seat.
     name: 'sold-seats',
     sentence: 'every sold seat belongs to the reservation of a completed order and has a living ticket',
     sql: `
@@ -49,7 +50,7 @@ export const seatInvariants: readonly Invariant[] = [
       where ${ofMatch('coalesce(r.match_id, s.match_id)')}`,
   },
   {
-    // A seat that two living holds claim is found by one-claim.
+    // A seat that two living holds claim is reported by the invariant one-claim instead.
     name: 'live-holds',
     sentence: 'every seat of a living hold is held by it until the hold ends, and every held seat belongs to a living hold',
     sql: `
@@ -72,7 +73,8 @@ export const seatInvariants: readonly Invariant[] = [
       where ${isLivingHold('r')} and ${ofMatch('r.match_id')}`,
   },
   {
-    // Seats bought before the limit was lowered may exceed it. The minute allows for holds that were in progress at that moment.
+    // Seats bought before the limit was lowered may exceed the new limit. The extra minute in the query allows for holds that
+    // were in progress when the limit was lowered.
     name: 'fan-limit',
     sentence: 'no fan has more seats of a match, in living holds and living tickets, than the limit at the time allowed',
     sql: `
@@ -89,7 +91,8 @@ export const seatInvariants: readonly Invariant[] = [
       group by h.match_id, h.user_id, m.max_tickets_per_fan, m.limit_lowered_at`,
   },
   {
-    // The limit is checked with the counter in fan_seats: the fan's reservations, plus tickets received, minus tickets given away or refunded.
+    // The limit is checked with the counter in fan_seats: the fan's reservations, plus tickets received, minus tickets given away
+    // or refunded.
     name: 'fan-seats',
     sentence: 'the seats that count towards a fan’s limit are the seats of the fan’s living holds and living tickets',
     sql: `
@@ -107,8 +110,9 @@ export const seatInvariants: readonly Invariant[] = [
 ];
 
 /**
- * SQL condition: the seat is sold, or held by another reservation; that reservation lists the seat and is living or completed.
- * It is evaluated only for rows that already look wrong, because it is a subquery per row.
+ * SQL condition: the seat is sold, or held by a reservation other than the given one, and the reservation that has the seat lists
+ * it and is completed or a living hold. The invariants evaluate the condition only for rows that already look wrong, because it
+ * is a subquery per row.
  */
 function isClaimedElsewhere(seatId: string, reservationId: string): string {
   return `exists (select 1 from seats x join reservation_seats xs on xs.seat_id = x.id and xs.reservation_id = x.reservation_id

@@ -60,7 +60,7 @@ describe('verifyDatabase for a sale with holds, orders, refunds and transfers', 
     }
   });
 
-  test('every invariant is broken by at least one of the cases above', () => {
+  test('every invariant is broken by at least one of the `brokenSales`', () => {
     const seen = new Set(brokenSales.flatMap(([found]) => found.split(' ')));
     expect([...seen].sort()).toEqual(names(invariants).sort());
   });
@@ -134,7 +134,7 @@ describe('verifyDatabase during a running sale', () => {
   /** Lets the hold expire in 20 ms, so that another fan can take its seats. */
   const shorten = (held: HeldSeats) => shop.dataSource.query(SHORTEN, [held.reservationId]);
 
-  test('does not see two claims when a seat of an expired hold is taken just before the snapshot', async () => {
+  test('does not report a seat as claimed twice if its hold expired and another fan took it just before the snapshot', async () => {
     const runner = shop.dataSource.createQueryRunner();
     await runner.startTransaction('REPEATABLE READ');
     const first = await hold(shop, match);
@@ -147,7 +147,7 @@ describe('verifyDatabase during a running sale', () => {
     expect(brokenInvariants(verification)).toEqual([]);
   });
 
-  test('accepts seats above a lowered limit if they were held before, also when they are paid afterwards', async () => {
+  test('accepts that a fan has more seats than a lowered limit if they were held before it was lowered, also when they are paid afterwards', async () => {
     const lowered = await putOnSale(shop, { sectors: [seated('East A', 1, 12)] });
     await buy(shop, await hold(shop, lowered));
     const underWay = await hold(shop, lowered);

@@ -5,20 +5,23 @@ import { orderInvariants } from './order-invariants.ts';
 import { paymentInvariants } from './payment-invariants.ts';
 import { seatInvariants } from './seat-invariants.ts';
 
+/** All invariants, in the order in which they are checked and printed. */
 export const invariants: readonly Invariant[] = [...seatInvariants, ...orderInvariants, ...paymentInvariants, ...flowInvariants];
 
-/** At most this many rows of each broken invariant are returned; `broken` is the full count. */
+/** At most this many rows of each broken invariant are returned; `Finding.broken` counts all of them. */
 const MAX_ROWS_SHOWN = 20;
 
+/** The result of checking one invariant. */
 export interface Finding {
   readonly name: string;
   readonly sentence: string;
-  /** The number of rows that were checked, and of those that break the invariant. */
   readonly checked: number;
+  /** How many of the checked rows break the invariant. `rows` has at most 20 of them. */
   readonly broken: number;
   readonly rows: readonly ({ readonly problem: string } & Readonly<Record<string, unknown>>)[];
 }
 
+/** The result of checking all invariants, as `verify --json` prints it. */
 export interface Verification {
   readonly ok: boolean;
   readonly as_of: string;
@@ -27,6 +30,7 @@ export interface Verification {
   readonly invariants: readonly Finding[];
 }
 
+/** The match that was to be verified does not exist. */
 export class UnknownMatch extends Error {
   constructor(matchId: string) {
     super(`There is no match ${matchId}.`);
@@ -35,7 +39,7 @@ export class UnknownMatch extends Error {
 
 /**
  * Checks all invariants of the database. All queries read one snapshot, so they see the state between two commits even while a
- * sale runs. They take no lock that would block buyers.
+ * sale runs. The queries take no lock that would block buyers.
  */
 export async function verifyDatabase(dataSource: DataSource, options: { matchId?: string } = {}): Promise<Verification> {
   const runner = dataSource.createQueryRunner();
@@ -50,7 +54,10 @@ export async function verifyDatabase(dataSource: DataSource, options: { matchId?
   }
 }
 
-/** As `verifyDatabase`, in the caller's transaction. It must be REPEATABLE READ, so that all statements use one snapshot. */
+/**
+ * Checks the invariants like `verifyDatabase`, but in a transaction that the caller has begun. The transaction must be REPEATABLE
+ * READ, so that all statements use one snapshot.
+ */
 export async function verifySnapshot(runner: QueryRunner, matchId: string | null): Promise<Verification> {
   const begunAt = performance.now();
   const asOf = await takeSnapshot(runner);
@@ -72,8 +79,8 @@ export async function verifySnapshot(runner: QueryRunner, matchId: string | null
 
 /**
  * Takes the snapshot, then reads the time that decides what has expired. A hold that is living at that time was living at every
- * commit in the snapshot, so its seats cannot belong to anyone else. `now()` is a little earlier than the snapshot: an expired
- * hold whose seat was taken in between would look like a second claim.
+ * commit in the snapshot, so its seats cannot belong to anyone else. We do not use `now()`, because it is a little earlier than
+ * the snapshot: an expired hold whose seat was taken in between would look like a second claim.
  *
  * Settings: enough memory for the joins, so that they need no temporary files. No JIT, which takes longer than it saves. No
  * parallel workers: each would group the whole table again (4 s instead of 2 s for 220,000 orders), and the running sale needs
@@ -89,7 +96,10 @@ async function takeSnapshot(runner: QueryRunner): Promise<string> {
   return row.as_of;
 }
 
-/** Counts first, which needs only the column `problem`. If the invariant is broken, reads its rows from the same snapshot. */
+/**
+ * Checks one invariant. Counts first, which needs only the column `problem`. If the invariant is broken, reads its rows from the
+ * same snapshot.
+ */
 async function examine(
   runner: QueryRunner,
   { name, sentence, sql }: Invariant,

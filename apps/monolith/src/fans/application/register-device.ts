@@ -1,7 +1,10 @@
 import type { TransactionManager } from '#application/transaction-manager';
 import type { Device, Devices } from './ports.ts';
 
-/** A limit on devices per fan: a faulty app may invent a new device id at each start, and each push goes to all devices. */
+/**
+ * The most devices of one fan. A faulty app may invent a new device id at each start, and each push goes to all devices of the
+ * fan.
+ */
 export const MAX_DEVICES = 20;
 
 /** Registers a device of a fan for pushes. */

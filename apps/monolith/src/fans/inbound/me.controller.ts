@@ -7,7 +7,7 @@ import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { ChangeProfile } from '../application/change-profile.ts';
 import { ForgetDevice } from '../application/forget-device.ts';
-import { Fans, unknownFan } from '../application/ports.ts';
+import { Fans, emptyProfile } from '../application/ports.ts';
 import { RegisterDevice } from '../application/register-device.ts';
 import { deviceBody, deviceIdParam, profileAnswer, profileBody } from './me.schemas.ts';
 
@@ -27,7 +27,7 @@ export class MeController {
   @ApiOperation({ summary: 'My profile' })
   @ApiOkResponse({ standardSchema: profileAnswer })
   async profile(@Caller() { userId }: CallerIdentity): Promise<z.infer<typeof profileAnswer>> {
-    return (await this.fans.find(userId)) ?? unknownFan;
+    return (await this.fans.find(userId)) ?? emptyProfile;
   }
 
   @Put()

@@ -3,7 +3,10 @@ import { z } from 'zod';
 
 const locale = z.enum(['hr', 'en']);
 
-/** All three fields are required and may be null, so that a client can send back what it read. */
+/**
+ * The body that replaces a profile. All fields are required; address and name may be null, so that a client can send back the
+ * profile it read.
+ */
 export const profileBody = z
   .strictObject({ email: emailAddress.nullable(), name: personName.nullable(), locale })
   .meta({ id: 'ProfileChange' });
@@ -16,7 +19,7 @@ export const deviceIdParam = z
   .string()
   .regex(/^[\w.-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, hyphens or underscores');
 
-/** FCM does not document a maximum token length. Current tokens have about 160 characters. */
+/** The body that registers a device. FCM does not document a maximum token length. Current tokens have about 160 characters. */
 export const deviceBody = z
   .strictObject({ fcm_token: z.string().regex(/^[\x21-\x7e]{1,1024}$/, 'must be 1 to 1024 visible ASCII characters') })
   .meta({ id: 'DeviceRegistration' });

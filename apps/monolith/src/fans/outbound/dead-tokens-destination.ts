@@ -2,7 +2,10 @@ import { deadTokens, DEVICES_DESTINATION } from '#contracts/dead-tokens';
 import type { Delivery, Destination, RelayedMessage } from '#platform/outbox/destination';
 import type { DataSource } from 'typeorm';
 
-/** Deletes the devices of dead tokens, which the notification worker reports. A repeated message has no further effect. */
+/**
+ * Deletes devices with a dead push token, which the notification worker reports when a push fails. A repeated message has no
+ * further effect.
+ */
 export class DeadTokensDestination implements Destination {
   readonly name = DEVICES_DESTINATION;
   readonly batchSize = 100;

@@ -1,9 +1,9 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
-import { unknownFan } from '../application/ports.ts';
+import { emptyProfile } from '../application/ports.ts';
 import { FansApi, type FanContact, type Locale } from '../fans.api.ts';
 
-/** Answers other contexts how to reach fans. */
+/** Reads the languages, addresses and devices of fans from PostgreSQL. */
 export class PostgresContacts extends FansApi {
   async contacts(tx: Transaction, userIds: readonly string[]): Promise<ReadonlyMap<string, FanContact>> {
     const rows = await inside(tx).rows<{ userId: string; locale: Locale | null; email: string | null; fcmTokens: string[] }>(
@@ -15,7 +15,7 @@ export class PostgresContacts extends FansApi {
     return new Map(
       rows.map(({ userId, locale, email, fcmTokens }) => [
         userId,
-        { userId, locale: locale ?? unknownFan.locale, email, fcmTokens },
+        { userId, locale: locale ?? emptyProfile.locale, email, fcmTokens },
       ]),
     );
   }

@@ -16,8 +16,8 @@ import {
 const LOCALES: readonly Locale[] = ['hr', 'en'];
 
 /**
- * Broadcasts: one push to many fans. Their devices are stored once, sorted by language, and each job covers a range of at most
- * 500 devices. So 100,000 devices need about 200 outbox rows and 200 jobs, not 100,000.
+ * Stores broadcasts: one push to many fans. The devices of a broadcast are stored once, sorted by language, and each job covers a
+ * range of at most 500 devices. So 100,000 devices need about 200 outbox rows and 200 jobs, not 100,000.
  */
 export class PostgresFanBroadcasts extends FanBroadcasts {
   constructor(
@@ -38,7 +38,10 @@ export class PostgresFanBroadcasts extends FanBroadcasts {
     return { hr: tokensIn('hr'), en: tokensIn('en') };
   }
 
-  /** Scans a few hundred thousand rows. Only operators use it, so we save the index, which every broadcast would have to maintain. */
+  /**
+   * Scans a few hundred thousand rows. There is no index, because only operators use this query and every broadcast would have to
+   * maintain the index.
+   */
   devicesIn(userId: string): Promise<BroadcastDevice[]> {
     return this.dataSource.query(
       `select broadcast_id as "broadcastId", ordinal from broadcast_devices

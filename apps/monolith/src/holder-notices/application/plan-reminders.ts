@@ -7,8 +7,8 @@ import type { NoticeMatches, Reminders } from './ports.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Finds matches that kick off within 24 hours and adds a job that reminds their ticket holders. Each kick-off is planned once,
- * even if several replicas run this at the same time.
+ * Finds matches that kick off within 24 hours and adds a job that reminds their ticket holders. The job is added once for each
+ * kick-off, even if several replicas run this use case at the same time.
  */
 export class PlanReminders {
   constructor(

@@ -1,5 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 
+/** What notices say about a match. */
 export interface NoticeMatch {
   readonly id: string;
   readonly name: string;
@@ -9,12 +10,14 @@ export interface NoticeMatch {
   readonly cancelReason: string | null;
 }
 
+/** The matches of the catalogue. */
 export abstract class NoticeMatches {
   abstract find(matchId: string): Promise<NoticeMatch | undefined>;
   /** Matches that kick off between now and `until`, by kick-off, without cancelled ones. */
   abstract comingUp(until: Date): Promise<readonly NoticeMatch[]>;
 }
 
+/** A fan with valid or used tickets for a match, and the seats of these tickets. */
 export interface Holder {
   readonly userId: string;
   /** The address to which the tickets were sent; null for a fan who only received a transferred ticket. */
@@ -34,7 +37,9 @@ export type HolderNotice =
   | { readonly kind: 'cancelled'; readonly match: NoticeMatch }
   | { readonly kind: 'coming up'; readonly match: NoticeMatch };
 
-/** Writes one mail for each holder with an address, in the holder's language. The mails are sent only if the transaction commits. */
+/**
+ * Writes one mail for each holder with an address, in the holder's language. The mails are sent only if the transaction commits.
+ */
 export abstract class MatchMails {
   abstract send(tx: Transaction, notice: HolderNotice, holders: readonly Holder[]): Promise<void>;
 }
@@ -42,9 +47,9 @@ export abstract class MatchMails {
 /** Push tokens of holders' devices, by the language of the holder. */
 export type HolderDevices = Readonly<Record<'hr' | 'en', readonly string[]>>;
 
-/** Writes one broadcast to all given devices. It is sent only if the transaction commits. */
+/** Writes one broadcast to all given devices. The broadcast is sent only if the transaction commits. */
 export abstract class MatchPushes {
-  /** Call it before the transaction, because it reads many rows. */
+  /** Reads the devices of these fans. Call it before the transaction, because it reads many rows. */
   abstract devicesOf(userIds: readonly string[]): Promise<HolderDevices>;
   abstract send(tx: Transaction, notice: HolderNotice, to: HolderDevices): Promise<void>;
 }
@@ -52,6 +57,6 @@ export abstract class MatchPushes {
 /** The kick-offs for which a reminder was planned. A match that is moved has a new kick-off and needs a new reminder. */
 export abstract class Reminders {
   abstract planned(matchIds: readonly string[]): Promise<readonly { matchId: string; kickoffAt: Date }[]>;
-  /** Marks the match's kick-off as planned. Returns false if another replica did so before. */
+  /** Marks the match's kick-off as planned. Returns false if another replica has marked it before. */
   abstract claim(tx: Transaction, match: NoticeMatch): Promise<boolean>;
 }

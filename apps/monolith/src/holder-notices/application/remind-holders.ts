@@ -2,12 +2,12 @@ import type { Clock } from '#application/clock';
 import { JobHandler, type Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
 import { isReminderDue, type RemindFans } from '#domain/notification/holder-notice';
-import { readPage, notifyPage, type HolderPage } from './holder-page.ts';
+import { readHolderPage, notifyHolderPage, type HolderPage } from './holder-page.ts';
 import type { Holders, MatchMails, MatchPushes, NoticeMatches } from './ports.ts';
 
 /**
  * Reminds one page of ticket holders of their match and adds the job for the next page. Does nothing if the match was cancelled
- * or moved out of the last 24 hours in the meantime.
+ * in the meantime, or moved so that its kick-off is more than 24 hours away.
  */
 export class RemindHolders extends JobHandler<RemindFans, HolderPage | undefined> {
   readonly class = 'remind_fans';
@@ -26,12 +26,12 @@ export class RemindHolders extends JobHandler<RemindFans, HolderPage | undefined
   async prepare({ matchId, afterUserId }: RemindFans): Promise<HolderPage | undefined> {
     const match = await this.matches.find(matchId);
     if (!match || match.isCancelled || !isReminderDue(match.kickoffAt, this.clock.now())) return undefined;
-    return readPage(match, afterUserId, this);
+    return readHolderPage(match, afterUserId, this);
   }
 
   async work(tx: Transaction, job: RemindFans, page: HolderPage | undefined): Promise<void> {
     if (!page) return;
-    const afterUserId = await notifyPage(tx, { kind: 'coming up', match: page.match }, page, this);
+    const afterUserId = await notifyHolderPage(tx, { kind: 'coming up', match: page.match }, page, this);
     if (afterUserId) await this.jobs.put(tx, [{ ...job, afterUserId }]);
   }
 }

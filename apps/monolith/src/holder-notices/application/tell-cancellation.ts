@@ -2,7 +2,7 @@ import { JobHandler, type Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
 import type { AnnounceCancellation } from '#domain/notification/holder-notice';
 import type { RefundMatch } from '#domain/purchase/refund';
-import { readPage, notifyPage, type HolderPage } from './holder-page.ts';
+import { readHolderPage, notifyHolderPage, type HolderPage } from './holder-page.ts';
 import type { Holders, MatchMails, MatchPushes, NoticeMatches } from './ports.ts';
 
 /**
@@ -24,12 +24,12 @@ export class TellCancellation extends JobHandler<AnnounceCancellation, HolderPag
 
   async prepare({ matchId, afterUserId }: AnnounceCancellation): Promise<HolderPage | undefined> {
     const match = await this.matches.find(matchId);
-    return match && readPage(match, afterUserId, this);
+    return match && readHolderPage(match, afterUserId, this);
   }
 
   async work(tx: Transaction, job: AnnounceCancellation, page: HolderPage | undefined): Promise<void> {
     if (!page) return;
-    const afterUserId = await notifyPage(tx, { kind: 'cancelled', match: page.match }, page, this);
+    const afterUserId = await notifyHolderPage(tx, { kind: 'cancelled', match: page.match }, page, this);
     if (afterUserId) return this.jobs.put(tx, [{ ...job, afterUserId }]);
     const refundJob: RefundMatch = { class: 'refund_match', matchId: job.matchId, afterOrderId: null, round: 0 };
     await this.jobs.put(tx, [refundJob]);

@@ -1,7 +1,7 @@
 import { JobHandler, type Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
 import type { AnnounceMatchChange } from '#domain/notification/holder-notice';
-import { readPage, notifyPage, type HolderPage } from './holder-page.ts';
+import { readHolderPage, notifyHolderPage, type HolderPage } from './holder-page.ts';
 import type { Holders, MatchMails, MatchPushes, HolderNotice, NoticeMatches } from './ports.ts';
 
 /**
@@ -24,14 +24,14 @@ export class TellMatchChange extends JobHandler<AnnounceMatchChange, HolderPage 
   async prepare({ matchId, afterUserId }: AnnounceMatchChange): Promise<HolderPage | undefined> {
     const match = await this.matches.find(matchId);
     if (!match || match.isCancelled) return undefined;
-    return readPage(match, afterUserId, this);
+    return readHolderPage(match, afterUserId, this);
   }
 
   async work(tx: Transaction, job: AnnounceMatchChange, page: HolderPage | undefined): Promise<void> {
     if (!page) return;
     const { previousKickoffAt, previousVenue } = job;
     const notice: HolderNotice = { kind: 'moved', match: page.match, previousKickoffAt, previousVenue };
-    const afterUserId = await notifyPage(tx, notice, page, this);
+    const afterUserId = await notifyHolderPage(tx, notice, page, this);
     if (afterUserId) await this.jobs.put(tx, [{ ...job, afterUserId }]);
   }
 }

@@ -17,7 +17,7 @@ const announceCancellation = z.object({ ...page, class: z.literal('announce_canc
 
 const remindFans = z.object({ ...page, class: z.literal('remind_fans') });
 
-/** The kinds of jobs of this context, with their schemas and handlers. */
+/** The three kinds of jobs that send notices to ticket holders, with their schemas and handlers. */
 export class NoticeJobs {
   readonly kinds: readonly JobKind[];
 

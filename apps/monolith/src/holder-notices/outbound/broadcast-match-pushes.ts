@@ -3,7 +3,10 @@ import { writePush, type PushContent, type PushText } from '#domain/notification
 import type { FanBroadcasts, Locale } from '../../fans/fans.api.ts';
 import { MatchPushes, type HolderNotice, type HolderDevices } from '../application/ports.ts';
 
-/** Sends a notice as one broadcast, in jobs of 500 devices. Except for a cancellation, the push is dropped after the kick-off. */
+/**
+ * Sends a notice to phones as one broadcast, in jobs of at most 500 devices. Except for a cancellation, the push is dropped after
+ * the kick-off.
+ */
 export class BroadcastMatchPushes extends MatchPushes {
   constructor(private readonly broadcasts: FanBroadcasts) {
     super();

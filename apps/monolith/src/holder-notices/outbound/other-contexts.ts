@@ -6,6 +6,7 @@ import { Holders, NoticeMatches, type Holder, type NoticeMatch } from '../applic
 const MATCHES_PER_READ = 100;
 const HOLDERS_PER_READ = 10_000;
 
+/** Reads the matches for notices from the catalogue context. */
 export class CatalogNoticeMatches extends NoticeMatches {
   constructor(private readonly catalog: CatalogApi) {
     super();

@@ -4,20 +4,23 @@ import type { JobCounts, JobFilter, JobView } from '../jobs.api.ts';
 
 /** The jobs of all queues: mails, pushes, general jobs and parked outbox messages. */
 export abstract class AllQueues {
-  /** Newest first, at most `filter.limit`. */
+  /** The jobs that match the filter, newest first, at most `filter.limit`. */
   abstract list(filter: JobFilter): Promise<readonly JobView[]>;
   abstract find(id: string): Promise<JobView | undefined>;
   abstract counts(): Promise<readonly JobCounts[]>;
-  /** The retry starts only if the transaction commits. Returns false if the job is no longer failed or parked. */
+  /**
+   * Retries a failed job. The retry starts only if the transaction commits. Returns false if the job is no longer failed or
+   * parked.
+   */
   abstract retry(tx: Transaction, job: JobView, by: string): Promise<boolean>;
   /**
-   * Deletes what PostgreSQL knows of the job in the transaction. Returns a function that removes the job from its queue: call it
-   * after the commit. Returns undefined if the job is no longer waiting or failed.
+   * Deletes, in the transaction, what PostgreSQL has stored about the job. Returns a function that removes the job from its
+   * queue: call it after the commit. Returns undefined if the job is no longer waiting or failed.
    */
   abstract drop(tx: Transaction, job: JobView, by: string): Promise<(() => Promise<void>) | undefined>;
 }
 
-/** Writes mails to the operators. They are sent only if the transaction commits. */
+/** Writes mails to the operators. The mails are sent only if the transaction commits. */
 export abstract class OperatorsMails {
   abstract send(tx: Transaction, alert: AlertOperators): Promise<void>;
 }

@@ -11,6 +11,7 @@ const alertOperators = z.object({
   at: z.iso.datetime(),
 });
 
+/** The kind of job that sends one alert to the operators. */
 export function alertJob(handler: TellOperators): JobKind {
   return { schema: alertOperators, handler };
 }

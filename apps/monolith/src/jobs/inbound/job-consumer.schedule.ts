@@ -11,13 +11,16 @@ import type { ConsumeLimits } from '../jobs.api.ts';
 
 /** Each running job uses one of the pool's 24 connections; most of them must stay free for requests. */
 const CONCURRENT_JOBS = 4;
-/** How long a stop waits for running jobs. Without Redis a stop always takes this long, because we cannot see whether a job runs. */
+/**
+ * How long a stop waits for running jobs. Without Redis a stop always takes this long, because we cannot see whether a job runs.
+ */
 const STOP_TIMEOUT_MS = 5000;
 const UPKEEP_INTERVAL_MS = 60_000;
-/** A failure recorded in PostgreSQL becomes an alert, and a due alert is sent, within this time. */
+/** Within this time a failure recorded in PostgreSQL becomes an alert, and an alert whose time has come is sent. */
 const ALERT_INTERVAL_MS = 5000;
 const POLL_INTERVAL_MS = 100;
 
+/** What `JobConsumer` needs to run jobs. */
 export abstract class ConsumerDependencies {
   abstract readonly transport: JobTransport;
   abstract readonly ledger: JobLedger;
@@ -26,7 +29,10 @@ export abstract class ConsumerDependencies {
   abstract readonly logger: Logger;
 }
 
-/** Runs the general jobs in every replica of the monolith. Also queues jobs again that Redis has lost, and sends due alerts. */
+/**
+ * Runs the general jobs (all jobs except mails and pushes) in every replica of the monolith. Also queues jobs again that Redis
+ * has lost, and sends alerts whose time has come.
+ */
 export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private runner: JobRunner | undefined;
   private readonly upkeep: RelayLoop;
@@ -60,7 +66,10 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
     await this.stopped;
   }
 
-  /** Runs one job at a time, so that it never starts more than `limit` jobs. */
+  /**
+   * Runs jobs until a limit is reached and returns how many it ran. Runs one job at a time, so that it never starts more than
+   * `limit` jobs.
+   */
   async consume({ limit, timeLimitSeconds, untilEmpty, stop }: ConsumeLimits): Promise<number> {
     const endAt = Date.now() + timeLimitSeconds * 1000;
     let done = 0;

@@ -3,6 +3,7 @@ import { pageQuery } from '#platform/http/paging';
 import { z } from 'zod';
 import { jobStates, queueNames, type JobView } from '../jobs.api.ts';
 
+/** The query parameters of `GET /ops/jobs`. */
 export const jobQuery = pageQuery.extend({
   state: z.enum(jobStates).optional(),
   queue: z.enum(queueNames).optional().meta({ description: '`outbox`: parked messages' }),
@@ -41,6 +42,7 @@ export const jobAnswer = z
 
 export const jobListAnswer = z.object({ items: z.array(jobAnswer), next_cursor: z.string().nullable() }).meta({ id: 'JobList' });
 
+/** A job in the format of the API. Addresses, names, tokens and codes are masked. */
 export function jobView(job: JobView): z.infer<typeof jobAnswer> {
   return {
     id: job.id,

@@ -17,13 +17,14 @@ import { AllQueues } from '../application/ports.ts';
 import type { JobCounts, JobFilter, JobState, JobView } from '../jobs.api.ts';
 
 /**
- * A search by template, or by a state that only the transport knows (waiting, delayed, active), filters in memory. It reads at
- * most this many general jobs.
+ * A search by template, or by a state that only the queue itself knows (waiting, delayed, active), filters in memory. Such a
+ * search reads at most this many general jobs.
  */
 const MAX_FILTERED_JOBS = 1000;
 
 type Found = Omit<JobView, 'interventions'>;
 
+/** The stores that `BullmqQueues` reads and changes. */
 export interface QueueDependencies {
   readonly notifications: NotificationQueues;
   readonly ledger: JobLedger;
@@ -34,7 +35,10 @@ export interface QueueDependencies {
   readonly ids: Ids;
 }
 
-/** Shows the notification queues in Redis, the ledger of general jobs and the parked outbox messages as one list. */
+/**
+ * Shows as one list: the jobs of the notification queues in Redis, the general jobs recorded in PostgreSQL, and the parked outbox
+ * messages.
+ */
 export class BullmqQueues extends AllQueues {
   constructor(private readonly parts: QueueDependencies) {
     super();

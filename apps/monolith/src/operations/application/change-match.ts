@@ -6,11 +6,13 @@ import { matchChanged } from '#domain/notification/holder-notice';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Catalog, Match, Queues } from './ports.ts';
 
+/** The fields that `PATCH /ops/matches/{id}` can change. */
 export type MatchFactsChange = Partial<Omit<Match, 'id' | 'saleStatus' | 'pauseReason' | 'cancelledAt' | 'cancelReason'>>;
 
 /**
- * All changes of an existing match by an operator. The waiting room is told first; the catalogue commits after it accepted. So if
- * the waiting room is down, nothing changes. If the process dies in between, repeating the request leads to the same state.
+ * All changes of an existing match by an operator. A change is sent to the waiting room first and committed to the catalogue
+ * after the waiting room has accepted it. So if the waiting room is down, nothing changes. If the process dies in between,
+ * repeating the request leads to the same state.
  */
 export class ChangeMatch {
   constructor(
@@ -68,7 +70,10 @@ export class ChangeMatch {
     });
   }
 
-  /** Decides again inside the transaction. The result must equal what the waiting room was told. */
+  /**
+   * Computes the change again from the match as the transaction reads it. Fails if the result is not what the waiting room was
+   * told.
+   */
   private async commit(tx: Transaction, sent: Match, decide: Decision): Promise<Match> {
     const match = await this.catalog.match(sent.id, tx);
     if (!match) throw new DomainError('NOT_FOUND', 'There is no such match.');
@@ -77,12 +82,15 @@ export class ChangeMatch {
       throw new DomainError('LOCK_TIMEOUT', 'Another request changed this match at the same time. Try again.');
     }
     await this.catalog.update(tx, id, facts);
-    // The job notifies the ticket holders. Whether the match has any is only checked when the job runs.
+    // The job notifies the ticket holders. Whether the match has ticket holders is only checked when the job runs.
     await this.jobs.put(tx, matchChanged(match, { id, ...facts }));
     return (await this.catalog.match(id, tx)) ?? { id, ...facts };
   }
 
-  /** After a failed commit: sends the state that is in the catalogue. If this fails too, the next change sends it. */
+  /**
+   * After a failed commit: sends the waiting room the state that is in the catalogue. If this call fails too, the next change of
+   * the match sends the state.
+   */
   private async syncAgain({ id, queueRequired }: Match): Promise<void> {
     if (!queueRequired) return;
     const match = await this.catalog.match(id).catch(() => undefined);
@@ -92,7 +100,10 @@ export class ChangeMatch {
 
 type Decision = (match: Match) => Partial<Omit<Match, 'id'>>;
 
-/** All fields are written, also `saleStatus`: a sale that opened at `opensAt` is stored as open and stays open if `opensAt` is moved. */
+/**
+ * The match after the change. All fields are written, also `saleStatus`: a sale that opened at `opensAt` is stored as open and
+ * stays open if `opensAt` is moved.
+ */
 function changed(match: Match, decide: Decision): Match {
   return { ...match, ...decide(match) };
 }

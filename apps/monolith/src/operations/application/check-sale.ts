@@ -4,10 +4,11 @@ import type { Match, Seats, RemainingSeats } from './ports.ts';
 import type { EndOrReopenSale } from './end-or-reopen-sale.ts';
 import type { ReportRemainingSeats, SentReport } from './report-remaining-seats.ts';
 
+/** What one check of a sale found, and what it told the waiting room. */
 export interface SaleCheckResult {
   readonly status: SaleStatus;
   readonly remaining: RemainingSeats;
-  /** What the waiting room knows now. Empty if it must be told again. */
+  /** What the waiting room knows now. Empty if the next check must tell it everything again. */
   readonly sent: SentReport;
   /** The error, if the waiting room could not be reached. */
   readonly failure?: unknown;

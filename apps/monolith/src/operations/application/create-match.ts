@@ -6,12 +6,13 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { CreateMatchCommand, PlannedSector } from '../operations.api.ts';
 import type { Catalog, Match, Seats, Sector } from './ports.ts';
 
+/** A match that was just created, with its sectors. */
 export interface CreatedMatch {
   readonly match: Match;
   readonly sectors: readonly Sector[];
 }
 
-/** The contract's limit. 120,000 seats are inserted in one transaction of a few seconds. */
+/** The most seats of one match, as the contract of the API says. 120,000 seats are inserted in one transaction of a few seconds. */
 export const MAX_SEATS = 120_000;
 
 /** Adds a match with its sectors to the catalogue, creates its seats, and tells the waiting room if the match needs a queue. */

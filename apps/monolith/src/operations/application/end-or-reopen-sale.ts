@@ -7,8 +7,8 @@ import type { Catalog, Queues, Seats } from './ports.ts';
 /**
  * Ends a sale when no seat is free or held, and reopens it when seats came back. The caller decides by a count that may be stale,
  * so the seats are read again in the transaction that changes the sale. If another transaction changes a seat at the same time,
- * SERIALIZABLE makes one of the two run again. The message to the waiting room commits with the change, so a crash delays it but
- * does not lose it. The queue lock keeps operators' changes of the same match out.
+ * SERIALIZABLE makes one of the two transactions run again. The message to the waiting room commits with the change, so a crash
+ * delays it but does not lose it. Under the queue lock no operator changes the same match at the same time.
  */
 export class EndOrReopenSale {
   constructor(

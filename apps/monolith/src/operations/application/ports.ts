@@ -2,6 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import type { SaleStatus } from '#domain/catalog/sale';
 import type { SeatGeometry } from '#domain/catalog/stadium-layout';
 
+/** A match with the settings of its queue and the state of its sale. */
 export interface Match {
   readonly id: string;
   readonly home: string;
@@ -20,6 +21,7 @@ export interface Match {
   readonly maxOpenWindows: number;
 }
 
+/** A part of the stadium with one price, for one match. */
 export interface Sector {
   readonly id: string;
   readonly matchId: string;
@@ -43,16 +45,20 @@ export interface RemainingSeats {
   readonly sectors: readonly { readonly sectorId: string; readonly available: number }[];
   readonly free: number;
   readonly held: number;
-  /** How many windows may be open: one for each free seat, plus the windows that hold seats, plus the idle windows. */
+  /**
+   * How many windows (turns) may be open so that each can still find a seat: one for each free seat, plus the windows that hold
+   * seats, plus the idle windows.
+   */
   readonly usefulWindows: number;
   /** The time of the count, in milliseconds of the database's clock. */
   readonly countedAtMs: number;
 }
 
+/** The seats of matches, which the purchase context owns. */
 export abstract class Seats {
-  /** A count that is at most a second old. Use it to inform, not to decide. */
+  /** Returns a count that is up to a second old: good enough to inform fans, not to change a sale. */
   abstract remaining(matchId: string): Promise<RemainingSeats>;
-  /** A count that starts after this call. */
+  /** Returns a count that starts after this call. */
   abstract countRemaining(matchId: string): Promise<RemainingSeats>;
   /** True if a seat is free or held, read in this transaction. */
   abstract hasRemaining(tx: Transaction, matchId: string): Promise<boolean>;
@@ -63,9 +69,12 @@ export abstract class Seats {
   ): Promise<void>;
 }
 
-/** The queues of the waiting room. An operator's change is sent to the queue before it commits, so a refused change changes nothing. */
+/**
+ * The queues of the waiting room, one for each match that needs one. An operator's change is sent to the waiting room before it
+ * is committed, so a change that the waiting room refuses changes nothing.
+ */
 export abstract class Queues {
-  /** Sends the state of the match. If `usefulWindows` is not given, it is counted. */
+  /** Sends the state of the match to the waiting room. Without `usefulWindows`, the useful windows are counted. */
   abstract sync(match: Match, usefulWindows?: number): Promise<void>;
   abstract reportRemaining(
     matchId: string,
@@ -76,6 +85,7 @@ export abstract class Queues {
   abstract withQueueLock<T>(matchId: string, work: () => Promise<T>): Promise<T>;
 }
 
+/** The seats, orders and revenue of a match. */
 export interface SeatTotals {
   readonly available: number;
   readonly held: number;
@@ -86,6 +96,7 @@ export interface SeatTotals {
   readonly orders: Readonly<Record<string, number>>;
 }
 
+/** How many fans wait, and what became of the turns of a match. */
 export interface QueueTotals {
   readonly waiting: number;
   readonly openWindows: number;
@@ -94,7 +105,10 @@ export interface QueueTotals {
   readonly expired: number;
 }
 
-/** The figures for the report. The queue's are null if the match has no queue or the queue service does not answer. */
+/**
+ * The figures of a match for operators. The figures of its queue are null if the match has no queue or the queue service does not
+ * answer.
+ */
 export abstract class MatchNumbers {
   abstract seats(matchId: string): Promise<SeatTotals>;
   abstract queue(match: Match): Promise<QueueTotals | null>;

@@ -11,8 +11,8 @@ export interface SentReport {
 const reportedStatuses: readonly SaleStatus[] = ['scheduled', 'open', 'paused'];
 
 /**
- * Tells the waiting room how many windows are useful, and the fans in line which sectors have seats. Each is sent only if it
- * differs from what was sent before. "No seats" is not sent here: that is the sale status `sold_out`.
+ * Tells the waiting room how many windows are useful (may still find a seat), and the fans in line which sectors have seats. Each
+ * report is sent only if it differs from the one sent before. "No seats" is not sent here: that is the sale status `sold_out`.
  *
  * Status and seats are read again under the queue lock. Every number sent to the waiting room is counted under that lock, so an
  * older count cannot overwrite a newer one. Otherwise the window of the fan who bought the last seat could be granted to the next

@@ -40,7 +40,7 @@ export class OperationsController {
   ): Promise<void> {
     return this.answers.give(
       reply,
-      () => this.createMatch.execute(schemas.createCommand(body)),
+      () => this.createMatch.execute(schemas.createMatchCommandOf(body)),
       ({ match, sectors }) => ({
         status: 201,
         location: `/api/v1/matches/${match.id}`,
@@ -135,8 +135,8 @@ export class OperationsController {
   @Get(':id/report')
   @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'Current sales figures of the match' })
-  @ApiOkResponse({ standardSchema: schemas.reportAnswer })
-  async report(@Param('id', { schema: givenId }) matchId: string): Promise<z.infer<typeof schemas.reportAnswer>> {
+  @ApiOkResponse({ standardSchema: schemas.matchReportAnswer })
+  async report(@Param('id', { schema: givenId }) matchId: string): Promise<z.infer<typeof schemas.matchReportAnswer>> {
     const { seats, queue } = await this.matchReport.execute(matchId);
     return {
       capacity: seats.available + seats.held + seats.sold + seats.blocked,

@@ -34,7 +34,7 @@ const facts = {
 export const createMatchRequest = z
   .strictObject({
     ...facts,
-    /** Cannot be changed later, because prices and orders use it. */
+    /** The currency cannot be changed later, because prices and orders use it. */
     currency: z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code'),
     queue_required: z.boolean(),
     processing_rate: rate.default(600),
@@ -83,7 +83,8 @@ export const opsMatchListAnswer = z
   .object({ items: z.array(opsMatchAnswer), next_cursor: z.string().nullable() })
   .meta({ id: 'OpsMatchList' });
 
-export const reportAnswer = z
+/** The answer of `GET /ops/matches/{id}/report`. */
+export const matchReportAnswer = z
   .object({
     capacity: z.int(),
     available: z.int(),
@@ -99,6 +100,7 @@ export const reportAnswer = z
   })
   .meta({ id: 'MatchReport' });
 
+/** A match in the format of the operators' API. It contains the sectors only if they are given. */
 export function opsMatchView(match: Match, sectors?: readonly Sector[]): z.infer<typeof opsMatchAnswer> {
   return {
     ...matchView(match),
@@ -117,7 +119,8 @@ function sectorOf(
   return { id, name: sectorName, kind, ...(gate ? { gate } : {}), price_cents: priceCents, currency, capacity };
 }
 
-export function createCommand(body: z.output<typeof createMatchRequest>): CreateMatchCommand {
+/** Converts the body of `POST /ops/matches` to a command. */
+export function createMatchCommandOf(body: z.output<typeof createMatchRequest>): CreateMatchCommand {
   return {
     home: body.home,
     away: body.away,

@@ -10,17 +10,25 @@ import { CheckSale, type SaleCheckResult } from '../application/check-sale.ts';
 import type { SentReport } from '../application/report-remaining-seats.ts';
 
 const MAX_MATCHES = 1000;
-/** CONTRACT §6: the waiting room learns within 2 s that a sector sold out or has seats again. The count may be one second old. */
+/**
+ * The time between two passes over the sales. CONTRACT §6: the waiting room learns within 2 s that a sector sold out or has seats
+ * again. The count of the seats may already be one second old.
+ */
 const POLL_INTERVAL_MS = 500;
-/** The interval for a sale whose numbers did not change since the last check, without a line and not about to sell out. */
+/**
+ * The time between two checks of a sale that has no line, is not about to sell out and whose numbers did not change since the
+ * last check.
+ */
 const QUIET_INTERVAL_MS = 3000;
 /**
- * An upper bound for the seats sold per second, higher than any rate we measured. A sale without a line is not checked before it
- * could be sold out at this rate, because no fan in line has to be informed.
+ * An upper bound for the seats sold per second, higher than any rate we measured. A sale without a line is checked again when it
+ * could be sold out at this rate, at the latest after MAX_INTERVAL_MS, because no fan in line has to be informed.
  */
 const MAX_SOLD_PER_SECOND = 5000;
 const MAX_INTERVAL_MS = 10_000;
-/** Useful windows are sent again after this time even if unchanged, because the waiting room may have lost or replaced them. */
+/**
+ * Useful windows are sent again after this time even if unchanged, because the waiting room may have lost or replaced the number.
+ */
 const RESEND_INTERVAL_MS = 10_000;
 
 interface WatchedSale {
@@ -32,7 +40,7 @@ interface WatchedSale {
 
 /**
  * Checks every sale twice a second: counts the remaining seats, tells the waiting room, and ends or reopens the sale. One replica
- * (the leader) does this for all. If it stops, another one takes over within a second, or within 15 s if it is frozen.
+ * (the leader) does this for all replicas. If it stops, another one takes over within a second, or within 15 s if it is frozen.
  */
 @Injectable()
 export class SaleWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -66,11 +74,11 @@ export class SaleWatch implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.leadership.giveUp();
   }
 
-  /** Checks every sale that is due. Returns false if another process is the leader. */
+  /** Checks every sale whose next check is due. Returns false if another process is the leader. */
   async runOnce(): Promise<boolean> {
     this.isLeading = await this.leadership.isLeader();
     const before = this.watched;
-    // Forget the old state: if we are not the leader, another process sends reports that we do not know.
+    // Forget what we reported: if we are not the leader, another process sends reports that we do not know.
     this.watched = new Map();
     if (!this.isLeading) return false;
     let isReachable = true;

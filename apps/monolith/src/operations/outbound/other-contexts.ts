@@ -15,8 +15,9 @@ import {
   type Sector,
 } from '../application/ports.ts';
 
-// This context owns no data. These adapters implement its ports by calling the APIs of other contexts.
+// The operations context owns no data. The adapters in this file implement its ports by calling the APIs of other contexts.
 
+/** The matches and sectors, in the catalogue context. */
 export class DelegatingCatalog extends Catalog {
   constructor(private readonly catalog: CatalogApi) {
     super();
@@ -35,6 +36,7 @@ export class DelegatingCatalog extends Catalog {
   }
 }
 
+/** The seats, in the purchase context. */
 export class DelegatingSeats extends Seats {
   constructor(private readonly purchase: PurchaseApi) {
     super();
@@ -57,6 +59,7 @@ export class DelegatingSeats extends Seats {
   }
 }
 
+/** The queues, in the waiting-room context. */
 export class DelegatingQueues extends Queues {
   constructor(private readonly waitingRoom: WaitingRoomApi) {
     super();
@@ -80,6 +83,7 @@ export class DelegatingQueues extends Queues {
   }
 }
 
+/** The figures of a match, from the purchase context and the waiting room. */
 export class DelegatingMatchNumbers extends MatchNumbers {
   constructor(
     private readonly purchase: PurchaseApi,

@@ -21,7 +21,10 @@ interface Confirmed {
   readonly status: SandboxIntentStatus;
 }
 
-/** Plays the fan on the provider's payment page: the payment succeeds, fails or is abandoned. The outbox sends the event to the shop. */
+/**
+ * Plays the part of the fan on the provider's payment page: the payment succeeds, fails or is abandoned. The outbox sends the
+ * event to the shop (this monolith).
+ */
 export class ConfirmSandboxPayment {
   readonly execute: (command: ConfirmSandboxPaymentCommand) => Promise<Confirmed>;
 
@@ -47,7 +50,10 @@ export class ConfirmSandboxPayment {
     return { intentId, status };
   }
 
-  /** Handles the usual case: the first, successful payment of an intent. Returns undefined for the others, which run one by one. */
+  /**
+   * Handles the usual case: the first, successful payment of an intent. Returns undefined for every other command; `confirm` then
+   * runs these one by one.
+   */
   private async confirmMany(
     tx: Transaction,
     commands: readonly ConfirmSandboxPaymentCommand[],

@@ -4,7 +4,7 @@ import { PaymentApi } from '../payment.api.ts';
 
 /** The payment provider. Other contexts call `PaymentApi` directly; they request refunds and cancellations through the outbox. */
 export abstract class PaymentProvider extends PaymentApi {
-  /** Refunds once for each key, however often it is called. */
+  /** Refunds the amount once for each key, however often it is called with that key. */
   abstract refund(refund: { intentId: string; amountCents: number; key: string }): Promise<void>;
   /** Cancels an intent, so that it can no longer be paid. Does nothing if it was paid or canceled before. */
   abstract cancel(intentId: string): Promise<void>;
@@ -13,6 +13,7 @@ export abstract class PaymentProvider extends PaymentApi {
 /** Outbox destination for the events that the sandbox sends to the shop. */
 export const SANDBOX_WEBHOOK_DESTINATION = 'sandbox-webhook';
 
+/** A payment intent of the sandbox: the one payment that a fan makes for an order. */
 export interface SandboxIntent {
   readonly id: string;
   readonly orderId: string;
@@ -26,14 +27,14 @@ export interface SandboxIntent {
 export abstract class SandboxIntents {
   /** Adds the intent, unless the order has one. Returns the intent of the order. */
   abstract addOnce(tx: Transaction, intent: Omit<SandboxIntent, 'status'>): Promise<SandboxIntent>;
-  /** The same for many different orders. The result lacks orders that had an intent already. */
+  /** Adds the intents of many different orders at once. The result lacks orders that had an intent already. */
   abstract addNew(
     tx: Transaction,
     intents: readonly Omit<SandboxIntent, 'status'>[],
   ): Promise<ReadonlyMap<string, SandboxIntent>>;
   /** Returns the intent, locked until the transaction ends. */
   abstract lock(tx: Transaction, intentId: string): Promise<SandboxIntent | undefined>;
-  /** Locks and returns the intents that no other transaction has locked. Does not wait. */
+  /** Locks and returns the intents that no other transaction has locked. Does not wait for the locked ones. */
   abstract lockAvailable(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, SandboxIntent>>;
   abstract setStatus(tx: Transaction, intentIds: readonly string[], status: SandboxIntentStatus): Promise<void>;
   abstract refunds(tx: Transaction, intentId: string): Promise<readonly { key: string; amountCents: number }[]>;

@@ -9,9 +9,12 @@ test.each([
   ['failed', 'abandoned', 'failed', undefined],
   ['succeeded', 'succeeded', 'succeeded', undefined],
   ['refunded', 'succeeded', 'refunded', undefined],
-] as const)('an intent that is %s with the outcome %s becomes %s and sends the event %s', (status, outcome, becomes, event) => {
-  expect(confirmSandboxIntent(status, outcome)).toEqual({ status: becomes, event });
-});
+] as const)(
+  'a payment intent with the status %s and the outcome %s gets the status %s and sends the event %s',
+  (status, outcome, becomes, event) => {
+    expect(confirmSandboxIntent(status, outcome)).toEqual({ status: becomes, event });
+  },
+);
 
 test.each([
   ['canceled', 'succeeded'],
@@ -20,7 +23,7 @@ test.each([
   ['succeeded', 'failed'],
   ['succeeded', 'abandoned'],
   ['refunded', 'failed'],
-] as const)('an intent that is %s refuses the outcome %s', (status, outcome) => {
+] as const)('a payment intent with the status %s refuses the outcome %s', (status, outcome) => {
   expect(() => confirmSandboxIntent(status, outcome)).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
 });
 
@@ -30,7 +33,7 @@ test.each([
   ['succeeded', undefined],
   ['canceled', undefined],
   ['refunded', undefined],
-] as const)('canceling an intent that is %s makes it %s (undefined: unchanged)', (status, becomes) => {
+] as const)('canceling a payment intent with the status %s gives it the status %s (undefined: unchanged)', (status, becomes) => {
   expect(cancelSandboxIntent(status)).toBe(becomes);
 });
 
@@ -41,6 +44,9 @@ test.each([
   ['more than the remaining amount', { status: 'succeeded', amountCents: 9000, refundedCents: 4500 }, 4501, undefined],
   ['nothing', { status: 'succeeded', amountCents: 9000, refundedCents: 0 }, 0, undefined],
   ['an intent that was never paid', { status: 'failed', amountCents: 9000, refundedCents: 0 }, 9000, undefined],
-] as const)('a refund of %s changes the status as expected or is refused', (_, intent, amountCents, becomes) => {
-  expect(refundSandboxIntent(intent, amountCents)).toBe(becomes);
-});
+] as const)(
+  'a refund of %s changes the status of the payment intent as listed, or is refused',
+  (_, intent, amountCents, becomes) => {
+    expect(refundSandboxIntent(intent, amountCents)).toBe(becomes);
+  },
+);

@@ -8,6 +8,7 @@ import { DomainError } from '#domain/shared/domain-error';
  *    └──canceled──▶ canceled ◀──canceled──┘
  */
 export type SandboxIntentStatus = 'requires_payment' | 'failed' | 'succeeded' | 'canceled' | 'refunded';
+/** What a fan can choose on the sandbox's payment page. */
 export const sandboxOutcomes = ['succeeded', 'failed', 'abandoned'] as const;
 export type SandboxOutcome = (typeof sandboxOutcomes)[number];
 export type SandboxEventType = 'payment_intent.succeeded' | 'payment_intent.payment_failed';
@@ -18,7 +19,7 @@ interface SandboxConfirmation {
   readonly event: SandboxEventType | undefined;
 }
 
-/** The new status after the fan's choice. Throws INVALID_STATE if the choice is not possible. */
+/** The new status of the intent after the fan's choice. Throws INVALID_STATE if the choice is not possible. */
 export function confirmSandboxIntent(status: SandboxIntentStatus, outcome: SandboxOutcome): SandboxConfirmation {
   const isPaid = status === 'succeeded' || status === 'refunded';
   if (status === 'canceled') throw new DomainError('INVALID_STATE', 'This payment was canceled.');
@@ -29,12 +30,17 @@ export function confirmSandboxIntent(status: SandboxIntentStatus, outcome: Sandb
     : { status: 'failed', event: 'payment_intent.payment_failed' };
 }
 
-/** The new status after a cancellation. Undefined if the intent cannot be canceled any more, which is not an error. */
+/**
+ * The new status of the intent after a cancellation. Undefined if the intent cannot be canceled any more, which is not an error.
+ */
 export function cancelSandboxIntent(status: SandboxIntentStatus): SandboxIntentStatus | undefined {
   return status === 'requires_payment' || status === 'failed' ? 'canceled' : undefined;
 }
 
-/** The new status after a refund. Undefined if the refund is not allowed, for example because it exceeds what was paid. */
+/**
+ * The new status of the intent after a refund. Undefined if the refund is not allowed, for example because it exceeds what was
+ * paid.
+ */
 export function refundSandboxIntent(
   intent: { status: SandboxIntentStatus; amountCents: number; refundedCents: number },
   amountCents: number,

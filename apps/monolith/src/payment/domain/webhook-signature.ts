@@ -2,9 +2,9 @@
 export const SIGNATURE_TOLERANCE_SECONDS = 300;
 
 interface WebhookSignature {
-  /** Seconds since 1970, as signed. */
+  /** The time of signing, in seconds since 1970. */
   readonly timestamp: number;
-  /** 32 bytes each, in lower-case hex. There are several while the provider changes its secret. */
+  /** The signatures of scheme v1, each 32 bytes in lower-case hex. There are several while the provider changes its secret. */
   readonly v1: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export function parseSignatureHeader(header: string): WebhookSignature | undefin
   return { timestamp: Number(timestamp), v1 };
 }
 
-/** Checks both directions: a signature from the future would stay valid for too long. */
+/** True if the time of signing is at most 300 s before or after now. A signature from the future would stay valid for too long. */
 export function isFresh(timestamp: number, nowMs: number): boolean {
   return Math.abs(nowMs / 1000 - timestamp) <= SIGNATURE_TOLERANCE_SECONDS;
 }

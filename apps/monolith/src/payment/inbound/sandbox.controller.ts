@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import type { MonolithConfig } from '../../config.ts';
 import { CONFIG } from '../../tokens.ts';
 import { ConfirmSandboxPayment } from '../application/confirm-sandbox-payment.ts';
-import { confirmationRequest, confirmationAnswer, sandboxIntentId } from './sandbox.schemas.ts';
+import { sandboxConfirmationRequest, sandboxConfirmationAnswer, sandboxIntentId } from './sandbox.schemas.ts';
 
 /** Plays the provider's payment page: a client with the `confirm_url` chooses the outcome of the payment. */
 @ApiTags('sandbox')
@@ -26,11 +26,11 @@ export class SandboxController {
     refusals: ['NOT_FOUND', 'INVALID_STATE'],
   })
   @ApiOperation({ summary: 'Choose how a sandbox payment ends' })
-  @ApiAcceptedResponse({ standardSchema: confirmationAnswer })
+  @ApiAcceptedResponse({ standardSchema: sandboxConfirmationAnswer })
   async confirm(
     @Param('intent_id', { schema: sandboxIntentId }) intentId: string,
-    @Body({ schema: confirmationRequest }) { outcome }: z.output<typeof confirmationRequest>,
-  ): Promise<z.output<typeof confirmationAnswer>> {
+    @Body({ schema: sandboxConfirmationRequest }) { outcome }: z.output<typeof sandboxConfirmationRequest>,
+  ): Promise<z.output<typeof sandboxConfirmationAnswer>> {
     // With a real provider, confirming an old sandbox intent would give a ticket away without money.
     if (this.config.PAYMENT_PROVIDER !== 'sandbox')
       throw new RequestRefused('NOT_FOUND', { detail: 'There is no such payment.' });

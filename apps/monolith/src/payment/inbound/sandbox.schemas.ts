@@ -1,10 +1,10 @@
 import { sandboxOutcomes } from '../domain/sandbox-intent.ts';
 import { z } from 'zod';
 
-/** Only checks the format. Whether the intent exists is checked in the database. */
+/** The format of an intent's id. Whether the intent exists is checked in the database. */
 export const sandboxIntentId = z.string().regex(/^\w{1,100}$/, 'is not an intent id');
 
-export const confirmationRequest = z
+export const sandboxConfirmationRequest = z
   .strictObject({
     outcome: z
       .enum(sandboxOutcomes)
@@ -12,6 +12,6 @@ export const confirmationRequest = z
   })
   .meta({ id: 'SandboxConfirmation' });
 
-export const confirmationAnswer = z
+export const sandboxConfirmationAnswer = z
   .object({ intent_id: z.string(), status: z.enum(['requires_payment', 'failed', 'succeeded', 'canceled', 'refunded']) })
   .meta({ id: 'SandboxPayment' });

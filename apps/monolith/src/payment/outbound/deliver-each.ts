@@ -7,8 +7,8 @@ import type { Delivery, RelayedMessage } from '#platform/outbox/destination';
 export type FailureCause = 'poison' | 'failed' | 'outage';
 
 /**
- * Delivers each message on its own. If all of them fail because of an outage, it throws: the relay then counts no attempt, so
- * that an outage of an hour parks no refund.
+ * Delivers each message on its own. If all messages fail because of an outage, it throws: the relay then counts no failed attempt
+ * for any of them, so that an outage of an hour parks no refund.
  */
 export async function deliverEach(
   messages: readonly RelayedMessage[],

@@ -50,7 +50,7 @@ test('PaymentsDestination sends refunds and cancellations to the provider', asyn
   expect(provider.commands).toEqual(['refund pi_1 500 refund:pi_1', 'cancel pi_2']);
 });
 
-test('each command in a batch has its own outcome', async () => {
+test('each command to the payment provider in a batch has its own outcome', async () => {
   const ids = ['pi_1', 'pi_outage', 'pi_stuck', 'pi_refused', 'pi_defect'];
   const deliveries = await new PaymentsDestination(new ScriptedProvider(errors)).deliver(ids.map(refund));
   expect(deliveries).toEqual([
@@ -62,12 +62,12 @@ test('each command in a batch has its own outcome', async () => {
   ]);
 });
 
-test('during an outage deliver throws, so that no command counts an attempt', async () => {
+test('during an outage of the payment provider `deliver` throws, so that no command uses up one of its attempts', async () => {
   const destination = new PaymentsDestination(new ScriptedProvider(errors));
   await expect(destination.deliver([refund('pi_outage'), refund('pi_outage')])).rejects.toBe(errors.pi_outage);
 });
 
-test('a command that fails while the provider works counts an attempt, so that its retries end', async () => {
+test('a command that fails while the payment provider works uses up one of its attempts, so that its retries end', async () => {
   const destination = new PaymentsDestination(new ScriptedProvider(errors));
   expect(await destination.deliver([refund('pi_stuck')])).toMatchObject([{ outcome: 'failed' }]);
 });
@@ -79,7 +79,7 @@ test.each([
   ['a refund of a negative amount', { kind: 'refund', intentId: 'pi_1', amountCents: -5, key: 'k' }],
   ['a refund of half a cent', { kind: 'refund', intentId: 'pi_1', amountCents: 0.5, key: 'k' }],
   ['a refund without a key', { kind: 'refund', intentId: 'pi_1', amountCents: 5 }],
-])('%s is poison and is not sent to the provider', async (_, body) => {
+])('%s can never be delivered (outcome `poison`) and is not sent to the payment provider', async (_, body) => {
   const provider = new ScriptedProvider({});
   expect(await new PaymentsDestination(provider).deliver([message('1', body)])).toMatchObject([{ outcome: 'poison' }]);
   expect(provider.commands).toEqual([]);

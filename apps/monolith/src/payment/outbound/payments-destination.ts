@@ -17,8 +17,8 @@ const paymentCommand = z.discriminatedUnion('kind', [
 ]) satisfies z.ZodType<PaymentCommand>;
 
 /**
- * Sends refunds and cancellations to the provider after our commit. A repeat has no second effect: the provider recognises a
- * refund by its key, and a canceled intent stays canceled.
+ * Sends refunds and cancellations to the payment provider after our commit. A repeated command has no second effect: the provider
+ * recognises a refund by its key, and a canceled intent stays canceled.
  */
 export class PaymentsDestination implements Destination {
   readonly name = PAYMENTS_DESTINATION;

@@ -2,8 +2,8 @@ import { DomainError } from '#domain/shared/domain-error';
 import { RequestRefused } from '#platform/http/request-refused';
 
 /**
- * The provider did not answer, answered too late, or asked us to try later. We do not know whether the call had an effect, so it
- * is repeated with the same key. At the checkout the fan is told to try again.
+ * The payment provider did not answer, answered too late, or asked us to try later. We do not know whether the call had an
+ * effect, so the call is repeated with the same key. At the checkout the fan is told to try again.
  */
 export class ProviderUnavailable extends RequestRefused {
   constructor(
@@ -17,7 +17,10 @@ export class ProviderUnavailable extends RequestRefused {
   }
 }
 
-/** The provider refused the call, and a repeat would be refused too. This is a mistake of ours that an operator must look at. */
+/**
+ * The payment provider refused the call, and a repeat would be refused too. The refusal is caused by a mistake of ours that an
+ * operator must look at.
+ */
 export class ProviderRefused extends Error {
   constructor(
     reason: string,

@@ -11,7 +11,7 @@ import { readEvent, readWebhook } from './webhooks.ts';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /**
- * The largest multiple of 62 that fits into a byte. Bytes at or above it are drawn again. Otherwise the first letters of the
+ * The largest multiple of 62 that fits into a byte. A random byte at or above it is drawn again. Otherwise the first letters of the
  * alphabet would be more likely than the others.
  */
 const BYTE_LIMIT = 256 - (256 % BASE62.length);
@@ -25,8 +25,8 @@ function randomText(length: number): string {
 
 /**
  * A payment provider of our own for development and tests. It keeps its own intents in its own transactions, and the shop uses it
- * like Stripe: it sends its events as signed webhooks. Its transactions are steps (`stepTogether`, `runStep`), so they do not
- * store the idempotency row: the caller's key belongs to the checkout.
+ * like Stripe: the sandbox sends its events as signed webhooks. Its transactions are steps (`stepTogether`, `runStep`), so they
+ * do not store an idempotency row: the idempotency key of the request belongs to the checkout.
  */
 export class SandboxPayments extends PaymentProvider {
   private readonly add: (intent: Omit<SandboxIntent, 'status'>) => Promise<SandboxIntent>;

@@ -11,7 +11,10 @@ import { signWebhook } from './webhooks.ts';
 
 const TIMEOUT_MS = 5000;
 
-/** Sends the sandbox's events to the shop until it answers 2xx. It signs at sending, because a signature would expire in the outbox. */
+/**
+ * Sends each event of the sandbox to the shop until the shop answers 2xx. An event is signed when it is sent, because a signature
+ * would expire in the outbox.
+ */
 export class SandboxWebhooks implements Destination {
   readonly name = SANDBOX_WEBHOOK_DESTINATION;
   readonly batchSize = 64;
@@ -44,9 +47,9 @@ export class SandboxWebhooks implements Destination {
   }
 }
 
-/** Posts webhooks over kept-alive connections. It does not use `fetch`, which costs three times as much per request. */
+/** Posts webhooks over kept-alive connections. We do not use `fetch`, which costs three times as much per request. */
 class WebhookConnection {
-  /** Parsed once: parsing a URL costs a tenth of a request. */
+  /** The webhook's URL, parsed once: parsing a URL costs a tenth of a request. */
   private readonly target: http.RequestOptions;
   private readonly request: typeof http.request;
 

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { ProviderUnavailable, ProviderRefused } from './provider-errors.ts';
 
 const TIMEOUT_MS = 10_000;
-/** An intent has about 2 KB, so an answer of a megabyte does not come from Stripe. */
+/** A payment intent has about 2 KB, so an answer of a megabyte does not come from Stripe. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** The parts of an error that we keep. We drop the message, because it may quote what we sent, even our secret key. */
+/** The parts of Stripe's error answer that we keep. We drop the message, because it may quote what we sent, even our secret key. */
 const refusal = z.object({ error: z.object({ type: z.string().max(100), code: z.string().max(100).optional() }) });
 
 interface Call<S extends z.ZodType> {
@@ -18,7 +18,10 @@ interface Call<S extends z.ZodType> {
   readonly answer: S;
 }
 
-/** Calls Stripe's documented HTTP API: forms in, JSON out. It never retries: the caller decides that. */
+/**
+ * Calls Stripe's documented HTTP API: forms in, JSON out. The client never retries a call: its caller decides whether to call
+ * again.
+ */
 export class StripeClient {
   constructor(private readonly options: { base: string; secretKey: string; timeoutMs?: number }) {}
 
@@ -44,7 +47,8 @@ export class StripeClient {
     const { type, code } = refusal.safeParse(asJson(text)).data?.error ?? {};
     const reason = [summary, type, code].filter(Boolean).join(' ');
     if (status === 400 || status === 402 || status === 404) throw new ProviderRefused(reason, code, { status, type });
-    // 401 and 403: our settings are wrong. 409: a call with the same key is running. 429 and 5xx: Stripe is busy or down. 3xx: not Stripe.
+    // 401 and 403: our settings are wrong. 409: a call with the same key is running. 429 and 5xx: Stripe is busy or down. 3xx:
+    // not Stripe.
     throw new ProviderUnavailable(reason, status >= 500 && replayed);
   }
 

@@ -2,7 +2,7 @@ import type { Clock } from '#application/clock';
 import { toProblem } from '#platform/http/problem';
 import { randomUUID } from 'node:crypto';
 import { describePaymentProvider } from '../testing/payment-provider.contract.ts';
-import { FakeStripe, type Fault } from '../testing/fake-stripe.ts';
+import { FakeStripe, type StripeFault } from '../testing/fake-stripe.ts';
 import { StripeClient } from './stripe-client.ts';
 import { StripePayments } from './stripe-payments.ts';
 
@@ -38,7 +38,7 @@ describePaymentProvider('Stripe', () => ({
 const order = () => ({ orderId: randomUUID(), amountCents: 9000, currency: 'EUR' });
 const providerUnavailable = expect.objectContaining({ code: 'DEPENDENCY_UNAVAILABLE' });
 
-const faults: Fault[] = [
+const faults: StripeFault[] = [
   'hang',
   'hang after the effect',
   'reset',
@@ -53,7 +53,7 @@ const faults: Fault[] = [
 ];
 
 test.each(faults)(
-  'fault "%s" while an intent is created: the fan gets 503, and the next try returns the only intent of the order',
+  'Stripe fails with "%s" while an intent is created: the fan gets 503, and the next try returns the only intent of the order',
   async (fault) => {
     const newOrder = order();
     peer.faults.push(fault);
@@ -66,7 +66,7 @@ test.each(faults)(
   },
 );
 
-test.each(faults)('fault "%s" during a refund: after the next try the money is refunded once', async (fault) => {
+test.each(faults)('Stripe fails with "%s" during a refund: after the next try the money is refunded once', async (fault) => {
   const { intentId } = await stripe.createIntent(order());
   peer.pay(intentId);
   peer.faults.push(undefined, fault);
@@ -76,7 +76,7 @@ test.each(faults)('fault "%s" during a refund: after the next try the money is r
   expect(await refundedCents(intentId)).toBe(9000);
 });
 
-test('an error that Stripe repeats for its idempotency key has isOnlyThisCall, an outage does not', async () => {
+test('an error that Stripe replays for the same idempotency key has isOnlyThisCall: true, an outage has false', async () => {
   const { intentId } = await stripe.createIntent(order());
   peer.pay(intentId);
   peer.faults.push(undefined, '500');
@@ -120,14 +120,14 @@ test('a redirect from Stripe is not followed', async () => {
   expect(peer.requests).toEqual(['POST /v1/payment_intents']);
 });
 
-test('a wrong secret key is DEPENDENCY_UNAVAILABLE for the fan, and the key is in no error message', async () => {
+test('a wrong Stripe secret key is DEPENDENCY_UNAVAILABLE for the fan, and the key is in no error message', async () => {
   const failed = await adapter('sk_live_wrong')
     .createIntent(order())
     .catch((error: unknown) => error as Error);
   expect(failed).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', message: 'POST payment_intents: 401 invalid_request_error' });
 });
 
-test.each<[string, { amountCents?: number; currency?: string }, Fault | undefined, string]>([
+test.each<[string, { amountCents?: number; currency?: string }, StripeFault | undefined, string]>([
   ['an amount that is too small', { amountCents: 49 }, undefined, 'amount_too_small'],
   ['an amount that is too large', { amountCents: 100_000_000 }, undefined, 'amount_too_large'],
   ['an unsupported currency', { currency: 'KUNA' }, undefined, 'parameter_invalid_empty'],
@@ -138,8 +138,8 @@ test.each<[string, { amountCents?: number; currency?: string }, Fault | undefine
   expect(toProblem(refused, 'r')).toMatchObject({ status: 402, body: { code: 'PAYMENT_REFUSED', reason } });
 });
 
-test.each<Fault>(['404', '400 outside the API'])(
-  'answer "%s" to creating an intent is DEPENDENCY_UNAVAILABLE, not a refused payment',
+test.each<StripeFault>(['404', '400 outside the API'])(
+  'the answer "%s" when an intent is created is DEPENDENCY_UNAVAILABLE, not a refused payment',
   async (fault) => {
     peer.faults.push(fault);
     await expect(stripe.createIntent(order())).rejects.toThrow(providerUnavailable);

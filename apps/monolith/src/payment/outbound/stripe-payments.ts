@@ -73,7 +73,7 @@ export class StripePayments extends PaymentProvider {
         fields: { cancellation_reason: 'abandoned' },
         answer: z.object({ id: z.string() }),
       })
-      // The intent was paid or canceled before, or is being paid now. A payment event will report which.
+      // The intent was paid or canceled before, or is being paid now. A payment event will report which of these it is.
       .catch(ignoreRefusal('payment_intent_unexpected_state'));
   }
 
@@ -95,7 +95,7 @@ export class StripePayments extends PaymentProvider {
           fields: { payment_intent: intentId, amount: String(amountCents), [`metadata[${REFUND_KEY}]`]: key },
           answer: refund,
         })
-        // The whole payment was already refunded by hand.
+        // Ignored, because the whole payment was already refunded by hand.
         .catch(ignoreRefusal('charge_already_refunded'))
     );
   }

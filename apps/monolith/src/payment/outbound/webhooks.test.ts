@@ -34,7 +34,7 @@ test.each([
   expect(signed(event(type))).toMatchObject({ eventId: 'evt_1', type, ...expected });
 });
 
-test('an event of another type is accepted without a payment intent', () => {
+test('an event whose type we do not use is accepted without a payment intent', () => {
   expect(signed(event('payout.paid', 'whatever')).outcome).toBe('other');
 });
 

@@ -45,13 +45,13 @@ interface IncomingWebhook {
   readonly now: Date;
 }
 
-/** Checks the signature over the raw bytes before it parses them. */
+/** Reads a webhook of the payment provider. Checks the signature over the raw bytes before it parses them. */
 export function readWebhook(incoming: IncomingWebhook): PaymentEvent {
   assertSigned(incoming);
   return readEvent(asJson(incoming.rawBody));
 }
 
-/** Parses an event that is known to be authentic. Throws VALIDATION_FAILED if it is malformed. */
+/** Parses an event of the payment provider that is known to be authentic. Throws VALIDATION_FAILED if it is malformed. */
 export function readEvent(given: unknown): PaymentEvent {
   const event = envelope.safeParse(given);
   if (!event.success) throw refused('The body is not an event.');

@@ -8,10 +8,10 @@ interface ReceivedWebhook {
   readonly body: Buffer;
 }
 
-/** A fake of the shop's webhook route: records all webhooks and gives the answers that the test sets. */
+/** A fake of the route where the shop receives payment webhooks: records all webhooks and gives the answers that the test sets. */
 export class FakeShop {
   readonly received: ReceivedWebhook[] = [];
-  /** The statuses of the next answers; 'hang' means no answer. After them every answer is 200. */
+  /** The statuses of the next answers; 'hang' means no answer. After these the answer is 200. */
   readonly answers: (number | 'hang')[] = [];
   private server: Server | undefined;
 

@@ -25,8 +25,8 @@ interface Reply {
   body: unknown;
 }
 
-/** A fault of the next request. The request has its effect before the fault only where the name says so. */
-export type Fault =
+/** How the fake of Stripe fails at its next request. The request has its effect before the failure only where the name says so. */
+export type StripeFault =
   | 'hang'
   | 'hang after the effect'
   | 'reset'
@@ -51,8 +51,8 @@ export class FakeStripe {
   readonly secretKey = 'sk_test_peer';
   readonly intents = new Map<string, Intent>();
   readonly refunds: Refund[] = [];
-  /** One entry for each following request; undefined means no fault. */
-  readonly faults: (Fault | undefined)[] = [];
+  /** One entry for each of the next requests; undefined means no fault. */
+  readonly faults: (StripeFault | undefined)[] = [];
   readonly requests: string[] = [];
   private readonly keys = new Map<string, { request: string; reply: Reply }>();
   private server: Server | undefined;
@@ -76,7 +76,7 @@ export class FakeStripe {
     return true;
   }
 
-  /** Simulates that a day has passed: Stripe may forget its idempotency keys. */
+  /** Simulates that a day has passed, after which Stripe may forget idempotency keys. */
   forgetKeys(): void {
     this.keys.clear();
   }
@@ -103,7 +103,7 @@ export class FakeStripe {
     send(response, reply.status, reply.body, replayed);
   }
 
-  private answer(request: IncomingMessage, body: string, fault: Fault | undefined): { replayed: boolean; reply: Reply } {
+  private answer(request: IncomingMessage, body: string, fault: StripeFault | undefined): { replayed: boolean; reply: Reply } {
     const notReplayed = (reply: Reply) => ({ replayed: false, reply });
     if (request.headers.authorization !== `Bearer ${this.secretKey}`) {
       return notReplayed(refusal(401, undefined, `Invalid API Key provided: ${request.headers.authorization}`));

@@ -4,7 +4,7 @@ import type { PaymentProvider } from '../application/ports.ts';
 
 interface ProviderUnderTest {
   readonly provider: PaymentProvider;
-  /** Pays the intent as a fan would. Returns false if the provider refuses. */
+  /** Pays the intent as a fan would. Returns false if the provider refuses the payment. */
   pay(intentId: string): Promise<boolean>;
   /** The amount that was refunded, according to the provider. */
   refundedCents(intentId: string): Promise<number>;
@@ -12,7 +12,7 @@ interface ProviderUnderTest {
 
 const order = () => ({ orderId: randomUUID(), amountCents: 9000, currency: 'EUR' });
 
-/** The contract of every payment provider. It runs against the sandbox and against the Stripe adapter. */
+/** Tests of what every payment provider must do. They run against the sandbox and against the Stripe adapter. */
 export function describePaymentProvider(name: string, underTest: () => ProviderUnderTest): void {
   const intentOf = async (paid: boolean): Promise<string> => {
     const { intentId } = await underTest().provider.createIntent(order());

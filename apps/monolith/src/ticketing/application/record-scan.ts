@@ -4,6 +4,7 @@ import type { TicketClaims } from '../domain/ticket-code.ts';
 import type { ScannedTicket, ScannedTickets } from './ports.ts';
 import type { TicketCodes } from './ticket-codes.ts';
 
+/** A scan as a gate reports it: the ticket's code, where and when it was scanned, and whether the gate let its owner in. */
 export interface RecordScanCommand {
   readonly code: string;
   readonly matchId: string;
@@ -13,8 +14,8 @@ export interface RecordScanCommand {
 }
 
 /**
- * Records a scan that a gate reports afterwards. If the gate admitted a valid ticket, the ticket becomes used. If it admitted any
- * other code, a conflict is recorded and nothing else changes, because that person is in the stadium already.
+ * Records a scan that a gate reports afterwards. If the gate admitted a valid ticket, the ticket becomes used. If the gate
+ * admitted any other code, a conflict is recorded and nothing else changes, because that person is in the stadium already.
  */
 export class RecordScan {
   constructor(

@@ -31,7 +31,7 @@ export class Ticketing extends TicketingApi {
   }
 
   private ticketsOf({ seats, ...common }: OrderToIssue): Ticket[] {
-    // Sorted ids: a list of tickets sorted by id then has the same order as the seats of the order.
+    // The ids are sorted: a list of tickets sorted by id then has the same sequence as the seats of the order.
     const ids = seats.map(() => this.ids.next()).sort();
     return seats.map((seat, index) => ({
       ...common,
@@ -54,7 +54,9 @@ export class Ticketing extends TicketingApi {
     return { id, orderId, matchId, seat: { seatId, sector, row, number }, holderName, status, code: this.codes.write(ticket) };
   }
 
-  /** The receiver gets a new ticket, so that the giver still sees the old one and sees nothing of the new one. */
+  /**
+   * Transfers a ticket. The receiver gets a new ticket, so that the giver still sees the old one and sees nothing of the new one.
+   */
   async handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void> {
     const ticket = await this.tickets.lock(tx, ticketId, to.from);
     if (!ticket) throw new Error(`ticket ${ticketId} is not ${to.from}'s`);

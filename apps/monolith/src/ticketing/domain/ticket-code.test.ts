@@ -14,7 +14,7 @@ test('parseTicketCode returns the claims that ticketCodeText wrote', () => {
   expect(parseTicketCode(code)).toEqual({ claims, keyId, signedText: text, signature });
 });
 
-test('a code has 147 characters, short enough for a QR code on a phone', () => {
+test('a ticket code has 147 characters, short enough for a QR code on a phone', () => {
   expect(code).toMatch(/^TRB1\.[\w-]{55}\.[\w-]{86}$/);
 });
 
@@ -32,7 +32,7 @@ test.each([
     code.replace(text, text.slice(0, -1) + String.fromCharCode(text.charCodeAt(54 + 5) + 1)),
   ],
   ['a code with a leading blank', ` ${code}`],
-])('%s is refused', (_, malformed) => {
+])('parseTicketCode refuses %s', (_, malformed) => {
   expect(malformed).not.toBe(code);
   expect(parseTicketCode(malformed)).toBeUndefined();
 });

@@ -11,21 +11,23 @@ import { fromBase64Url, toBase64Url } from '#domain/shared/base64url';
  * The code contains no name and no seat, so a photograph of it reveals nothing about the owner. A gate without a network can still
  * verify the signature. The serial grows with every transfer of the ticket, which makes all earlier codes invalid.
  */
+/** What a ticket code says: which ticket, for which match, and after how many transfers. */
 export interface TicketClaims {
   readonly ticketId: string;
   readonly matchId: string;
-  /** 1 when issued; each transfer adds 1. */
+  /** 1 when the ticket is issued; each transfer adds 1. */
   readonly serial: number;
 }
 
 const PREFIX = 'TRB1.';
 const VERSION = 1;
+/** The length of the key id, which says with which key a code was signed. */
 export const KEY_ID_BYTES = 4;
 const CLAIMS_BYTES = 1 + KEY_ID_BYTES + 16 + 16 + 4;
 const SIGNATURE_BYTES = 64;
 const HEX_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The text that is signed: prefix and claims. */
+/** The part of a ticket code that is signed: prefix and claims. */
 export function ticketCodeText(claims: TicketClaims, keyId: Uint8Array): string {
   if (keyId.length !== KEY_ID_BYTES) throw new Error(`A key id has ${KEY_ID_BYTES} bytes.`);
   const bytes = new Uint8Array(CLAIMS_BYTES);
@@ -37,6 +39,7 @@ export function ticketCodeText(claims: TicketClaims, keyId: Uint8Array): string 
   return PREFIX + toBase64Url(bytes);
 }
 
+/** The whole ticket code: the signed text and its signature. */
 export function withSignature(text: string, signature: Uint8Array): string {
   return `${text}.${toBase64Url(signature)}`;
 }
@@ -48,7 +51,7 @@ interface ParsedTicketCode {
   readonly signature: Uint8Array;
 }
 
-/** Parses a code without verifying its signature. Returns undefined if the text is not a code. */
+/** Parses a ticket code without verifying its signature. Returns undefined if the text is not a ticket code. */
 export function parseTicketCode(code: string): ParsedTicketCode | undefined {
   const [prefix, claimsText, signatureText, ...rest] = code.split('.', 4);
   if (`${prefix}.` !== PREFIX || claimsText === undefined || signatureText === undefined || rest.length > 0) return undefined;

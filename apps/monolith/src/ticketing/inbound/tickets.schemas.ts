@@ -17,6 +17,7 @@ export const ticketListAnswer = z
   .object({ items: z.array(ticketAnswer), next_cursor: z.string().nullable() })
   .meta({ id: 'TicketList' });
 
+/** A ticket with its code, in the format of the API. */
 export function ticketView(ticket: Ticket, code: string): z.infer<typeof ticketAnswer> {
   return {
     id: ticket.id,

@@ -5,6 +5,7 @@ import { KEY_ID_BYTES } from '../domain/ticket-code.ts';
 /** The bytes that precede the 32 bytes of an Ed25519 seed in a PKCS #8 key (RFC 8410). */
 const PKCS8_HEADER = Buffer.from('302e020100300506032b657004220420', 'hex');
 
+/** Signs ticket codes with Ed25519. The key pair is made from TICKET_SIGNING_KEY, a seed of 32 bytes. */
 export class Ed25519TicketSigner extends TicketSigner {
   readonly keyId: Uint8Array;
   private readonly privateKey: KeyObject;

@@ -4,6 +4,7 @@ import { assertWithinLimit } from '#domain/purchase/buying-rules';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Blacklist, FanLimits, TransferableTicket, Tickets } from './ports.ts';
 
+/** The ticket, its owner, the fan who receives it and the name of the new holder. */
 export interface TransferTicketCommand {
   readonly ticketId: string;
   readonly userId: string;

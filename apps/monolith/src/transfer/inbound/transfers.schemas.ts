@@ -17,6 +17,7 @@ export const transferredAnswer = z
   })
   .meta({ id: 'TransferredTicket' });
 
+/** The giver's ticket after the transfer, in the format of the API. */
 export function transferredView(ticket: TransferableTicket): z.infer<typeof transferredAnswer> {
   const { id, orderId, matchId, seat, holderName, code } = ticket;
   return {

@@ -5,8 +5,10 @@ import type { PurchaseApi } from '../../purchase/purchase.api.ts';
 import type { TicketingApi } from '../../ticketing/ticketing.api.ts';
 import { Blacklist, FanLimits, Tickets, type TransferableTicket } from '../application/ports.ts';
 
-// This context owns no data. These adapters implement its ports by calling ticketing, the catalogue, purchase and the blacklist.
+// The transfer context owns no data. The adapters in this file implement its ports by calling ticketing, the catalogue, purchase
+// and the blacklist.
 
+/** The tickets, in the ticketing context. */
 export class DelegatingTickets extends Tickets {
   constructor(private readonly ticketing: TicketingApi) {
     super();
@@ -19,6 +21,7 @@ export class DelegatingTickets extends Tickets {
   }
 }
 
+/** The limits per fan: the limit from the catalogue context, the seats of each fan from the purchase context. */
 export class DelegatingLimits extends FanLimits {
   constructor(
     private readonly catalog: CatalogApi,
@@ -36,6 +39,7 @@ export class DelegatingLimits extends FanLimits {
   }
 }
 
+/** The blacklist, read from the database in the transaction of the transfer. */
 export class DelegatingBlacklist extends Blacklist {
   constructor(private readonly blacklist: BlacklistApi) {
     super();

@@ -1,11 +1,14 @@
 import type { QueuedMatch, WaitingRoomApi } from '../waiting-room.api.ts';
 
-/** Reads matches from the catalogue. */
+/** The matches, which this use case reads from the catalogue. */
 export interface Matches {
   match(matchId: string): Promise<(QueuedMatch & { readonly queueRequired: boolean }) | undefined>;
 }
 
-/** Sends the waiting room the state of a queue that it does not know, or reports that the match has no queue. */
+/**
+ * Sends the waiting room the state of a match's queue if the waiting room does not know it, or reports that the match has no
+ * queue.
+ */
 export class RestoreQueue {
   constructor(
     private readonly matches: Matches,

@@ -5,13 +5,14 @@ import { CatalogApi, type CatalogMatch } from '../../catalog/catalog.api.ts';
 import { LOGGER, LOOPS } from '../../tokens.ts';
 import { WaitingRoomApi } from '../waiting-room.api.ts';
 
-/** After a loss of Redis, a queue is unknown to the waiting room for at most this time. */
+/** The time between two comparisons. After a loss of Redis, a queue is unknown to the waiting room for at most this time. */
 const POLL_INTERVAL_MS = 5000;
 const MAX_MATCHES = 1000;
 
 /**
- * Compares the waiting room with the catalogue. Sends it queues that it does not know, because Redis may lose its data, and
- * sold-out queues that it still keeps open: after a long outage the outbox may wait a minute before it retries their message.
+ * Compares the waiting room with the catalogue. Sends the waiting room every queue that it does not know, because Redis may lose
+ * its data, and every queue of a sold-out match that it still keeps open: after a long outage the outbox may wait a minute before
+ * it retries the message about a sold-out match.
  */
 @Injectable()
 export class QueueKeeper implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -34,7 +35,7 @@ export class QueueKeeper implements OnApplicationBootstrap, OnApplicationShutdow
     await this.loop.stop();
   }
 
-  /** Returns the number of queues that it sent. */
+  /** Compares all queues once. Returns the number of queues that it sent. */
   async runOnce(): Promise<number> {
     const matches = await this.catalog.running(MAX_MATCHES);
     let sent = 0;

@@ -7,12 +7,12 @@ import { CONFIG, LOGGER, LOOPS } from '../../tokens.ts';
 import { RestoreQueue } from '../application/restore-queue.ts';
 
 /**
- * A limit is needed because any client can make the waiting room ask for any match id. A request above the limit is ignored: the
- * waiting room repeats it every second.
+ * The most matches whose state is restored at the same time. A limit is needed because any client can make the waiting room ask
+ * for any match id. A request above the limit is ignored: the waiting room repeats the request every second.
  */
 const MAX_CONCURRENT_RESTORES = 16;
 
-/** Restores the state of a match when the waiting room publishes `queue.state_needed`. */
+/** Restores the state of a match when the waiting room asks for it with the event `queue.state_needed`. */
 @Injectable()
 export class StateNeededListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly subscriber: RedisConnection;
@@ -31,7 +31,7 @@ export class StateNeededListener implements OnApplicationBootstrap, BeforeApplic
   onApplicationBootstrap(): void {
     if (!this.loops) return;
     this.subscriber.on('message', (_channel: string, message: string) => this.handle(message));
-    // Not awaited, so that the monolith starts without Redis. The client subscribes once Redis is back.
+    // We do not wait for the subscription, so that the monolith starts without Redis. The client subscribes once Redis is back.
     this.subscriber
       .subscribe(QUEUE_EVENTS_CHANNEL)
       .catch((error: unknown) => this.logger.warn({ err: error }, 'could not subscribe to the events of the waiting room'));
@@ -44,7 +44,7 @@ export class StateNeededListener implements OnApplicationBootstrap, BeforeApplic
   }
 
   private handle(message: string): void {
-    // The channel carries all events of all lines. Only this one is handled here.
+    // The channel carries all events of all lines. Only `queue.state_needed` is handled here.
     if (this.isStopping || !message.includes('queue.state_needed')) return;
     const matchId = matchIn(message);
     if (!matchId || this.running.has(matchId) || this.running.size >= MAX_CONCURRENT_RESTORES) return;
@@ -70,7 +70,7 @@ export class StateNeededListener implements OnApplicationBootstrap, BeforeApplic
   }
 }
 
-/** Returns undefined for a malformed message: every client of Redis can publish on this channel. */
+/** The match id in a message. Undefined if the message is malformed: every client of Redis can publish on this channel. */
 function matchIn(message: string): string | undefined {
   try {
     return queueStateNeeded.safeParse(JSON.parse(message)).data?.match_id;

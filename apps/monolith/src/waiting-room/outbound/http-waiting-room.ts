@@ -9,7 +9,10 @@ import { controlOf, WaitingRoomApi, type QueuedMatch, type RemainingSector } fro
 import type { QueueRestorer } from './queue-restorer.ts';
 import type { QueueServiceCalls } from './queue-service-calls.ts';
 
-/** The class id of the advisory locks that serialise the changes of a queue, one lock for each match. */
+/**
+ * The class id of the queue locks: advisory locks in PostgreSQL, one for each match, that let one process at a time change its
+ * queue.
+ */
 const LOCK_CLASS = 7_426_002;
 const BEGIN = `
   begin isolation level read committed;
@@ -17,6 +20,7 @@ const BEGIN = `
   set local idle_in_transaction_session_timeout = '60s'`;
 const LOCK = 'select pg_advisory_xact_lock($1, hashtext($2))';
 
+/** Calls the queue service over HTTP, and takes the queue locks in PostgreSQL. */
 export class HttpWaitingRoom extends WaitingRoomApi {
   /** At most 2 holders of a queue lock per process, and at most 200 callers that wait. */
   private readonly lockHolders = new ConcurrencyLimit(2, 200);
@@ -70,9 +74,10 @@ export class HttpWaitingRoom extends WaitingRoomApi {
   }
 
   /**
-   * Takes an advisory lock in a transaction on a separate connection, so that the lock is released when the connection ends, in
-   * every case. Other replicas wait at most 8 s for it. Only two locks per process: each uses one connection of the pool, and
-   * `work` needs further ones, so many locks at once would leave no connection for the work.
+   * Takes an advisory lock in a transaction on a separate connection, so that the lock is released in every case, at the latest
+   * when the connection ends. Other replicas wait at most 8 s for the lock. A process takes at most two of these locks at once:
+   * each uses one connection of the pool, and `work` needs further ones, so many locks at once would leave no connection for the
+   * work.
    */
   withQueueLock<T>(matchId: string, work: () => Promise<T>): Promise<T> {
     return this.lockHolders.run(async () => {
@@ -92,7 +97,10 @@ export class HttpWaitingRoom extends WaitingRoomApi {
     });
   }
 
-  /** Sent with each state of a match, so that a sale never opens without it. Undefined if the sale grants no turns. */
+  /**
+   * Counts the useful windows of a match. The number is sent with each state of the match, so that no sale opens without it.
+   * Undefined if the sale grants no turns.
+   */
   private async usefulWindowsOf({ id, saleStatus }: QueuedMatch): Promise<number | undefined> {
     if (saleStatus === 'sold_out' || saleStatus === 'closed') return undefined;
     return (await this.purchase.leftNow(id)).usefulWindows;
@@ -103,7 +111,10 @@ async function statusIn(response: Response): Promise<QueueStatusAnswer | undefin
   return queueStatusAnswer.safeParse(await response.json().catch(() => undefined)).data;
 }
 
-/** A 503 has two reasons: the waiting room does not know the match, or it cannot reach Redis. Returns true for the first. */
+/**
+ * A 503 has two reasons: the waiting room does not know the match, or it cannot reach Redis. Returns true if it does not know the
+ * match.
+ */
 async function isStateNeeded(response: Response): Promise<boolean> {
   const problem = (await response.json().catch(() => undefined)) as { state_needed?: boolean } | undefined;
   return problem?.state_needed === true;

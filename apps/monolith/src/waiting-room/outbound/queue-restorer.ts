@@ -5,7 +5,7 @@ import type { QueueServiceCalls } from './queue-service-calls.ts';
 
 /**
  * Sends the waiting room the state of a match after Redis lost it: the sale, all open turns, and the fans who have had a turn, in
- * parts of at most 256 KB. 1,000 open turns and 100,000 used ones take about a second.
+ * parts of at most 256 KB. Sending 1,000 open turns and 100,000 used turns takes about a second.
  */
 export class QueueRestorer {
   constructor(
@@ -15,7 +15,8 @@ export class QueueRestorer {
 
   /** Call it only under the queue lock (`withQueueLock`), so that no older state is sent after this one. */
   async restore(match: QueuedMatch, usefulWindows: number | undefined): Promise<void> {
-    // This must come first. After it, a turn of an older generation can no longer be stored, so the reads below are complete.
+    // The new generation (the number of this state) must come first. From then on a turn of an older generation can no longer be
+    // stored in PostgreSQL, so the reads below are complete.
     const generation = await this.turns.nextGeneration(match.id);
     if (match.saleStatus === 'closed') await this.turns.endAll(match.id);
     let part = 0;

@@ -10,7 +10,7 @@ export class QueueServiceCalls {
     private readonly internalSecret: string,
   ) {}
 
-  /** Throws DEPENDENCY_UNAVAILABLE unless the answer is 2xx. */
+  /** Makes one call. Throws DEPENDENCY_UNAVAILABLE unless the answer is 2xx. */
   async call(method: string, path: string, body?: unknown): Promise<Response> {
     const response = await this.send(method, path, body).catch((error: unknown) => {
       throw new RequestRefused('DEPENDENCY_UNAVAILABLE', {
@@ -23,7 +23,7 @@ export class QueueServiceCalls {
     throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail });
   }
 
-  /** Returns the answer with any status. Rejects if there is no answer. */
+  /** Makes one call and returns the answer, whatever its status. Rejects if there is no answer. */
   send(method: string, path: string, body?: unknown): Promise<Response> {
     assertOutsideTransaction('a call to the waiting room');
     return fetch(`${this.baseUrl}/api/v1/queue/${path}`, {

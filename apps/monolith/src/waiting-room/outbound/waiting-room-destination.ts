@@ -3,7 +3,10 @@ import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { PurchaseApi } from '../../purchase/purchase.api.ts';
 import { WAITING_ROOM_DESTINATION, type WaitingRoomApi, type WaitingRoomMessage } from '../waiting-room.api.ts';
 
-/** A call to a waiting room that does not answer takes 3 s. After this time the remaining syncs wait for the next run of the relay. */
+/**
+ * How long one run of the relay delivers messages of the kind `sync`. The remaining ones wait for the next run, because a call to
+ * a waiting room that does not answer takes 3 s.
+ */
 const MAX_SYNC_TIME_MS = 5000;
 
 /** With this many free seats, every new window finds a seat, so we need not update the useful windows before a turn ends. */
@@ -11,7 +14,9 @@ const MANY_FREE_SEATS = 1000;
 
 type Completion = Extract<WaitingRoomMessage, { kind: 'complete' }>;
 
-/** Delivers messages to the queue service. No message is ever parked: each is retried until it is answered 2xx. */
+/**
+ * Delivers messages to the queue service. No message is ever parked: each message is retried until the queue service answers 2xx.
+ */
 export class WaitingRoomDestination implements Destination {
   readonly name = WAITING_ROOM_DESTINATION;
   /** Each message is a call of a few milliseconds. */
@@ -36,7 +41,10 @@ export class WaitingRoomDestination implements Destination {
     return [...completed, ...(await this.deliverSyncs(messages.filter((message) => !completions.includes(message))))];
   }
 
-  /** One after another, because each takes a queue lock that operators' calls need too, and only for a limited time. */
+  /**
+   * Delivers messages of the kind `sync` one after another, because each takes a queue lock that operators' calls need too. Stops
+   * after MAX_SYNC_TIME_MS.
+   */
   private async deliverSyncs(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
     const deliveries: Delivery[] = [];
     const giveUpAt = Date.now() + MAX_SYNC_TIME_MS;
@@ -48,15 +56,15 @@ export class WaitingRoomDestination implements Destination {
   }
 
   /**
-   * Sends the current number of useful windows before a turn ends. A turn that ends lets the next fan in at once; after the last
-   * seat was sold, that fan would find no seat.
+   * Sends the current number of useful windows before a turn ends. When a turn ends, the next fan gets a turn at once; after the
+   * last seat was sold, the next fan would find no seat.
    */
   private async updateUsefulWindows(matchId: string): Promise<void> {
     if ((await this.purchase.left(matchId)).free >= MANY_FREE_SEATS) return;
     await this.waitingRoom.withQueueLock(matchId, async () => {
       const match = await this.catalog.match(matchId);
       const isOn = match?.saleStatus === 'open' || match?.saleStatus === 'paused';
-      // `sync` counts the seats under the lock, so an older count of another process cannot replace this one.
+      // `sync` counts the seats under the queue lock, so an older count of another process cannot replace this count.
       if (match?.queueRequired && isOn) await this.waitingRoom.sync(match);
     });
   }

@@ -11,7 +11,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A fake of the queue service's internal API. Accepts the calls that the monolith makes, as the contract has them, and records them. */
+/**
+ * A fake of the queue service's internal API. Accepts the calls of the monolith in the format of the contract, and records them.
+ */
 export class FakeQueueService {
   readonly controls = new Map<string, ControlRequest[]>();
   /** The reports of remaining sectors for each match, in order. An empty report means sold out. */
@@ -42,7 +44,7 @@ export class FakeQueueService {
     return this.controls.get(matchId)?.at(-1);
   }
 
-  /** Forgets all queues, but not that their state was restored: status calls answer 404. */
+  /** Forgets all queues, but not that their state was restored: calls for the status of a queue then answer 404. */
   forgetQueues(): void {
     this.controls.clear();
     this.remaining.clear();

@@ -1,9 +1,10 @@
 import type { Ids } from '#application/ids';
 import type { TransactionManager } from '#application/transaction-manager';
 import { assertEndsInFuture } from '#domain/blacklist/listed-fans';
-import type { Blacklist, BlacklistCopies, Listing } from './ports.ts';
+import type { Blacklist, BlacklistCopies, BlacklistEntry } from './ports.ts';
 
-export interface ListFanCommand {
+/** The fan, the reason, the end of the entry (null: no end) and the operator. */
+export interface PutFanOnBlacklistCommand {
   readonly userId: string;
   readonly reason: string;
   readonly until: Date | null;
@@ -11,7 +12,7 @@ export interface ListFanCommand {
 }
 
 /** Puts a fan on the blacklist. If the fan is listed already, the new entry replaces the old one; the history keeps both. */
-export class ListFan {
+export class PutFanOnBlacklist {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly blacklist: Blacklist,
@@ -19,7 +20,7 @@ export class ListFan {
     private readonly ids: Ids,
   ) {}
 
-  async execute({ userId, reason, until, by }: ListFanCommand): Promise<{ listing: Listing; isNew: boolean }> {
+  async execute({ userId, reason, until, by }: PutFanOnBlacklistCommand): Promise<{ listing: BlacklistEntry; isNew: boolean }> {
     const listed = await this.transactions.run(async (tx) => {
       const now = await this.blacklist.lock(tx);
       assertEndsInFuture({ until, now });

@@ -1,8 +1,8 @@
 import type { TransactionManager } from '#application/transaction-manager';
 import type { Blacklist, BlacklistCopies } from './ports.ts';
 
-/** Takes a fan off the blacklist. Nothing happens if the fan is not listed. */
-export class DelistFan {
+/** Takes a fan off the blacklist. Nothing happens if the fan is not on it. */
+export class TakeFanOffBlacklist {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly blacklist: Blacklist,
