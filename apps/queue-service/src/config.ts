@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as settings from '#platform/config/settings';
 
+/** The settings that the queue service reads from environment variables, with their defaults. */
 export const queueServiceConfig = settings.processSettings
   .extend(settings.redisSettings.shape)
   .extend(settings.addressSettings.shape)

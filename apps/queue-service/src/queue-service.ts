@@ -17,7 +17,10 @@ import { describeSocket } from './waiting-room/inbound/asyncapi.ts';
 import { ConnectionBudget } from './waiting-room/inbound/connection-budget.ts';
 import { UpgradeAdapter } from './waiting-room/inbound/upgrade-adapter.ts';
 
-/** Both timeouts together are below two seconds: without Redis a request checks its rate limit first, then gets its 503. */
+/**
+ * Command timeouts for Redis. Together they are below two seconds: while Redis is down a request first waits for its rate limit
+ * check, then for its line command, and only then gets 503.
+ */
 const REDIS_TIMEOUT_MS = { lines: 1200, limits: 300 };
 
 const ASYNCAPI_PATH = '/asyncapi.json';

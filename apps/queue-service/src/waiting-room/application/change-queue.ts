@@ -4,7 +4,7 @@ import type { LineMovement, QueueChange, RestoredPart, WaitingLines } from './po
 
 const DRAIN_BATCH = 500;
 
-/** Changes a queue for the monolith: opens, pauses and closes it, sets rate and limits, stores the remaining sectors, restores it. */
+/** Changes the queue of a match for the monolith: opens, pauses, closes and restores it, sets its rate and limits and the remaining sectors. */
 export class ChangeQueue {
   constructor(
     private readonly lines: WaitingLines,
@@ -33,8 +33,8 @@ export class ChangeQueue {
   }
 
   /**
-   * Repeats a change until it is done. When a queue is closed, opened and closed again quickly, the first line may not be drained:
-   * some of its fans have no final message yet. Drain it first; 100,000 fans take about half a second.
+   * Repeats a change until it is done. When a queue is closed, opened and closed again quickly, some fans of the first line may not
+   * have their final state yet (outcome 'draining'). These states are written first; 100,000 fans take about half a second.
    */
   private async untilDone<T extends string>(matchId: string, change: () => Promise<T>): Promise<T> {
     for (;;) {

@@ -4,9 +4,9 @@ import { positionStep } from '../domain/position-steps.ts';
 import type { LiveFan } from './live-fans.ts';
 import type { ConnectedFans, QueueEntry } from './ports.ts';
 
-/** Redis reads this many positions in about a third of a millisecond. */
+/** How many positions one call reads. Redis reads 200 in about a third of a millisecond. */
 const SNAPSHOT_CHUNK = 200;
-/** A new snapshot is read this often, so that an unknown error in the computed positions does not last longer. */
+/** How often all positions are read again, so that an error in the computed positions lasts at most this long. */
 const SNAPSHOT_INTERVAL_MS = 60_000;
 /** How many times one update reads moves at most. A read returns up to a thousand moves, each of up to two hundred fans. */
 const MAX_READS = 20;
@@ -26,7 +26,7 @@ export class FollowedLine {
   private view: LineView<LiveFan> | undefined;
   private epoch = '';
   private revision = -1;
-  /** Length of the line minus all joins at its end. Only moves change it, so a different value in Redis reveals a lost move. */
+  /** Length of the line minus the number of all joins at its end. Only moves (departures and returns) change this difference, so another value in Redis reveals a lost move. */
   private balance = 0;
   private snapshotAtMs = -Infinity;
   /** Calls of `follow` during the read of a snapshot, repeated after it: the snapshot may lack these fans. */
@@ -38,7 +38,7 @@ export class FollowedLine {
   constructor(
     readonly matchId: string,
     private readonly connectedFans: ConnectedFans,
-    /** When a fan with this score, who gets a message now, is due for the next regular message. */
+    /** For a fan with this score (join time) who gets a message at `nowMs`: the time of the next regular message. */
     private readonly nextDueMs: (score: number, nowMs: number) => number,
   ) {}
 
@@ -52,7 +52,7 @@ export class FollowedLine {
     if (state.kind !== 'waiting' || score === null) return;
     fan.score = Number(score);
     if (!this.view) {
-      // The first fan of the match: an empty view with the current move number is complete.
+      // This is the first fan of the match on this pod, so an empty view that starts at the current move lacks no fan.
       this.view = new LineView(queue.moves);
       this.epoch = queue.epoch;
       this.balance = queue.total - queue.joins;
@@ -62,7 +62,7 @@ export class FollowedLine {
     const sent = { sentStep: positionStep(state.position), dueAtMs: this.nextDueMs(fan.score, nowMs) };
     const standing = { score: fan.score, position: state.position, asOf: queue.moves };
     const isAdded = this.epoch === queue.epoch && this.view.add(fan, standing, sent);
-    // The next update then takes a snapshot, which includes this fan.
+    // The view cannot correct this position. The next update takes a new snapshot, which includes this fan.
     if (!isAdded) this.snapshotAtMs = -Infinity;
   }
 
@@ -76,7 +76,7 @@ export class FollowedLine {
   }
 
   /**
-   * Brings the positions up to date. Returns the queue, and the fans who have just left the line and must be read one by one.
+   * Brings the positions up to date. Returns the queue and the fans who have just left the line; their tokens must be read one by one.
    * Undefined when the match has no queue.
    */
   async update(fans: readonly LiveFan[], nowMs: number): Promise<{ queue: QueueState; leavers: LiveFan[] } | undefined> {
@@ -92,7 +92,8 @@ export class FollowedLine {
         fan.score = undefined;
         leavers.push(fan);
       }
-      // Redis has further moves: read again; if this read returned none, moves are missing. Redis has fewer: it has lost some.
+      // If Redis has more moves than the view, read again; a read that then returns none means that moves are missing. If Redis
+      // has fewer moves than the view, it has lost some.
       const isBehind = view.moves < read.queue.moves;
       isCurrent = left !== undefined && view.moves <= read.queue.moves && !(isBehind && read.moves.length === 0);
       for (const { isBack, scores } of read.moves) this.balance += isBack ? scores.length : -scores.length;
@@ -111,7 +112,7 @@ export class FollowedLine {
     return this.view?.takeDue(nowMs, (score) => this.nextDueMs(score, nowMs), range) ?? [];
   }
 
-  /** False when the match has no queue. */
+  /** Replaces the view by positions that are all read again. False when the match has no queue. */
   private async takeSnapshot(fans: readonly LiveFan[], nowMs: number): Promise<boolean> {
     this.followedDuringSnapshot = [];
     try {
@@ -142,7 +143,7 @@ export class FollowedLine {
       if (snapshot && snapshot.epoch !== queue.epoch) return this.readSnapshot(fans);
       snapshot ??= { view: new LineView(queue.moves), epoch: queue.epoch, balance: queue.total - queue.joins };
       for (const [index, fan] of chunk.entries()) {
-        // Undefined for a fan who left the line or disconnected. The caller refreshes every connected fan without a score.
+        // The score is undefined for a fan who left the line or disconnected. MatchUpdates reads every connected fan without a score again.
         const score = positions[index]! > 0 && fan.devices.length > 0 ? (scores[index] ?? undefined) : undefined;
         const sent = fan.score === undefined ? undefined : this.view?.sentStateOf(fan, fan.score);
         if (score === undefined) this.unfollow(fan);

@@ -9,14 +9,16 @@ export interface LiveFan {
   devices: readonly Device[];
   /** The state that was last sent to the devices. Undefined before the first message and after `delayed`. */
   lastSent: 'waiting' | 'granted' | undefined;
-  /** While waiting: the join time, which orders the line. */
+  /** The join time in µs, which orders the line. Undefined for a fan who does not wait. */
   score: number | undefined;
-  /** When the expiry of the fan's session was last renewed. */
+  /** When the fan's session in Redis was last given a new expiry. */
   sessionRenewedAtMs: number;
 }
 
+/** How many connections a fan may have over all pods. A further one replaces the oldest. */
 export const MAX_DEVICES_PER_FAN = 5;
 
+/** Sends the same text to all connections that the fan has to this pod. */
 export function sendToDevices(fan: LiveFan, text: string, kind: 'skippable' | 'required'): void {
   for (const device of fan.devices) device.send(text, kind);
 }

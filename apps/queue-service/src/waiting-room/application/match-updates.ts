@@ -6,7 +6,7 @@ import { sendToDevices, type LiveFans } from './live-fans.ts';
 import { DELAYED, type MessageTexts } from './message-texts.ts';
 import type { RefreshFans } from './refresh-fans.ts';
 
-/** After a departure fans up to this position get their new position at once, all others with the next regular update. */
+/** When a fan leaves the line, fans up to this position get their new position at once, fans behind it with the next regular update. */
 const MAX_NEAR_POSITION = 50;
 /** Sending 200 messages blocks the event loop for about two milliseconds. Other work runs between two chunks. */
 const CHUNK = 200;
@@ -15,8 +15,8 @@ const CHUNK = 200;
  * Brings all connected fans of one match up to date:
  *
  *     1. Read the moves of the line and send the position messages that are due.
- *     2. Refresh the fans who are not in line.
- *     3. Renew the expiry of the fans' sessions where that is due.
+ *     2. Read the tokens of fans who are not in line, and send those fans their new state.
+ *     3. Renew the sessions that would otherwise expire soon.
  *
  * One update per match runs at a time. Requests during an update lead to one more update after it.
  */
@@ -56,7 +56,7 @@ export class MatchUpdates {
     line.makeAllDue();
   }
 
-  /** Called after a successful regular update. After the next failure `delayed` is sent again. */
+  /** Ends the outage of a match after a successful regular update. A later outage sends `delayed` again. */
   endDelay(matchId: string): void {
     const line = this.lines.find(matchId);
     if (line) line.isDelayed = false;
@@ -81,7 +81,7 @@ export class MatchUpdates {
     let afterScore: number | undefined;
     for (;;) {
       const due = line.takeDue(nowMs, { maxPosition, afterScore, limit: CHUNK });
-      // Read before the pause below: a fan who disconnects during the pause loses the score.
+      // Take the score before the pause at the end of this loop: a fan who disconnects during the pause loses it.
       afterScore = due.at(-1)?.fan.score;
       for (const { fan, position } of due) {
         fan.lastSent = 'waiting';

@@ -13,6 +13,7 @@ export interface QueueEntry {
   readonly score: string | null;
 }
 
+/** What a join led to. 'unknown': the match has no queue. 'scheduled': the queue is not open yet. */
 export type JoinOutcome =
   /** 'kept': the fan was in line or in a turn already. 'restored': a receipt restored the earlier queue entry. */
   | { readonly kind: 'created' | 'restored' | 'kept'; readonly entry: QueueEntry }
@@ -20,7 +21,7 @@ export type JoinOutcome =
   | { readonly kind: 'scheduled'; readonly opensAt: string | null }
   | { readonly kind: 'closed'; readonly reason: ClosedReason };
 
-/** Omitted fields keep their value; null clears a value. */
+/** A change of the settings of a queue. Omitted fields keep their value; null clears a value. */
 export interface QueueChange {
   readonly status?: QueueStatus;
   readonly opensAt?: string | null;
@@ -30,10 +31,10 @@ export interface QueueChange {
   readonly reason?: string | null;
 }
 
-/** 'draining': nothing was changed, because an earlier closed line must be drained first. */
+/** 'draining': nothing was changed, because fans of an earlier closed line must get their final state first. */
 export type ChangeOutcome = 'done' | 'draining';
 
-/** One part of the state of a match, as the monolith sends it. */
+/** One part of the state of a match, as the monolith sends it for a match that Redis does not know. */
 export interface RestoredPart {
   /** false: the match has no waiting room. */
   readonly exists: boolean;
@@ -66,8 +67,8 @@ export class StateNeeded extends DomainError {
 }
 
 /**
- * The lines of all matches. Each call is atomic and safe to repeat, and uses the store's clock. While the state of a match is not
- * known, calls that read its line or end an entry or turn throw `StateNeeded`.
+ * The lines of all matches. Each call is atomic and safe to repeat, and uses Redis' clock. While Redis does not know the state of a
+ * match, calls that read its line or end a queue entry or turn throw `StateNeeded`.
  */
 export abstract class WaitingLines {
   /** `receiptScore` is the score of a valid receipt. It restores that queue entry unless the entry has ended. */
@@ -76,15 +77,16 @@ export abstract class WaitingLines {
   abstract pollEntry(matchId: string, userId: string): Promise<QueueEntry | undefined>;
   abstract leave(matchId: string, userId: string): Promise<void>;
   abstract completeWindow(matchId: string, userId: string, sessionToken?: string): Promise<void>;
-  /** Stores the settings even while the state of the match is not known; `isKnown` tells whether it is. */
+  /** Stores settings, even while Redis does not know the state of the match; `isKnown` tells whether it does. */
   abstract change(matchId: string, change: QueueChange): Promise<{ outcome: ChangeOutcome; isKnown: boolean }>;
-  /** 'out_of_step': an earlier part is missing, because Redis lost it. Start again with part 0. */
+  /** Stores one part of the state of a match. 'out_of_step': an earlier part is missing, because Redis lost it. Start again with part 0. */
   abstract restore(matchId: string, part: RestoredPart): Promise<ChangeOutcome | 'out_of_step'>;
-  /** An empty list closes the line as sold out. A report older than the last one (its `asOf` is smaller) is ignored. */
+  /** Stores the sectors that still have seats. An empty list closes the line as sold out. A report with a smaller `asOf` than the last one is ignored. */
   abstract reportRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<ChangeOutcome>;
   abstract readQueue(matchId: string): Promise<QueueState | undefined>;
 }
 
+/** What one call of `LineMovement.admit` did. */
 export interface AdmissionResult {
   readonly granted: number;
   /** More turns may be due now: call again. */
@@ -98,15 +100,16 @@ export abstract class LineMovement {
   abstract matches(): Promise<string[]>;
   /** Matches whose state is still missing and about which this pod got a request within the last minute. */
   abstract matchesWithoutState(): readonly string[];
-  /** This and the next two methods process at most `limit` fans and return how many. Fewer than `limit`: no more work is left. */
+  /** `drainClosed`, `endWindows` and `dropAbsent` process at most `limit` fans and return how many. Fewer than `limit`: no work is left. */
   abstract drainClosed(matchId: string, limit: number): Promise<number>;
   abstract endWindows(matchId: string, limit: number): Promise<number>;
   abstract dropAbsent(matchId: string, limit: number): Promise<number>;
   abstract admit(matchId: string, limit: number): Promise<AdmissionResult>;
-  /** Publishes the event with the fans without a connection who passed position 1,000, 100 or 10. Returns how many. `pace` gives their estimates. */
+  /** Publishes an event with the fans who have no connection and passed position 1,000, 100 or 10, and returns how many. Their estimated waits follow from `pace`. */
   abstract announcePositions(matchId: string, pace: LinePace | undefined): Promise<number>;
 }
 
+/** The positions of the requested fans, all read at the same moment. */
 export interface PositionsSnapshot {
   /** For each requested fan: the position in line, 0 for a fan with an open window, -1 for any other fan. */
   readonly positions: readonly number[];
@@ -139,7 +142,7 @@ export abstract class ConnectedFans {
    * list. If it is the fan's sixth over all pods, the oldest is removed from the list and its pod must close it.
    */
   abstract readToken(token: string, websocketId?: string): Promise<TokenLookup | undefined>;
-  /** The same for an event stream, which never replaces another connection: 'full' if the fan has five. */
+  /** Like `readToken`, for an event stream. A stream never replaces another connection: 'full' if the fan has five. */
   abstract readTokenForStream(token: string, websocketId: string): Promise<TokenLookup | 'full' | undefined>;
   abstract readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsSnapshot>;
   /** The moves of the line after move number `after`. */
@@ -149,13 +152,13 @@ export abstract class ConnectedFans {
    * that Redis has lost is added to the device list again. False when the token is not the fan's current one.
    */
   abstract keepEntry(fan: TokenHolder, websocketIds: readonly string[]): Promise<boolean>;
-  /** Records a sign of life of these fans: they are still connected. */
+  /** Records that these fans are still connected, so that they are not dropped from the line as absent. */
   abstract renewPresence(matchId: string, userIds: readonly string[]): Promise<void>;
   /** Removes closed connections from the device lists. */
   abstract removeConnections(matchId: string, devices: readonly FanDevice[]): Promise<void>;
   /** The pod's heartbeat. `closed` are replaced connections that the pod has closed. Returns replaced connections it still has to close. */
   abstract sendHeartbeat(matchId: string, pod: string, closed: readonly FanDevice[]): Promise<FanDevice[]>;
-  /** Called before the pod closes all its connections: they no longer count towards the limit of five. */
+  /** Called before the pod closes all its connections: from now on they do not count towards a fan's limit of five. */
   abstract removePod(matchId: string, pod: string): Promise<void>;
 }
 
@@ -163,7 +166,7 @@ export abstract class ConnectedFans {
 export abstract class Blacklist {
   /** Answers from memory, which may be up to about a second old. */
   abstract has(userId: string): boolean;
-  /** Brings the memory up to date. Returns the fans who are new on the list. */
+  /** Reads the blacklist into memory again. Returns the fans who are new on it. */
   abstract refresh(): Promise<readonly string[]>;
 }
 

@@ -53,7 +53,7 @@ export class PresenceReports {
     );
   }
 
-  /** Renews session and token of each fan three times within their lifetime. Returns the fans whose token is no longer valid. */
+  /** Renews the session and the token of each fan three times within their lifetime. Returns the fans whose token is no longer valid. */
   async renewSessions(fans: readonly LiveFan[], nowMs: number): Promise<LiveFan[]> {
     const intervalMs = this.settings.persistenceMs / 3;
     const due = fans.filter((fan) => fan.devices.length > 0 && nowMs - fan.sessionRenewedAtMs >= intervalMs);

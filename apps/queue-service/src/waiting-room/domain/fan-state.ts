@@ -1,6 +1,9 @@
+/** The status of the queue of a match. Only an `active` queue grants turns. */
 export type QueueStatus = 'scheduled' | 'active' | 'paused' | 'closed';
+/** Why a queue is closed: all seats are sold, or the sale was closed. */
 export type ClosedReason = 'sold_out' | 'closed';
 
+/** A sector that still has available seats, as shown to waiting fans. */
 export interface RemainingSector {
   readonly sectorId: string;
   readonly name: string;
@@ -12,7 +15,7 @@ export interface QueueState {
   readonly status: QueueStatus;
   /** Fans waiting now. */
   readonly total: number;
-  /** Admissions a minute. */
+  /** How many fans may be granted a turn per minute. */
   readonly processingRate: number;
   readonly maxOpenWindows: number;
   /** Useful windows: how many windows could still find a seat. Null: no limit. */
@@ -38,7 +41,7 @@ export interface QueueState {
   readonly joins: number;
 }
 
-/** The state of one fan. `left`: the fan gave up the entry or turn. `not_in_line`: never joined, or the end was forgotten. */
+/** The state of one fan. `left`: the fan gave up the queue entry or turn. `not_in_line`: never joined, or ended so long ago that Redis has deleted it. */
 export type FanState =
   | { readonly kind: 'waiting'; readonly position: number }
   | { readonly kind: 'granted'; readonly expiresAt: string; readonly sessionToken: string }

@@ -22,7 +22,7 @@ interface Newcomer extends SentState {
   dueAtMs: number;
 }
 
-/** Which due fans to take: up to a position, only those behind a score, and not more than `limit`. */
+/** Which of the fans who are due for a message `takeDue` returns: up to a position, only those behind a score, and at most `limit`. */
 export interface DueRange {
   readonly maxPosition?: number;
   readonly afterScore?: number;
@@ -31,13 +31,13 @@ export interface DueRange {
 
 const NOTHING_SENT: SentState = { sentStep: 0, dueAtMs: 0 };
 
-/** How many applied moves the view keeps. They correct the position of a newcomer that was read shortly before. */
+/** How many applied moves the view keeps. With them it corrects a newcomer's position that was read before these moves. */
 const MAX_RECENT_MOVES = 64;
 
 /**
- * The positions of some fans of one line, computed from the moves of the line. A fan who joins later stands behind, so a
- * position changes only through moves in front of it. Fans are kept in line order in typed arrays: 100,000 fans follow 700
- * departures in well under a millisecond. The view also knows which fans are due for a message: their `dueAtMs` has come, or
+ * The positions of some fans of one line, computed from the moves of the line. Fans join at the end, so a position
+ * changes only when a fan in front of it leaves or comes back. Fans are kept in line order in typed arrays: 700 departures update
+ * the positions of 100,000 fans in well under a millisecond. The view knows which fans are due for a message: their `dueAtMs` has come, or
  * their position step has changed.
  */
 export class LineView<Fan> {
@@ -59,7 +59,7 @@ export class LineView<Fan> {
     return this.fans.length - this.removedCount + this.newcomers.size;
   }
 
-  /** `asOf` is the number of the last move the position includes. False when that is too long ago: read the position again. */
+  /** `asOf` is the number of the last move that the position includes. False when the view no longer has the moves after `asOf`: read the position again. */
   add(fan: Fan, entry: { score: number; position: number; asOf: number }, sent = NOTHING_SENT): boolean {
     const missed = this.recentMoves.filter(({ number }) => number > entry.asOf);
     if (entry.asOf < this.moves - missed.length) return false;
@@ -82,7 +82,7 @@ export class LineView<Fan> {
     return index === undefined ? undefined : this.positions[index];
   }
 
-  /** Undefined for a fan who is not in this view. */
+  /** What was last sent to the fan. Undefined for a fan who is not in this view. */
   sentStateOf(fan: Fan, score: number): SentState | undefined {
     const newcomer = this.newcomers.get(fan);
     if (newcomer) return { sentStep: newcomer.sentStep, dueAtMs: newcomer.dueAtMs };
@@ -90,7 +90,7 @@ export class LineView<Fan> {
     return index === undefined ? undefined : { sentStep: this.sentSteps[index]!, dueAtMs: this.dueAtMs[index]! };
   }
 
-  /** Returns the fans of this view who left the line. Undefined when a move is missing: then the view is wrong and must be replaced. */
+  /** Applies moves and returns the fans of this view who left the line. Undefined when a move is missing: then the view is wrong and must be replaced. */
   apply(moves: readonly LineMove[]): Fan[] | undefined {
     const left: Fan[] = [];
     const change = new Int32Array(this.fans.length + 1);
@@ -144,7 +144,7 @@ export class LineView<Fan> {
     return due;
   }
 
-  /** After a change that every fan must learn of: every fan is due for a message. */
+  /** Makes every fan due for a message. Called after a change that all fans must learn of. */
   makeAllDue(): void {
     this.dueAtMs.fill(0);
     for (const newcomer of this.newcomers.values()) newcomer.dueAtMs = 0;
@@ -224,7 +224,7 @@ function applyToNewcomer(newcomer: Newcomer, { number, isBack, scores }: LineMov
   return isBack || scores[before] !== newcomer.score;
 }
 
-/** The first index whose value is not below `value`. */
+/** The first index of a sorted array whose element is not below `value`. */
 function lowerBound(sorted: ArrayLike<number>, value: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

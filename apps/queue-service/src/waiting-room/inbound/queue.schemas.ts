@@ -2,10 +2,11 @@ import { z } from 'zod';
 
 const id = (description: string) => z.guid().toLowerCase().meta({ description });
 
+/** The path parameters `match_id` and `user_id`, which are UUIDs. */
 export const matchParameter = id('The match');
 export const userParameter = id('The fan');
 
-/** The body is optional. */
+/** The optional body of a join. */
 export const joinRequest = z
   .strictObject({
     receipt: z
@@ -16,9 +17,10 @@ export const joinRequest = z
   })
   .optional();
 
-/** With `session_token` a late repetition of the call cannot end a later window of the same fan. */
+/** The optional body of the call that completes a window. With `session_token` a late repetition cannot end a later window of the same fan. */
 export const completeRequest = z.strictObject({ session_token: z.string().max(100).optional() }).optional();
 
+/** The answer to the requests `join` and `position`. */
 export const positionAnswer = z
   .object({
     position: z

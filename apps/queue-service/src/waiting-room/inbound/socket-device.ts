@@ -23,7 +23,7 @@ const codes = {
 export class SocketDevice extends Device {
   private messages: MessageRateLimiter | undefined;
   private pings: MessageRateLimiter | undefined;
-  /** Set after a direct write that the kernel took only in part: from then on all messages go through the stream. */
+  /** Set when the kernel took only a part of a direct write: from then on all messages go through the stream. */
   private usesStream = false;
 
   constructor(
@@ -79,5 +79,5 @@ export class SocketDevice extends Device {
 }
 
 function ignore(): void {
-  // After a failed send the socket's close event follows, which does the rest.
+  // After a failed send the socket's 'close' event follows. Its handler removes the connection.
 }

@@ -40,7 +40,7 @@ export class WaitingRoomMetrics {
           for (const [match_id, queue] of await readAll()) this.set({ match_id }, valueOf(queue));
         },
       });
-    // One read serves both gauges of a scrape.
+    // The gauges `queue_waiting` and `queue_open_windows` share one read of a scrape.
     let reading: Promise<[string, QueueState][]> | undefined;
     const readAll = () => {
       reading ??= readQueues(lines).finally(() => (reading = undefined));

@@ -4,9 +4,9 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import { Blacklist } from '../application/ports.ts';
 
 /**
- * A copy of the monolith's blacklist in the memory of this pod. A join checks it without a call to Redis, where the list is in
- * another cluster slot than the line. If Redis has lost the list, the copy stays in use until the monolith has written the list
- * again, a second or two later.
+ * A copy of the monolith's blacklist in the memory of this pod. A join checks the copy without a call to Redis, where the blacklist is
+ * in another cluster slot than the line. If Redis has lost the blacklist, the copy stays in use until the monolith has written the
+ * blacklist again, a second or two later.
  */
 export class RedisBlacklist extends Blacklist {
   private readonly fans = new ListedFans();

@@ -6,7 +6,7 @@ import type { QueueEntry } from '../application/ports.ts';
 /** Converts the replies of the scripts into our types. Redis returns hash values as text, and Lua's false as null. */
 type Text = string | null;
 
-/** In the order of describe_queue in parts/queue-state.lua. */
+/** The state of a queue as a script returns it, in the order of describe_queue in parts/queue-state.lua. */
 export type QueueReply = [
   status: string,
   processingRate: string,
@@ -30,10 +30,10 @@ export type QueueReply = [
   openWindows: number,
 ];
 
-/** In the order of describe_entry in parts/entries.lua. `detail`: score (waiting), window JSON (granted) or final state JSON (over). */
+/** A fan's state as a script returns it, in the order of describe_entry in parts/entries.lua. `detail`: score (waiting), window JSON (granted) or final state JSON (over). */
 export type QueueEntryReply = [kind: string, position: number, detail: Text, session: Text];
 
-/** A stream entry of read-moves.lua. */
+/** One move of the line (fans who left or came back) as read-moves.lua returns it: an entry of a Redis stream. */
 export type MoveReply = [id: string, [field: string, scores: string]];
 
 const windowText = z.object({ expires_at: z.string(), session_token: z.string(), place_score: z.number().optional() });
@@ -71,7 +71,7 @@ export function toQueue(reply: QueueReply): QueueState {
   };
 }
 
-/** `token` is the fan's token when the caller passed it to the script, whose reply then has no session. */
+/** Converts a fan's state. `token` is the fan's token if the caller passed it to the script: the reply then has no session, which contains it. */
 export function toQueueEntry(reply: QueueEntryReply, queue: QueueState, token: string | null = null): QueueEntry {
   const [kind, position, detail, session] = reply;
   const known = session === null ? null : sessionText.parse(JSON.parse(session));
@@ -81,7 +81,7 @@ export function toQueueEntry(reply: QueueEntryReply, queue: QueueState, token: s
   return { state, queue, queueToken: isActive ? (known?.queue_token ?? token) : null, score: isActive && score ? score : null };
 }
 
-/** The join time from the window, for a restored turn: it has no session with the join time. */
+/** The score (join time) from the window. A restored turn has no session with the score. */
 function scoreOfTurn(kind: string, detail: Text): string {
   const score = kind === 'granted' ? windowText.parse(JSON.parse(detail ?? '')).place_score : undefined;
   return score === undefined ? '' : String(score);

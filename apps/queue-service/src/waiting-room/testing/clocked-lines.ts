@@ -21,7 +21,7 @@ export class ClockedLines {
 
   constructor(private readonly redis: Redis) {}
 
-  /** A new pod. It sends the full text of each script with EVAL, with the test's clock in front. */
+  /** A new pod. It sends the full text of each script with EVAL, with TEST_CLOCK_LUA in front. */
   pod(settings: { purchaseWindowMs: number; persistenceSeconds: number; presenceMs: number }): RedisWaitingLines {
     const { redis } = this;
     const clocked = new Proxy(redis, {

@@ -4,6 +4,7 @@ import { createTestRedis } from '#testing/test-database';
 import type { QueueChange, WaitingLines } from '../application/ports.ts';
 import { RedisWaitingLines } from '../outbound/redis-waiting-lines.ts';
 
+/** What tests of lines need: a Redis, pods over it, and new matches. */
 export interface LineFixture {
   redis: Redis;
   lines: RedisWaitingLines;
@@ -18,7 +19,7 @@ export interface LineFixture {
   close(): Promise<void>;
 }
 
-/** Lines on the Redis of this Jest worker. Each test uses its own match, so no data is flushed between tests. */
+/** Creates a LineFixture on the Redis of this Jest worker. Each test uses its own match, so no data is flushed between tests. */
 export async function lineFixture(): Promise<LineFixture> {
   const server = await createTestRedis();
   const connections: Redis[] = [];
@@ -58,7 +59,7 @@ export async function lineFixture(): Promise<LineFixture> {
   };
 }
 
-/** Sends the state of a new match like the monolith: no open windows and no used turns. */
+/** Stores the state of a new match, as the monolith sends it: no open windows and no used turns. */
 export async function restoreEmpty(lines: WaitingLines, matchId: string, generation = 1): Promise<void> {
   await lines.restore(matchId, { exists: true, generation, part: 0, isLast: true, windows: [], used: [] });
 }

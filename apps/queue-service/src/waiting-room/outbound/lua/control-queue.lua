@@ -1,8 +1,8 @@
 -- control-queue: creates a match's queue or changes its settings. Omitted fields keep their value.
 --
 -- Guarantee: the change applies to the next script of any pod, and a publication makes pods read the queue again. Closing ends
--- every queue entry and window at once (parts/closing.lua). A repeated change has no effect. Settings are stored even while the
--- state of the match is not known (parts/match-state.lua), but fans are served only after restore-queue has set the mark. O(1).
+-- every queue entry and window at once (parts/closing.lua). A repeated change has no effect. Settings are stored even while Redis does
+-- not know the state of the match (parts/match-state.lua), but fans are served only after restore-queue has stored that state. O(1).
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 JSON of the settings, see parts/settings.lua

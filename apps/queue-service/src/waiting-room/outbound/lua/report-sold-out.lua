@@ -1,7 +1,7 @@
 -- report-sold-out: stores the remaining sectors that the monolith reports. An empty list closes the line; open windows stay until
 -- they are used or expire.
 --
--- Guarantee: after an empty list no fan is admitted, and every waiting fan gets queue_closed. Remaining sectors are sent with the next
+-- Guarantee: after an empty list no turn is granted, and every waiting fan gets queue_closed. Remaining sectors are sent with the next
 -- position_update, and at once when the set of sectors has changed. Changed numbers alone are not sent at once: they change every
 -- second in a busy sale, and each update goes to the whole line. A report older than the last one is ignored. Safe to repeat.
 -- O(sectors).
