@@ -1,4 +1,4 @@
-/** Nest injection token of the logger. It and the two tokens below exist because these values are not classes. */
+/** Nest injection token of the logger. */
 export const LOGGER = Symbol('logger');
 /** Nest injection token of the Redis connection for all commands except subscriptions. */
 export const REDIS = Symbol('redis');

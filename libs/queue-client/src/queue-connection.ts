@@ -9,6 +9,41 @@ import {
   type TransportListener,
 } from './transports.ts';
 
+/** The states of a QueueConnection, see its class comment. `resting`: it waits before it reconnects. */
+export type Link = 'connecting' | 'live' | 'resting' | 'over';
+/** Why a QueueConnection is over. `ended`: a final message came. `rejoin`: the fan must join again. `refused`: the server does not accept it. */
+export type ConnectionEnd = 'rejoin' | 'left' | 'replaced' | 'refused' | 'ended';
+
+/** What a QueueConnection reports to its owner: messages, changes of its state, and its end. */
+export interface ConnectionListener {
+  message(message: QueueMessage): void;
+  link(link: Link): void;
+  over(end: ConnectionEnd): void;
+}
+
+/** How to reach the fan's queue entry, from the answer of join. `readPosition` rejects with `status` 404 when the entry does not exist. */
+export interface LineAccess {
+  readonly websocketUrl: string;
+  readonly sseUrl: string;
+  readPosition(signal: AbortSignal): Promise<PositionAnswer>;
+}
+
+/** Functions of the environment, which tests replace. The defaults work in browsers and in Node. */
+export interface ClientEnvironment {
+  readonly openWebSocket?: (url: string) => SocketLike;
+  readonly fetch?: typeof fetch;
+  readonly random?: () => number;
+  /** Registers a callback for when the network or the page is available again. Returns a function that unregisters it. */
+  readonly onWake?: (wake: () => void) => () => void;
+}
+
+type TransportKind = 'socket' | 'stream' | 'polling';
+
+const maxFailuresPerTransport = 3;
+const minBackoffMs = 1_000;
+const maxBackoffMs = 30_000;
+const socketRetryMs = 120_000;
+
 /**
  * Keeps one fan connected to the waiting room, and reconnects after network failures.
  *
@@ -25,41 +60,9 @@ import {
  *   any ── close 4505 ─► over, `left` · 4507 ─► over, `replaced` · other ≥ 4500 ─► over, `refused`
  *
  * Transports: first the socket; after three failures in a row without a message the event stream; after three more polling. Two
- * minutes after each change it tries the socket again. So a proxy that blocks WebSockets costs a fan some seconds, but not the
- * queue entry: each of the three transports keeps the fan present. Runs in browsers and in Node.
+ * minutes after each change of the transport the connection tries the socket again. So a proxy that blocks WebSockets costs a fan some
+ * seconds, but not the queue entry: each of the three transports keeps the fan present. Runs in browsers and in Node.
  */
-export type Link = 'connecting' | 'live' | 'resting' | 'over';
-export type ConnectionEnd = 'rejoin' | 'left' | 'replaced' | 'refused' | 'ended';
-
-export interface ConnectionListener {
-  message(message: QueueMessage): void;
-  link(link: Link): void;
-  over(end: ConnectionEnd): void;
-}
-
-/** How to reach the fan's queue entry, from the answer of join. `readPosition` rejects with `status` 404 when the entry does not exist. */
-export interface LineAccess {
-  readonly websocketUrl: string;
-  readonly sseUrl: string;
-  readPosition(signal: AbortSignal): Promise<PositionAnswer>;
-}
-
-/** Functions of the environment. The defaults work in browsers and in Node. */
-export interface ClientEnvironment {
-  readonly openWebSocket?: (url: string) => SocketLike;
-  readonly fetch?: typeof fetch;
-  readonly random?: () => number;
-  /** Registers a callback for when the network or the page is available again. Returns a function that unregisters it. */
-  readonly onWake?: (wake: () => void) => () => void;
-}
-
-type TransportKind = 'socket' | 'stream' | 'polling';
-
-const maxFailuresPerTransport = 3;
-const minBackoffMs = 1_000;
-const maxBackoffMs = 30_000;
-const socketRetryMs = 120_000;
-
 export class QueueConnection {
   private transportKind: TransportKind = 'socket';
   private failures = 0;
@@ -130,7 +133,7 @@ export class QueueConnection {
     if (end.kind === 'lost') return this.reconnectLater(end);
     if (end.code === 4505) return this.finish('left');
     if (end.code === 4507) return this.finish('replaced');
-    // 4506 without the final message: the message was lost. The position endpoint still tells how the entry ended.
+    // Close code 4506 without a final message means that the message was lost. A poll of the position tells how the entry ended.
     if (end.code === 4506) return this.switchTo('polling');
     this.finish('refused');
   }
