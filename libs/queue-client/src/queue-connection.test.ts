@@ -57,7 +57,7 @@ function setUp(answers: { position?: () => Promise<PositionAnswer>; stream?: () 
   return { connection, sockets, received, links, ends, wake: () => wake() };
 }
 
-test('QueueConnection: known messages reach the listener; unknown types and invalid JSON are ignored', () => {
+test('QueueConnection: messages of known types reach the listener; unknown types and invalid JSON are ignored', () => {
   const { sockets, received, links } = setUp();
   sockets[0]!.say(update);
   sockets[0]!.say({ type: 'fireworks' });
@@ -108,7 +108,7 @@ test('QueueConnection: after 4506 without a final message it polls the position 
   expect(ends).toEqual(['ended']);
 });
 
-test('QueueConnection: after the final message it ends once, and a later close code has no effect', () => {
+test('QueueConnection: it ends with the final message, and a close code after that message has no effect', () => {
   const { sockets, ends } = setUp();
   sockets[0]!.say({ type: 'turn_completed' });
   sockets[0]!.end(4506);
@@ -128,7 +128,7 @@ test('QueueConnection: it sends a heartbeat every minute, and treats a socket th
   expect([links.at(-1), sockets[0]!.isClosed]).toEqual(['resting', true]);
 });
 
-test('QueueConnection: after three failed sockets it uses the event stream, after three failed streams polling, and after two minutes a socket again', async () => {
+test('QueueConnection: after three failed sockets it uses the event stream, after three failed streams polling, and two minutes later it tries a socket', async () => {
   const streams: number[] = [];
   const { sockets, received, links } = setUp({
     stream: () => {
@@ -174,7 +174,7 @@ test('QueueConnection: a poll answered 404 ends it with `rejoin`', async () => {
   expect(ends).toEqual(['rejoin']);
 });
 
-test('QueueConnection: on wake-up it reconnects at once when it is resting, and sends a heartbeat when a socket is open', async () => {
+test('QueueConnection: when the phone wakes up, it reconnects at once if it has no connection, or else sends a heartbeat', async () => {
   const { sockets, wake, links } = setUp();
   sockets[0]!.end(1006);
   wake();

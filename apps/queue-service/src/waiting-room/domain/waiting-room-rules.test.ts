@@ -31,7 +31,7 @@ function queue(changes: Partial<QueueState> = {}): QueueState {
   };
 }
 
-/** Measured windows: mean and standard deviation of their length in minutes. */
+/** The field `measured` of a QueueState, from the mean and the standard deviation of the window length in minutes. */
 const measured = (mean: number, deviation = 1, windows = 100) => ({
   meanMs: mean * MINUTE,
   varianceS2: (deviation * 60) ** 2,
@@ -42,7 +42,7 @@ describe('estimateWait', () => {
   test.each([
     ['the first fan of an idle queue waits at most a minute', 1, queue(), 1, [1, 1]],
     ['while windows are free, only the rate counts', 900, queue(), 2, [2, 2]],
-    // 4,000 fans behind 1,000 free windows of 5 minutes each: 20 minutes, although the rate alone would need 9.
+    // 4,000 fans wait for 1,000 windows of 5 minutes each: 20 minutes. The admission rate alone would allow 9 minutes.
     ['behind the free windows, the window length counts', 5000, queue({ measured: measured(5) }), 20, [20, 21]],
     [
       'window lengths that vary much, or few measured windows, make the range wide',
@@ -108,7 +108,7 @@ describe('isSignificantMove: whether a change of position is sent at once', () =
     [40_000, 39_001, false],
     [39_001, 39_000, true],
     [10_000, 9999, false],
-  ])('from position %i to %i: %s', (from, to, expected) => {
+  ])('isSignificantMove from position %i to position %i is %s', (from, to, expected) => {
     expect(isSignificantMove(from, to)).toBe(expected);
   });
 
@@ -179,7 +179,7 @@ describe('messageFor', () => {
 });
 
 describe('MessageRateLimiter of one socket', () => {
-  test('ten messages in ten seconds pass, the eleventh does not, and each message counts for ten seconds', () => {
+  test('ten messages in ten seconds are allowed, the eleventh is not, and each message counts for ten seconds', () => {
     const limiter = new MessageRateLimiter();
     for (let message = 0; message < 10; message += 1) expect(limiter.take(message * 100)).toBe(true);
     expect(limiter.take(1000)).toBe(false);

@@ -62,7 +62,7 @@ test('a stream closed by the client no longer counts towards the limit of five',
   expect(body.text).toMatch(/^event_stream_connections 0$/m);
 });
 
-test('of twenty streams requested at the same moment five are opened, the others get 429', async () => {
+test('of twenty streams that a fan requests at the same moment five are opened, and fifteen get 429', async () => {
   const { token } = await service.join(await service.match());
   const streams = await Promise.all(Array.from({ length: 20 }, () => FanStream.open(service.url, token)));
   const statuses = streams.map(({ response }) => response.status).sort();

@@ -25,7 +25,7 @@ describe('while the monolith has not sent the state of a match', () => {
     expect(answer.body).not.toHaveProperty('retry_after_seconds');
   });
 
-  test('internal calls are 204, and control and complete say in a header that the state is needed', async () => {
+  test('internal calls are 204, and the answers of control and complete say in a header that the state is needed', async () => {
     service.monolith.answers = false;
     const matchId = randomUUID();
     const answerOf = async (method: string, path: string, body?: unknown) => {
@@ -47,7 +47,7 @@ describe('while the monolith has not sent the state of a match', () => {
   });
 });
 
-test('a request waits for the state: the first request about a match without a waiting room is 404, not 503', async () => {
+test('a request waits until the monolith has sent the state: the first request about a match without a waiting room is 404, not 503', async () => {
   const [fan, matchId] = [randomUUID(), randomUUID()];
   const answers = await Promise.all([
     service.call('POST', `${base(matchId)}/join`, { user: fan }),
@@ -123,7 +123,7 @@ describe('sold-out with remaining sectors', () => {
     }
   });
 
-  test('a report with a smaller as_of is ignored, also when it would close the line; a report without as_of is applied', async () => {
+  test('a report with a smaller as_of than the last report is ignored, even if it would close the line; a report without as_of is applied', async () => {
     const matchId = await service.match();
     const { token } = await service.join(matchId);
     await report(matchId, ['A', 'B'], 100);
