@@ -27,4 +27,5 @@ export const queueServiceConfig = settings.processSettings
       .describe('How many replicas of Redis must confirm a join or grant (WAIT) before it is acknowledged; 0 without replicas'),
   });
 
+/** The parsed settings of the queue service. */
 export type QueueServiceConfig = z.output<typeof queueServiceConfig>;

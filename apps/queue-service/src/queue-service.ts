@@ -28,7 +28,7 @@ const ASYNCAPI_PATH = '/asyncapi.json';
 const DESCRIPTION =
   'The line in front of a sale. The messages of `/ws/{queue_token}` and `/sse/{queue_token}` are the same JSON, described in `/asyncapi.json`. Errors are application/problem+json with a stable code.';
 
-/** Builds the whole service, but does not listen yet. Tests use the same function. */
+/** Builds the whole queue service. The caller makes it listen. Tests use this function too. */
 export async function createQueueService(config: QueueServiceConfig, logger: Logger): Promise<NestFastifyApplication> {
   const redis = connectRedis(config.REDIS_URL, { name: 'queue-service', commandTimeoutMs: REDIS_TIMEOUT_MS.lines });
   const limitsRedis = connectRedis(config.REDIS_URL, { name: 'queue-limits', commandTimeoutMs: REDIS_TIMEOUT_MS.limits });

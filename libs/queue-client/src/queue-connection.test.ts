@@ -98,7 +98,7 @@ test.each([
   expect(sockets).toHaveLength(1);
 });
 
-test('QueueConnection: after 4506 without a final message it polls the position and reports how the entry ended', async () => {
+test('QueueConnection: after close code 4506 without a final message it polls the position and reports how the queue entry ended', async () => {
   const { sockets, received, ends } = setUp({
     position: () => Promise.resolve({ ...waiting, status: 'closed', reason: 'sold_out' }),
   });
@@ -167,7 +167,7 @@ test('QueueConnection: after a 503 on the event stream it waits for the time of 
   expect(asked[1]! - asked[0]!).toBe(7000);
 });
 
-test('QueueConnection: a poll answered 404 ends it with `rejoin`', async () => {
+test('QueueConnection: when a poll is answered with 404, the connection ends with `rejoin` (the fan must join again)', async () => {
   const { sockets, ends } = setUp({ position: () => Promise.reject(Object.assign(new Error('gone'), { status: 404 })) });
   sockets[0]!.end(4506);
   await jest.advanceTimersByTimeAsync(0);

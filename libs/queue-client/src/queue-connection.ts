@@ -9,9 +9,15 @@ import {
   type TransportListener,
 } from './transports.ts';
 
-/** The states of a QueueConnection, see its class comment. `resting`: it waits before it reconnects. */
+/**
+ * The states of a QueueConnection. `live`: messages arrive. `resting`: it waits before it reconnects. `over`: it never
+ * reconnects.
+ */
 export type Link = 'connecting' | 'live' | 'resting' | 'over';
-/** Why a QueueConnection is over. `ended`: a final message came. `rejoin`: the fan must join again. `refused`: the server does not accept it. */
+/**
+ * Why a QueueConnection is over. `ended`: a final message came. `rejoin`: the fan must join again. `refused`: the server does not
+ * accept it.
+ */
 export type ConnectionEnd = 'rejoin' | 'left' | 'replaced' | 'refused' | 'ended';
 
 /** What a QueueConnection reports to its owner: messages, changes of its state, and its end. */
@@ -21,14 +27,20 @@ export interface ConnectionListener {
   over(end: ConnectionEnd): void;
 }
 
-/** How to reach the fan's queue entry, from the answer of join. `readPosition` rejects with `status` 404 when the entry does not exist. */
+/**
+ * How to reach the fan's queue entry, from the answer of join. `readPosition` rejects with `status` 404 when the entry does not
+ * exist.
+ */
 export interface LineAccess {
   readonly websocketUrl: string;
   readonly sseUrl: string;
   readPosition(signal: AbortSignal): Promise<PositionAnswer>;
 }
 
-/** Functions of the environment, which tests replace. The defaults work in browsers and in Node. */
+/**
+ * Functions that a QueueConnection takes from its environment, so that tests can replace them. The defaults work in browsers and
+ * in Node.
+ */
 export interface ClientEnvironment {
   readonly openWebSocket?: (url: string) => SocketLike;
   readonly fetch?: typeof fetch;
@@ -60,8 +72,8 @@ const socketRetryMs = 120_000;
  *   any ── close 4505 ─► over, `left` · 4507 ─► over, `replaced` · other ≥ 4500 ─► over, `refused`
  *
  * Transports: first the socket; after three failures in a row without a message the event stream; after three more polling. Two
- * minutes after each change of the transport the connection tries the socket again. So a proxy that blocks WebSockets costs a fan some
- * seconds, but not the queue entry: each of the three transports keeps the fan present. Runs in browsers and in Node.
+ * minutes after each change of the transport the connection tries the socket again. So a proxy that blocks WebSockets costs a fan
+ * some seconds, but not the queue entry: each of the three transports keeps the fan present. Runs in browsers and in Node.
  */
 export class QueueConnection {
   private transportKind: TransportKind = 'socket';

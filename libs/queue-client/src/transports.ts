@@ -1,6 +1,9 @@
 import { positionAsMessage, readMessage, type PositionAnswer, type QueueMessage } from './queue-messages.ts';
 
-/** How a transport ended. `lost`: the client reconnects. `refused`: the client must not reconnect. `unknown_token`: the fan must join again. */
+/**
+ * How a transport ended. `lost`: the client reconnects. `refused`: the client must not reconnect. `unknown_token`: the fan must
+ * join again.
+ */
 export type TransportEnd =
   { kind: 'lost'; retryAfterMs?: number } | { kind: 'refused'; code: number } | { kind: 'unknown_token' };
 
@@ -10,7 +13,10 @@ export interface TransportListener {
   ended(end: TransportEnd): void;
 }
 
-/** One open way to receive messages: a socket, an event stream or polling. `check` tests it at once, for example after the phone woke up. */
+/**
+ * One open way to receive messages: a socket, an event stream or polling. `check` tests it at once, for example after the phone
+ * woke up.
+ */
 export interface Transport {
   check(): void;
   close(): void;
@@ -99,7 +105,10 @@ export function openSocket(socket: SocketLike, listener: TransportListener): Tra
   };
 }
 
-/** What a close code means: after 4500–4999 and 1009 (our message was too large) the client must not reconnect, after all other codes it reconnects. */
+/**
+ * What a close code means: after 4500–4999 and 1009 (our message was too large) the client must not reconnect, after all other
+ * codes it reconnects.
+ */
 export function meaningOfClose({ code, reason }: { code: number; reason: string }): TransportEnd {
   if (code === 4501) return { kind: 'unknown_token' };
   if ((code >= 4500 && code <= 4999) || code === 1009) return { kind: 'refused', code };
@@ -111,7 +120,10 @@ export function meaningOfClose({ code, reason }: { code: number; reason: string 
   }
 }
 
-/** Reads the event stream with fetch. EventSource reconnects every 3 s for ever, hides the HTTP status, and does not exist in Node. */
+/**
+ * Reads the event stream with fetch. EventSource reconnects every 3 s for ever, hides the HTTP status, and does not exist in
+ * Node.
+ */
 export function openStream(url: string, listener: TransportListener, get: typeof fetch): Transport {
   const stop = new AbortController();
   const lifetime = new TransportLifetime(listener, () => stop.abort());

@@ -26,9 +26,9 @@ export interface EventSourcesOptions {
 }
 
 /**
- * HTTP event sources for tests and benchmarks of the event loader, any number on one port: `/{name}?after_id&limit`. Each source keeps
- * a ledger (a record of its requests and sent events), with which tests check what was fetched twice, and when. This file uses no
- * TypeScript parameter properties, because Node runs it without a compiler.
+ * HTTP event sources for tests and benchmarks of the event loader, any number on one port: `/{name}?after_id&limit`. Each source
+ * keeps a ledger (a record of its requests and sent events), with which tests check what was fetched twice, and when. This file
+ * uses no TypeScript parameter properties, because Node runs it without a compiler.
  */
 export class EventSources {
   readonly ledgers = new Map<string, SourceLedger>();

@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Reads a stream of server-sent events in a test. Keeps the raw text, so that the test can check the framing as well as the messages. */
+/**
+ * Reads a stream of server-sent events in a test. Keeps the raw text, so that the test can check the framing as well as the
+ * messages.
+ */
 export class EventStreamReader<M extends { type: string }> {
   text = '';
   readonly ended: Promise<void>;

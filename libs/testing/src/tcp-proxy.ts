@@ -3,8 +3,9 @@ import net from 'node:net';
 /** A fault that the proxy injects once, when a client sends certain bytes. */
 export interface Trap {
   /**
-   * The bytes that trigger the trap, such as `COMMIT\0` (PostgreSQL's COMMIT message) or `EVALSHA` (a command of Redis). Or a function
-   * that is called for each message and returns true to trigger the trap; `connection` is the same object for all messages of one connection.
+   * The bytes that trigger the trap, such as `COMMIT\0` (PostgreSQL's COMMIT message) or `EVALSHA` (a command of Redis). Or a
+   * function that is called for each message and returns true to trigger the trap; `connection` is the same object for all
+   * messages of one connection.
    */
   readonly whenSent: string | ((bytes: Buffer, connection: object) => boolean);
   /** Whether the server still receives the message that triggered the trap. */
@@ -69,7 +70,7 @@ export class TcpProxy {
     for (const pair of this.pairs) this.cut(pair);
   }
 
-  /** Sets a trap; resolves when a message has triggered it. A message triggers at most one trap: the first that was set. */
+  /** Sets a trap; resolves when a message has triggered it. A message triggers at most one trap: the one that was set first. */
   setTrap(trap: Trap): Promise<void> {
     return new Promise((onTriggered) => this.traps.push({ trap, onTriggered }));
   }
@@ -86,7 +87,7 @@ export class TcpProxy {
     for (const pair of this.pairs) pair.silent = true;
   }
 
-  /** Sends the delayed messages to the server, in their order. */
+  /** Sends the messages that a trap `wait` has delayed to the server, in their order. */
   release(): void {
     for (const pair of this.pairs) {
       for (const bytes of pair.delayed ?? []) pair.server.write(bytes);
@@ -100,7 +101,10 @@ export class TcpProxy {
     this.replacements.push({ from, to });
   }
 
-  /** Accepts new connections again and removes all traps. Silenced connections stay silent, because data is missing in their streams. */
+  /**
+   * Accepts new connections again and removes all traps. Silenced connections stay silent, because data is missing in their
+   * streams.
+   */
   restore(): void {
     this.state = 'open';
     this.traps = [];
@@ -173,7 +177,10 @@ export class TcpProxy {
     triggered.onTriggered();
   }
 
-  /** Breaks a connection. The server receives everything that was written before, then the end of the connection. The client gets a reset. */
+  /**
+   * Breaks a connection. The server receives everything that was written before, then the end of the connection. The client gets
+   * a reset.
+   */
   private cut(pair: Pair): void {
     if (!this.pairs.delete(pair)) return;
     pair.server.end();

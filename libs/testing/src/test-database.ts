@@ -34,7 +34,8 @@ export interface TestRedis {
 }
 
 /**
- * Returns an empty Redis that no other test file uses at the same time: each Jest worker has its own server or database number.
+ * Returns an empty Redis database that no other test file uses at the same time: each Jest worker has its own server or database
+ * number.
  */
 export async function createTestRedis(): Promise<TestRedis> {
   const url = redisOfWorker(Number(process.env.JEST_WORKER_ID ?? 1));
@@ -46,7 +47,10 @@ export async function createTestRedis(): Promise<TestRedis> {
   return { url, flush, close: async () => void (await client.quit()) };
 }
 
-/** The Redis URL of a Jest worker. If there are more workers than servers, workers share a server and use different database numbers. */
+/**
+ * The Redis URL of a Jest worker. If there are more workers than servers, workers share a server and use different database
+ * numbers.
+ */
 function redisOfWorker(worker: number): string {
   const urls = required('TEST_REDIS_URLS').split(',');
   const database = Math.floor((worker - 1) / urls.length);
@@ -98,7 +102,10 @@ async function dropDatabase(adminUrl: string, name: string): Promise<void> {
   });
 }
 
-/** The open connections to a test database. Waits up to two seconds until there are none, because the server notices a closed socket late. */
+/**
+ * The open connections to a test database. Waits up to two seconds until there are none, because the server notices a closed
+ * socket late.
+ */
 async function openConnections(client: pg.Client, name: string): Promise<string[]> {
   const giveUpAt = Date.now() + 2_000;
   for (;;) {

@@ -191,11 +191,14 @@ const histories: History[] = [
 
 /** Registers the tests of the contract for the database that `open` gives. */
 export function databaseSemanticsContract(open: () => Promise<HistoryPlayer>): void {
-  test.each(histories)('$name', async ({ lines, resultsAfterWait = {}, rows }) => {
-    const player = await open();
-    const outcome = await player.play(lines.map(([session, operation]) => [session, operation] as const));
-    expect(outcome).toEqual({ results: lines.map(([, , result]) => result), resultsAfterWait, rows });
-  });
+  test.each(histories)(
+    'concurrent transactions behave like in PostgreSQL: $name',
+    async ({ lines, resultsAfterWait = {}, rows }) => {
+      const player = await open();
+      const outcome = await player.play(lines.map(([session, operation]) => [session, operation] as const));
+      expect(outcome).toEqual({ results: lines.map(([, , result]) => result), resultsAfterWait, rows });
+    },
+  );
 
   test('when three transactions each read a row that the next one in a cycle changes, exactly one fails with 40001', async () => {
     const reads = [get('A', 'x', 10), get('B', 'y', 10), get('C', 'z', 10)];

@@ -15,7 +15,10 @@ import { SeededRandom } from './seeded-random.ts';
 /** A simulated replica of the monolith. When it dies, its tasks end. */
 export interface Process {
   readonly name: string;
-  /** Until this time the tasks of this process do not continue (SIGSTOP, a long garbage collection). The process keeps locks and memory. */
+  /**
+   * Until this time the tasks of this process do not continue (SIGSTOP, a long garbage collection). The process keeps locks and
+   * memory.
+   */
   frozenUntil: number;
   /** How many steps the tasks of this process have done. */
   steps: number;
@@ -35,7 +38,7 @@ export interface Task {
 
 interface Parked {
   readonly task: Task;
-  /** What the task waits for, for traces. */
+  /** What the task waits for, as a text for traces. */
   readonly at: string;
   /** When the task continues; with `isReady`, when it continues at the latest. */
   readonly wakeAt: number;
@@ -64,7 +67,10 @@ export class Scheduler {
   private ids = 100;
   private last: Task | undefined;
   private onParked: () => void = () => undefined;
-  /** The probability that the task of the last step continues. It depends on the seed, because different values find different faults. */
+  /**
+   * The probability that the task of the last step continues. It depends on the seed, because different values find different
+   * faults.
+   */
   private readonly stickiness: number;
   /** The probability that the clock moves before a step. */
   clockRate: number;

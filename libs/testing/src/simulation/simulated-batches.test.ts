@@ -10,7 +10,8 @@ import {
   type CurrentKey,
 } from './simulated-transactions.ts';
 
-// The commands of these tests add amounts to one account. Even amounts can be decided together in a batch; an odd amount must be decided alone.
+// The commands of these tests add amounts to one account. Even amounts can be decided together in a batch; an odd amount must be
+// decided alone.
 
 const sums = new Table<{ readonly sum: number; readonly by: readonly string[] }>('sums');
 
@@ -69,7 +70,7 @@ const errorOf = (error: unknown): string =>
 const keyOf = (key: string): CurrentKey => ({ key, userId: 'ana', render: (answer) => answer });
 const SEEDS = Array.from({ length: 40 }, (_, index) => index + 1);
 
-test('waiting commands share a commit; a command that the batch leaves undecided is decided alone', async () => {
+test('commands that wait together share a commit; a command that their batch leaves undecided is decided alone', async () => {
   const seen = new Set<number>();
   for (const seed of SEEDS) {
     const account = new Account(seed);

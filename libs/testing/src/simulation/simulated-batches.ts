@@ -4,7 +4,10 @@ import type { Process, Scheduler } from './scheduler.ts';
 
 const MAX_BUSY_MS = 20;
 
-/** Lets one batch of a process commit at a time, in the order in which batches asked for it. When the process dies, waiting batches end. */
+/**
+ * Lets one batch of a process commit at a time, in the order in which batches asked for it. When the process dies, waiting
+ * batches end.
+ */
 class Mutex {
   private readonly waiting: object[] = [];
 
@@ -40,7 +43,8 @@ interface WaitingCommand<C, T, K> {
   readonly command: C;
   readonly key: K;
   /**
-   * Set by the batch of this command. `after`: the command must be decided alone, once the command `after` is finished (undefined: at once).
+   * Set by the batch of this command. `after`: the command must be decided alone, once the command `after` is finished
+   * (undefined: at once).
    */
   outcome?: { readonly value: T } | { readonly error: unknown } | { readonly after: { isFinished: boolean } | undefined };
   isFinished: boolean;
@@ -56,8 +60,8 @@ interface Deciding<C, T, K> {
 
 /**
  * Simulates libs/platform/src/postgres/shared-commands.ts with tasks. A batch is a task in the process of the first command. Commands
- * wait for their batch. A command that the batch leaves undecided is decided by its own task, under its own idempotency key. Deadlines
- * and the limit of waiting commands are not simulated.
+ * wait for their batch. A command that the batch leaves undecided is decided by its own task, under its own idempotency key.
+ * Deadlines and the limit of waiting commands are not simulated.
  */
 export class SimulatedBatches<C, T, K> {
   private readonly waiting: WaitingCommand<C, T, K>[] = [];

@@ -8,7 +8,7 @@ import {
   type OperationResult,
 } from './database-semantics.contract.ts';
 
-// Runs the contract of the simulated database on PostgreSQL, which shows that the two behave alike in all its histories.
+// Runs the contract of the simulated database on PostgreSQL. So PostgreSQL and the simulation behave alike in all its histories.
 
 /** An operation that has no answer after this time is taken to wait for a lock. */
 const ANSWER_TIMEOUT_MS = 150;

@@ -288,7 +288,10 @@ export class SimulatedTransaction extends Transaction {
       throw new SqlError('23505', `duplicate key value violates unique constraint: ${table.name} ${id}`);
   }
 
-  /** Commits. Other tasks may run, or the process may crash, at two points: before the commit takes effect, and before the caller learns of it. */
+  /**
+   * Commits. Other tasks may run, or the process may crash, at two points: before the commit takes effect, and before the caller
+   * learns of it.
+   */
   async commit(): Promise<void> {
     await this.db.scheduler.step(`${this.id} commits`);
     this.db.install(this);

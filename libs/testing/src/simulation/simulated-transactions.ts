@@ -123,7 +123,10 @@ export class SimulatedTransactions extends TransactionManager {
     };
   }
 
-  /** Throws if the running task has an open transaction, whose locks would be held too long during `what` (such as a call to a provider). */
+  /**
+   * Throws if the running task has an open transaction, whose locks would be held too long during `what` (such as a call to a
+   * provider).
+   */
   mustBeOutside(what: string): void {
     const { current } = this.db.scheduler;
     if ([...this.db.open].some(({ owner }) => owner === current)) throw new Error(`${what} inside an open transaction`);
@@ -210,7 +213,10 @@ export class SimulatedTransactions extends TransactionManager {
   }
 }
 
-/** Returns a `Transaction` as the SimulatedTransaction that it is, for in-memory adapters. Use cases see only the type `Transaction`. */
+/**
+ * Returns a `Transaction` as the SimulatedTransaction that it is, for in-memory adapters. Use cases see only the type
+ * `Transaction`.
+ */
 export function inside(tx: Transaction): SimulatedTransaction {
   if (!(tx instanceof SimulatedTransaction)) throw new Error('this transaction was not opened by the simulation');
   return tx;

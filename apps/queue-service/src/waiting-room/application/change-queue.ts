@@ -4,14 +4,20 @@ import type { LineMovement, QueueChange, RestoredPart, WaitingLines } from './po
 
 const DRAIN_BATCH = 500;
 
-/** Changes the queue of a match for the monolith: opens, pauses, closes and restores it, sets its rate and limits and the remaining sectors. */
+/**
+ * Changes the queue of a match for the monolith: opens, pauses, closes and restores it, sets its rate and limits and the
+ * remaining sectors.
+ */
 export class ChangeQueue {
   constructor(
     private readonly lines: WaitingLines,
     private readonly movement: LineMovement,
   ) {}
 
-  /** `isKnown` is false while Redis lacks the state of the match: the settings are stored, but no fan is served from them yet. */
+  /**
+   * Changes settings. `isKnown` is false while Redis lacks the state of the match: the settings are stored, but fans are not
+   * served yet.
+   */
   async control(matchId: string, change: QueueChange): Promise<{ isKnown: boolean }> {
     let isKnown = false;
     await this.untilDone(matchId, async () => {
@@ -26,7 +32,7 @@ export class ChangeQueue {
     await this.untilDone(matchId, () => this.lines.reportRemaining(matchId, sectors, asOf));
   }
 
-  /** Stores one part of the state of a match. After the last part the waiting room answers again. */
+  /** Stores one part of the state of a match that Redis has lost. After the last part, requests of fans are answered again. */
   async restore(matchId: string, part: RestoredPart): Promise<void> {
     if ((await this.untilDone(matchId, () => this.lines.restore(matchId, part))) === 'done') return;
     throw new DomainError('INVALID_STATE', 'An earlier part is missing. Start again with part 0.');

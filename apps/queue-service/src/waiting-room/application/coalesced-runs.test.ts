@@ -13,7 +13,7 @@ function controlledWork() {
 
 const settled = () => new Promise(setImmediate);
 
-test('CoalescedRuns: a request for an idle key runs at once, with its scope', async () => {
+test('CoalescedRuns: a request for a key without a running pass starts a pass at once, with the scope of the request', async () => {
   const { work, scopes, ends } = controlledWork();
   const done = new CoalescedRuns().request('m', 'near', work);
   expect(scopes).toEqual(['near']);

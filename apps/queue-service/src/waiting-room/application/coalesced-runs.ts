@@ -2,14 +2,15 @@
 export type UpdateScope = 'near' | 'all';
 
 interface Run {
-  /** The scope of the next pass, if one was requested. */
+  /** The scope of the next pass. Undefined when no further pass was requested. */
   next: UpdateScope | undefined;
-  /** Settles after the last pass. */
+  /** Settles when the last pass of the run has ended. */
   done: Promise<void>;
 }
 
 /**
- * Runs one piece of work per key at a time. Requests that arrive during a run are merged into one more pass.
+ * Runs work for many keys, but for each key only one pass at a time. Requests that arrive during a pass are merged into one more
+ * pass.
  *
  *            request             request (any number)
  *     IDLE ───────────▶ RUNNING ─────────────────────▶ RUNNING, ONE MORE REQUESTED

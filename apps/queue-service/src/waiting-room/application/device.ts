@@ -7,12 +7,15 @@ export type DisconnectReason =
 export abstract class Device {
   abstract readonly id: string;
   abstract readonly isOpen: boolean;
-  /** A client with more than 64 KB of unsent data misses `skippable` messages, which are repeated later. Above 256 KB it is disconnected. */
+  /**
+   * A client with more than 64 KB of unsent data misses `skippable` messages, which are repeated later. Above 256 KB it is
+   * disconnected.
+   */
   abstract send(text: string, kind: 'skippable' | 'required'): void;
   abstract close(reason: DisconnectReason): void;
 }
 
-/** A request for an event stream. Its token is read before the stream is opened. */
+/** A request for an event stream. The queue token of the request is read before `open` starts the stream. */
 export interface StreamRequest {
   readonly id: string;
   /** Opens the stream. Undefined when the client wants no stream (HEAD) or has already disconnected. */

@@ -16,7 +16,7 @@ import type { PresenceReports } from './presence-reports.ts';
  * Later positions need no new read of the token: MatchUpdates computes them from the moves of the line (who left, who came back).
  */
 export class FanConnections {
-  /** Set when the pod drains: how long the next closed device must wait before it reconnects. */
+  /** Set when the pod shuts down (drains): gives the time that the next closed device must wait before it reconnects. */
   private retryAfterMs: (() => number) | undefined;
 
   constructor(
@@ -71,7 +71,10 @@ export class FanConnections {
     for (const device of devices) this.close(device, { kind: 'replaced' });
   }
 
-  /** Closes all connections, and every new one from now on. Each gets its own delay before it reconnects. */
+  /**
+   * Closes all connections, and from now on every new connection. `retryAfterMs` gives each client its own delay before it
+   * reconnects.
+   */
   drain(retryAfterMs: () => number): void {
     this.retryAfterMs = retryAfterMs;
     for (const device of this.liveFans.all().flatMap((fan) => fan.devices)) {

@@ -27,7 +27,10 @@ export class FanUpdates {
     private readonly presence: PresenceReports,
   ) {}
 
-  /** Sends a new connection the current state. While Redis is down the connection stays open, gets `delayed`, and its token is read later. */
+  /**
+   * Sends a new connection the current state. While Redis is down the connection stays open, gets `delayed`, and its token is
+   * read later.
+   */
   connect(device: Device, token: string, nowMs: number): Promise<void> {
     return this.newConnections.connect(device, token, nowMs);
   }
@@ -63,7 +66,7 @@ export class FanUpdates {
     return this.updates.update(matchId, nowMs, scope);
   }
 
-  /** The regular update of all matches. While Redis is down all fans get `delayed`, and the call rejects. */
+  /** The regular update of all matches. While Redis is down all fans get the message `delayed`, and the call rejects. */
   async updateAll(nowMs: number): Promise<void> {
     try {
       for (const matchId of this.updates.matches()) await this.updateOrDelay(matchId, nowMs);

@@ -8,7 +8,10 @@ interface UpdateTimes {
   readonly runIntervalMs: number;
 }
 
-/** A regular message is sent up to 5 % early. How early depends on the score (join time), so that 5,000 fans do not get it at the same moment. */
+/**
+ * A regular message is sent up to 5 % early. How early depends on the score (join time), so that 5,000 fans do not get it at the
+ * same moment.
+ */
 const EARLY_SHARE = 0.05;
 
 /** The lines in which fans connected to this pod wait. A pod follows a line as long as it has a connected fan in it. */
@@ -38,14 +41,20 @@ export class FollowedLines {
     this.lines.delete(matchId);
   }
 
-  /** The time of a fan's next message. It is one run interval early: a message that just misses a run is sent by the next run, still within `updateMs`. */
+  /**
+   * The time of a fan's next message. It is one run interval early: a message that just misses a run is sent by the next run,
+   * still within `updateMs`.
+   */
   private readonly nextDueMs = (score: number, nowMs: number): number => {
     const { updateMs, runIntervalMs } = this.times;
     return nowMs + (updateMs - runIntervalMs) * (1 - EARLY_SHARE * shareOf(score));
   };
 }
 
-/** A number from 0 to 1 that stays the same for a fan. The last microseconds of join times are evenly distributed, so this number is too. */
+/**
+ * A number from 0 to 1 that stays the same for a fan. The last microseconds of join times are evenly distributed, so this number
+ * is too.
+ */
 function shareOf(score: number): number {
   return (score % 32) / 32;
 }

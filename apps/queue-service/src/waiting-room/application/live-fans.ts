@@ -1,6 +1,6 @@
 import type { Device } from './device.ts';
 
-/** A fan with at least one connection to this pod, under one queue token. */
+/** A fan with at least one connection to this pod. All connections of a LiveFan use the same queue token. */
 export interface LiveFan {
   readonly matchId: string;
   readonly userId: string;
@@ -71,7 +71,7 @@ export class LiveFans {
     return fan;
   }
 
-  /** Returns the fan of the device. A fan whose last device is removed is removed too. */
+  /** Removes a device and returns its fan. Removes the fan when this was the fan's last device. */
   remove(device: Device): LiveFan | undefined {
     const fan = this.byDevice.get(device);
     if (!fan) return undefined;
@@ -85,7 +85,7 @@ export class LiveFans {
     const match = this.byMatch.get(owner.matchId) ?? { id: owner.matchId, fans: new Set(), byUser: new Map() };
     this.byMatch.set(match.id, match);
     const { userId, token } = owner;
-    // `match.id` instead of `owner.matchId`: all fans share one string.
+    // `match.id` instead of `owner.matchId`, so that all fans of a match share one string in memory.
     const fan: LiveFan = {
       matchId: match.id,
       userId,

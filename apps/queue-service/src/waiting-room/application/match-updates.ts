@@ -6,9 +6,12 @@ import { sendToDevices, type LiveFans } from './live-fans.ts';
 import { DELAYED, type MessageTexts } from './message-texts.ts';
 import type { RefreshFans } from './refresh-fans.ts';
 
-/** When a fan leaves the line, fans up to this position get their new position at once, fans behind it with the next regular update. */
+/**
+ * When a fan leaves the line, fans up to this position get their new position at once, fans behind it with the next regular
+ * update.
+ */
 const MAX_NEAR_POSITION = 50;
-/** Sending 200 messages blocks the event loop for about two milliseconds. Other work runs between two chunks. */
+/** How many messages are sent without a pause. 200 block the event loop for about two milliseconds; then other work can run. */
 const CHUNK = 200;
 
 /**
@@ -35,7 +38,10 @@ export class MatchUpdates {
     return this.liveFans.matches();
   }
 
-  /** With `near` only the fans near the front get messages: ten grants a second must not cause ten messages a second to every fan. */
+  /**
+   * With scope `near` only the fans near the front get messages: ten granted turns a second must not cause ten messages a second
+   * to every fan.
+   */
   update(matchId: string, nowMs: number, scope: UpdateScope): Promise<void> {
     return this.runs.request(matchId, scope, (mergedScope) => this.updateOnce(matchId, nowMs, mergedScope));
   }
@@ -44,7 +50,10 @@ export class MatchUpdates {
     await this.refreshFans.refresh(this.liveFans.ofUser(matchId, userId), nowMs);
   }
 
-  /** Sends all fans of a match `delayed`, once per outage: the line cannot be read. After the outage all get their state again. */
+  /**
+   * Tells all fans of a match, once per outage, that the line cannot be read (`delayed`). After the outage all get their state
+   * again.
+   */
   sendDelayed(matchId: string): void {
     const line = this.lines.find(matchId);
     if (!line || line.isDelayed) return;

@@ -23,7 +23,7 @@ export class MessageTexts {
     return message && JSON.stringify(message);
   }
 
-  /** Returns a function that gives the text for a position. Fast for thousands of fans: see `positionTexts`. */
+  /** Returns a function that gives the position message for a position. It is fast for thousands of fans: see `positionTexts`. */
   ofPositions(queue: QueueState): (position: number) => string {
     return positionTexts({ queue, purchaseWindowMs: this.purchaseWindowMs });
   }

@@ -8,7 +8,7 @@ const CHUNK = 200;
 
 /**
  * Reads the tokens of single fans and sends each fan the current state. Used for fans whose state cannot be computed from the
- * moves of the line: they were granted a turn, their turn ended, they left, or a published hint named them.
+ * moves of the line (departures and returns): they were granted a turn, their turn ended, they left, or a published hint named them.
  */
 export class RefreshFans {
   constructor(
@@ -23,7 +23,10 @@ export class RefreshFans {
     }
   }
 
-  /** Refreshes fans who are not in line. One read of 200 positions finds the fans whose turn continues; only fans with another state are read one by one. */
+  /**
+   * Refreshes fans who are not in line. One read of 200 positions finds the fans whose turn continues; only fans with another
+   * state are read one by one.
+   */
   async refreshOutOfLine(matchId: string, fans: readonly LiveFan[], nowMs: number): Promise<void> {
     const changed: LiveFan[] = [];
     for (let from = 0; from < fans.length; from += CHUNK) {

@@ -5,8 +5,9 @@ const CHUNK = 200;
 
 /**
  * Removes fans on the blacklist from every line and ends their turns: a turn that cannot be used would block a window for 20 minutes.
- * Each pod removes a fan when it learns that the fan is new on the blacklist. So the removal reaches Redis after all joins of this fan
- * that the same pod has sent before. A pod that starts removes all fans on the blacklist. Removing a fan twice costs only a read.
+ * Each pod removes a fan when it learns that the fan is new on the blacklist. So the removal reaches Redis after all joins of
+ * this fan that the same pod has sent before. A pod that starts removes all fans on the blacklist. Removing a fan twice costs
+ * only a read.
  */
 export class RemoveBlacklistedFans {
   /** Fans on the blacklist who may still be in a line. */
@@ -24,7 +25,10 @@ export class RemoveBlacklistedFans {
     for (const userId of await this.blacklist.refresh()) this.due.add(userId);
   }
 
-  /** Reads the blacklist and removes its new fans. Returns how many queue entries and turns were ended. After a failure the next run tries all these fans again. */
+  /**
+   * Reads the blacklist and removes its new fans. Returns how many queue entries and turns were ended. After a failure the next
+   * run tries all these fans again.
+   */
   async runOnce(): Promise<number> {
     await this.learn();
     const due = [...this.due];
@@ -41,7 +45,7 @@ export class RemoveBlacklistedFans {
         ended += await this.clearMatch(matchId, listed);
       } catch (error) {
         if (!(error instanceof StateNeeded)) throw error;
-        // The restored state of this match may contain windows of these fans, so they stay due. Go on with the other matches.
+        // The missing state of this match may contain windows of these fans, so they stay in `due`. Go on with the other matches.
         withoutState = error;
       }
     }

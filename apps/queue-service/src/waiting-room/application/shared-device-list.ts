@@ -35,7 +35,7 @@ export class SharedDeviceList {
     }
   }
 
-  /** The given devices that are connected to this pod. */
+  /** Those of the given devices that are connected to this pod. */
   findLocal(matchId: string, devices: readonly FanDevice[]): Device[] {
     return devices.flatMap(({ userId, websocketId }) =>
       this.liveFans.ofUser(matchId, userId).flatMap((fan) => fan.devices.filter(({ id }) => id === websocketId)),
@@ -43,8 +43,8 @@ export class SharedDeviceList {
   }
 
   /**
-   * Called when a connection was refused because these devices fill the fan's list. Reports those of this pod that do not exist:
-   * they closed while Redis was down.
+   * Called when a connection was refused because these devices fill the fan's list. Reports those devices of this pod that do not
+   * exist: they closed while Redis was down.
    */
   reportMissing(matchId: string, devices: readonly FanDevice[]): void {
     for (const device of devices) {
@@ -54,17 +54,17 @@ export class SharedDeviceList {
     }
   }
 
-  /** Called every second. `close` must close the given connections. */
+  /** Sends a heartbeat for each match with connected fans. Called every second. `close` must close the connections that it gets. */
   async sendHeartbeats(close: (devices: Device[]) => void): Promise<void> {
     if (this.isSending) return;
     this.isSending = true;
     for (const matchId of this.replaced.keys()) if (!this.liveFans.hasMatch(matchId)) this.replaced.delete(matchId);
-    // The heartbeat fails for a match whose Redis node is down; the next one tries again.
+    // The heartbeat fails for a match whose Redis node is down; the next heartbeat tries again.
     await Promise.all(this.liveFans.matches().map((matchId) => this.sendHeartbeat(matchId, close).catch(() => undefined)));
     this.isSending = false;
   }
 
-  /** Called before the pod closes all its connections. */
+  /** Removes this pod's connections from the limits of their fans. Called before the pod closes all its connections. */
   async removePod(): Promise<void> {
     const matches = new Set([...this.liveFans.matches(), ...this.replaced.keys()]);
     await Promise.all([...matches].map((matchId) => this.connectedFans.removePod(matchId, this.podId)));

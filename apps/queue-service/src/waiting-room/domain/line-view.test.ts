@@ -118,7 +118,10 @@ describe('LineView: fans who are due for a message', () => {
   });
 });
 
-/** Runs 300 random steps on a line of some hundred fans. A LineView of some of these fans must agree with the line whenever it has applied all moves. */
+/**
+ * Runs 300 random steps on a line of some hundred fans. A LineView of some of these fans must agree with the line whenever it has
+ * applied all moves.
+ */
 function simulate(seed: number): void {
   const chance = random(seed);
   let line: Fan[] = Array.from({ length: 200 }, (_, index) => fan(1000 + index * 3));
@@ -161,11 +164,11 @@ function simulate(seed: number): void {
   }
 }
 
-test('LineView: in 50 random lines every position agrees with the line', () => {
+test('LineView: in 50 random lines every position in the view is the position in the line', () => {
   for (let seed = 1; seed <= 50; seed += 1) simulate(seed);
 });
 
-test('LineView: 100,000 fans follow 700 departures, and only fans whose step changed are due', () => {
+test('LineView: after 700 departures all 100,000 positions are right, and only fans whose position step changed are due for a message', () => {
   const view = new LineView<number>(0);
   for (let index = 1; index <= 100_000; index += 1) view.add(index, { score: index * 10, position: index, asOf: 0 });
   view.takeDue(0, () => 30_000);

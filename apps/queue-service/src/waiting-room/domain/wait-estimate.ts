@@ -7,7 +7,7 @@ interface WaitEstimate {
   readonly range: readonly [p50: number, p90: number];
 }
 
-/** How fast a line moves. Two things slow it down: the admission rate, and windows that are all taken. */
+/** How fast a line moves. Two limits slow it down: the admission rate, and the number of windows that may be open at once. */
 export interface LinePace {
   readonly fansPerMinute: number;
   readonly freeWindows: number;
@@ -15,7 +15,10 @@ export interface LinePace {
   readonly minutesPerCompletion: number;
 }
 
-/** Assumed before any window has ended: a fan uses half of the window, with a standard deviation of half of this time, as if four windows were measured. */
+/**
+ * Assumed before any window has ended: a fan uses half of the window, with a standard deviation of half of this time, as if four
+ * windows were measured.
+ */
 const ASSUMED = { share: 0.5, deviation: 0.5, windows: 4 };
 /** The pessimistic estimate (p90) assumes that operators reduce the admission rate to 80 %. */
 const SLOW_RATE = 0.8;
@@ -35,7 +38,7 @@ export function linePace(queue: QueueState, purchaseWindowMs: number): LinePace 
 }
 
 /**
- * How long the fan at `position` will wait. Two things slow a line down: the admission rate, and windows that are all taken. A
+ * How long the fan at `position` will wait. Two limits slow a line down: the admission rate, and the number of open windows. A
  * fan who gets no free window waits for taken windows to end, at the rate at which windows ended recently. The range is wide
  * when window lengths vary much or few windows have ended. Null when no fan can be admitted (see `linePace`).
  */

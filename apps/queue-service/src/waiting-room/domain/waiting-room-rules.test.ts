@@ -72,7 +72,7 @@ describe('estimateWait', () => {
       1900,
       [1900, 2000],
     ],
-  ])('%s', (_fact, position, state, minutes, range) => {
+  ])('the estimated wait depends on rate, free windows and window lengths: %s', (_fact, position, state, minutes, range) => {
     expect(estimateWait(state, position, WINDOW_MS)).toEqual({ minutes, range });
   });
 
@@ -86,7 +86,7 @@ describe('estimateWait', () => {
     expect(estimateWait(state, 10, WINDOW_MS)).toBeNull();
   });
 
-  test('the p90 is never below the p50', () => {
+  test('the pessimistic wait (p90) is never below the median wait (p50)', () => {
     for (const minutes of [null, 0.02, 1, 19, 30]) {
       for (const position of [1, 7, 600, 25_000]) {
         const state = queue({ measured: minutes === null ? null : measured(minutes) });
@@ -120,7 +120,7 @@ describe('isSignificantMove: whether a change of position is sent at once', () =
 describe('messageFor', () => {
   const environment = { queue: queue(), checkoutUrl: 'http://shop/matches/m/checkout', purchaseWindowMs: WINDOW_MS };
 
-  test('a waiting fan gets position, total and estimate', () => {
+  test('a waiting fan gets position, length of the line and estimated wait', () => {
     expect(messageFor({ kind: 'waiting', position: 12 }, environment)).toEqual({
       type: 'position_update',
       position: 12,
@@ -130,7 +130,7 @@ describe('messageFor', () => {
     });
   });
 
-  test('a waiting fan in a paused queue gets the reason, and no estimate', () => {
+  test('a waiting fan in a paused queue gets the reason of the pause, and no estimated wait', () => {
     const paused = { ...environment, queue: queue({ status: 'paused', reason: 'floodlights' }) };
     expect(messageFor({ kind: 'waiting', position: 12 }, paused)).toMatchObject({
       paused: true,
@@ -173,7 +173,7 @@ describe('messageFor', () => {
     [{ kind: 'over', status: 'closed', reason: 'sold_out' } as const, { type: 'queue_closed', reason: 'sold_out' }],
     [{ kind: 'over', status: 'left' } as const, undefined],
     [{ kind: 'not_in_line' } as const, undefined],
-  ])('the state %j gives the message %j', (state, message) => {
+  ])('a fan in the state %j gets the message %j', (state, message) => {
     expect(messageFor(state, environment)).toEqual(message);
   });
 });

@@ -65,7 +65,7 @@ async function collectMessagesAndCodes(): Promise<{ messages: { type: string }[]
   const stranger = service.socket('nonsense');
   sockets.push(stranger);
   await stranger.ended;
-  // To expire a window, the test moves its end into the past.
+  // To let a window expire, the test moves the end of the window into the past.
   const expiringMatch = await service.match({ max_open_windows: 1 });
   const { token, user } = await service.join(expiringMatch);
   const socket = service.socket(token);

@@ -21,7 +21,10 @@ afterAll(async () => {
 let revision = 0;
 const listed = new Map<string, string>();
 
-/** Writes the whole list atomically and publishes the change, like the monolith. `silently`: without the publication, as if it were lost. */
+/**
+ * Writes the whole list atomically and publishes the change, like the monolith. `silently`: without the publication, as if it
+ * were lost.
+ */
 async function write({ silently = false } = {}): Promise<void> {
   revision += 1;
   const change = pod.redis.multi().del(queueKeys.blacklist).hset(queueKeys.blacklist, BLACKLIST_REVISION, revision);

@@ -94,7 +94,7 @@ describe('a client that stops reading', () => {
   });
 });
 
-test('send on a destroyed connection does not throw and ends the socket', async () => {
+test('SocketDevice: send on a destroyed TCP connection does not throw, and the WebSocket ends', async () => {
   const [socket] = await socketPair();
   const device = new SocketDevice('d', socket, 0);
   (socket as unknown as { _socket: Socket })._socket.destroy();

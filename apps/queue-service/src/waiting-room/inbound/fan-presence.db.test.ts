@@ -70,7 +70,8 @@ test('a fan is away after the last socket has closed, but not while a socket to 
     await pause(1200);
     laptop.terminate();
     const goneAt = () => service.redis.zscore(queueKeys.gone(matchId), user);
-    // The other pod reports that the laptop's socket has closed. The phone's socket to this pod is open, so `websocket_id` does not become null.
+    // The other pod reports that the laptop's socket has closed. The phone's socket to this pod is open, so `websocket_id` does
+    // not become null.
     expect(
       await becomesTrue(
         async () => (await service.redis.get(queueKeys.session(user, matchId)))!.includes('"websocket_id":null'),

@@ -148,7 +148,7 @@ describe('upgrades to a socket', () => {
     ['a text that is not a token', () => 'nonsense'],
     ['a token of 2,000 characters', () => 'x'.repeat(2000)],
     ['a token with invalid characters', () => '%F0%9F%8E%9F..;'],
-  ])('a connection with %s is accepted and closed with 4501', async (_what, token) => {
+  ])('a connection with %s is accepted and then closed with 4501 (unknown token)', async (_what, token) => {
     expect((await service.socket(token()).ended).code).toBe(4501);
   });
 
@@ -161,7 +161,7 @@ describe('upgrades to a socket', () => {
     }
   });
 
-  test('an upgrade on another path is 404, and so is a plain HTTP request on the socket path', async () => {
+  test('a WebSocket upgrade on a path other than /ws/{token} is 404, and so is a plain HTTP request on /ws/{token}', async () => {
     expect((await service.call('GET', '/ws/some-token')).status).toBe(404);
     // A request that offers an upgrade to HTTP/2, as curl does, is handled as an ordinary request.
     expect(await rawUpgrade('/health/live', { upgrade: 'h2c' })).toMatch(/^HTTP\/1\.1 200 /);
@@ -169,7 +169,7 @@ describe('upgrades to a socket', () => {
     expect(await rawUpgrade('/ws/token', { version: 99 })).toMatch(/^HTTP\/1\.1 4\d\d /);
   });
 
-  test('the sixth device of a fan closes the oldest with 4507', async () => {
+  test('when a fan connects a sixth device, the oldest device is closed with 4507', async () => {
     const matchId = await service.match();
     const { token } = await service.join(matchId);
     const sockets = [];

@@ -12,7 +12,10 @@ const PING_INTERVAL_MS = 25_000;
 const KEEP_ALIVE_INTERVAL_MS = 15_000;
 /** How long clients may take to answer our close frame before their sockets are destroyed. */
 const CLOSE_TIMEOUT_MS = 3000;
-/** Clients of a pod that shuts down reconnect at random times, over a period of 4 ms per connection: 5,000 clients within 20 seconds. */
+/**
+ * Clients of a pod that shuts down reconnect at random times, over a period of 4 ms per connection: 5,000 clients within 20
+ * seconds.
+ */
 const SPREAD_PER_CONNECTION_MS = 4;
 /** The shortest and the longest period over which the clients of a pod that shuts down reconnect. */
 const SPREAD_MS = { min: 2000, max: 30_000 };

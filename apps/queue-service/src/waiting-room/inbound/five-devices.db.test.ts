@@ -89,7 +89,7 @@ describe('the limit of five connections of a fan over two pods', () => {
     expect(sockets.filter(isOpen)).toHaveLength(7);
   });
 
-  test('sockets and streams count together: a sixth stream is 429 on both pods, a sixth socket closes the oldest connection', async () => {
+  test('sockets and event streams count together: after five, a new stream is 429 on both pods, a new socket closes the oldest connection', async () => {
     const { connect, stream, token } = await fan();
     const first = await stream(firstPod);
     await first.next('position_update');

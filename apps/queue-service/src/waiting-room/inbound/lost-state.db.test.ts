@@ -41,7 +41,7 @@ describe('while the monolith has not sent the state of a match', () => {
     expect(await answerOf('POST', complete)).toEqual([204, null]);
   });
 
-  test('restore with a later part before part 0 is 409', async () => {
+  test('an internal call `restore` with a later part before part 0 is 409', async () => {
     const answer = await service.internal('PUT', `${base(randomUUID())}/restore`, { generation: 5, part: 1, complete: true });
     expect([answer.status, answer.body.code]).toEqual([409, 'INVALID_STATE']);
   });
@@ -83,7 +83,7 @@ test('connected fans get `delayed` while the state is missing, and close code 45
   expect([entry.status, entry.body.position]).toEqual([201, 1]);
 });
 
-describe('sold-out with remaining sectors', () => {
+describe('the internal call `sold-out` with remaining sectors', () => {
   const sectors = (...names: string[]) =>
     names.map((name, index) => ({ sector_id: randomSector(name), name, available: 5 + index }));
   const ids = new Map<string, string>();
@@ -142,7 +142,7 @@ describe('sold-out with remaining sectors', () => {
   };
 });
 
-test('a join during a restore waits for the last part and is then answered', async () => {
+test('a join while the state of the match is being restored waits for the last part and is then answered', async () => {
   const [matchId, fan] = [randomUUID(), randomUUID()];
   service.monolith.answers = false;
   const joining = service.call('POST', `${base(matchId)}/join`, { user: fan });

@@ -168,7 +168,7 @@ describe('the connection limits of a pod', () => {
 });
 
 describe('two pods', () => {
-  test('a fan with devices on both pods gets the same messages on both', async () => {
+  test('a fan with one device on each pod gets the same messages on each device', async () => {
     const server = await createTestRedis();
     const [firstPod, secondPod] = [
       await serviceFixture({ REDIS_URL: server.url }),

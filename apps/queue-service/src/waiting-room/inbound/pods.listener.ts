@@ -23,7 +23,10 @@ const hint = z.object({
   kind: z.string().optional(),
 });
 
-/** When a fan has left the line, fans near the front get their new position after this delay. A hundred departures in a second cause ten updates. */
+/**
+ * When a fan has left the line, fans near the front get their new position after this delay. A hundred departures in a second
+ * cause ten updates.
+ */
 const UPDATE_DELAY_MS = 100;
 /** How often the subscriber pings Redis. Without pings a connection that only listens would not notice that it is dead. */
 const PING_INTERVAL_MS = 5000;

@@ -10,7 +10,10 @@ afterAll(() => service.close());
 const connections: QueueConnection[] = [];
 afterEach(() => connections.splice(0).forEach((connection) => connection.stop()));
 
-/** Connects a QueueConnection to the running service, for a new fan in a new match. Records its messages and the reasons of its end. */
+/**
+ * Connects a QueueConnection to the running service, for a new fan in a new match. Records its messages and the reasons of its
+ * end.
+ */
 async function client(environment: ClientEnvironment = {}) {
   const matchId = await service.match();
   const { user, token } = await service.join(matchId);
@@ -97,7 +100,7 @@ test('QueueConnection ends with `left` when the fan leaves the line on another d
   expect(ends).toEqual(['left']);
 });
 
-test('QueueConnection ends with `rejoin` after a loss of Redis', async () => {
+test('QueueConnection ends with `rejoin` (the fan must join again) after Redis has lost all data', async () => {
   const { received, ends, until } = await client();
   await until(() => received.length > 0);
   await service.redis.flushdb();

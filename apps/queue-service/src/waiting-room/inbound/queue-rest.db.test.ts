@@ -123,7 +123,7 @@ describe('position', () => {
     expect((await service.call('DELETE', `/api/v1/queue/${randomUUID()}`, { user: first.user })).status).toBe(204);
   });
 
-  test('in a paused queue join and position give the reason, and join gives no estimate', async () => {
+  test('in a paused queue the answers of join and position give the reason of the pause, and join gives no estimated wait', async () => {
     const matchId = await service.match({ status: 'paused', reason: 'floodlights' });
     const { user, entry } = await service.join(matchId);
     expect(entry).toMatchObject({ status: 'waiting', paused: true, reason: 'floodlights', estimated_wait_minutes: null });
@@ -192,7 +192,7 @@ describe('status and internal calls', () => {
     expect((await service.internal(method, `/api/v1/queue/${matchId}/${path}`, body)).status).toBe(204);
   });
 
-  test('sold-out and complete for a match without a queue are 204', async () => {
+  test('the internal calls `sold-out` and `complete` for a match without a queue are 204', async () => {
     expect((await service.internal('POST', `/api/v1/queue/${randomUUID()}/sold-out`, { remaining_sectors: [] })).status).toBe(
       204,
     );
@@ -206,7 +206,7 @@ describe('status and internal calls', () => {
     ['a fraction of a window', { max_open_windows: 1.5 }],
     ['an unknown field', { rate: 3 }],
     ['an invalid time', { opens_at: 'tomorrow' }],
-  ])('control with %s is 400', async (_what, body) => {
+  ])('the internal call `control` with %s is 400', async (_what, body) => {
     const answer = await service.internal('PUT', `/api/v1/queue/${await service.match()}/control`, body);
     expect([answer.status, answer.body.code]).toEqual([400, 'VALIDATION_FAILED']);
   });

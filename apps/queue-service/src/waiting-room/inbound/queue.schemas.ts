@@ -2,8 +2,9 @@ import { z } from 'zod';
 
 const id = (description: string) => z.guid().toLowerCase().meta({ description });
 
-/** The path parameters `match_id` and `user_id`, which are UUIDs. */
+/** The path parameter `match_id`, a UUID. */
 export const matchParameter = id('The match');
+/** The path parameter `user_id`, a UUID. */
 export const userParameter = id('The fan');
 
 /** The optional body of a join. */
@@ -17,7 +18,10 @@ export const joinRequest = z
   })
   .optional();
 
-/** The optional body of the call that completes a window. With `session_token` a late repetition cannot end a later window of the same fan. */
+/**
+ * The optional body of the call that completes a window. With `session_token` a late repetition cannot end a later window of the
+ * same fan.
+ */
 export const completeRequest = z.strictObject({ session_token: z.string().max(100).optional() }).optional();
 
 /** The answer to the requests `join` and `position`. */
@@ -43,4 +47,5 @@ export const positionAnswer = z
     checkout_url: z.string().optional(),
   })
   .meta({ id: 'QueuePlace' });
+/** The answer to the requests `join` and `position`, as parsed by `positionAnswer`. */
 export type PositionAnswer = z.infer<typeof positionAnswer>;

@@ -29,13 +29,16 @@ export class SocketDevice extends Device {
   constructor(
     override readonly id: string,
     readonly socket: WebSocket,
-    /** When the client last sent a message, ping or pong. Monotonic. */
+    /** When the client last sent a message, ping or pong, in monotonic milliseconds. */
     public lastReceivedAtMs: number,
   ) {
     super();
   }
 
-  /** False when the client exceeds the rate limit. A limiter is created at the first message, because most clients send none for a long time. */
+  /**
+   * False when the client exceeds the rate limit. A limiter is created at the first message, because most clients send none for a
+   * long time.
+   */
   mayReceive(kind: 'message' | 'ping', nowMs: number): boolean {
     const limiter = kind === 'message' ? (this.messages ??= new MessageRateLimiter()) : (this.pings ??= new MessageRateLimiter());
     return limiter.take(nowMs);

@@ -61,7 +61,7 @@ export class OpenStreams {
     this.devices.delete(device);
   }
 
-  /** Called every 15 seconds. */
+  /** Sends a keep-alive comment on every stream. Called every 15 seconds. */
   sendKeepAlives(): void {
     for (const device of this.devices) device.sendKeepAlive();
   }

@@ -18,8 +18,9 @@ interface PendingUpgrade {
 const MAX_PAYLOAD_BYTES = 64 * 1024;
 const MAX_FRAGMENTS = 16;
 /**
- * The largest number of network chunks of one incomplete message. 64 KB in the smallest IPv4 packets are 122 chunks. Without the limit a
- * client that sends single bytes could use 13 MB per socket: each chunk costs some hundred bytes until the message is complete.
+ * The largest number of network chunks of one incomplete message. 64 KB in the smallest IPv4 packets are 122 chunks. Without the
+ * limit a client that sends single bytes could use 13 MB per socket: each chunk costs some hundred bytes until the message is
+ * complete.
  */
 const MAX_BUFFERED_CHUNKS = 256;
 /** How long a client may take to answer our close frame before its socket is destroyed. */
@@ -28,7 +29,7 @@ const CLOSE_TIMEOUT_MS = 3000;
 /**
  * A thin WebSocket adapter of Nest over `ws`. An upgrade first goes through Fastify as an ordinary request, so that rate limits,
  * trusted proxies, request ids and problem+json work as for all requests. Accepted upgrades are passed to `ws`. The gateway
- * handles messages itself with handlers shared by all sockets: no closures per connection, no compression.
+ * handles messages itself with handlers shared by all sockets, which saves closures per connection. Compression is off.
  */
 export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSocket, { path?: string }> {
   private readonly pending = new WeakMap<IncomingMessage, PendingUpgrade>();

@@ -34,7 +34,7 @@ describe('the token bucket of admission', () => {
       [4, -3_600_000],
       4,
     ],
-  ] as const)('%s', async (_fact, change, bucket, granted) => {
+  ] as const)('the number of tokens limits the turns granted: %s', async (_fact, change, bucket, granted) => {
     const matchId = await fixture.match(change);
     await joinFans(matchId, 15);
     if (bucket) await setBucket(matchId, bucket[0], bucket[1]);
@@ -133,7 +133,7 @@ describe('the limits of admission', () => {
     ['useful_windows 0 grants no turn', { usefulWindows: 0 }, 0],
     ['useful_windows above max_open_windows has no effect', { usefulWindows: 50, maxOpenWindows: 4 }, 4],
     ['max_open_windows 0 grants no turn', { maxOpenWindows: 0 }, 0],
-  ])('%s', async (_fact, change, granted) => {
+  ])('the smaller of max_open_windows and useful_windows limits the turns: %s', async (_fact, change, granted) => {
     const matchId = await fixture.match({ processingRate: 60_000, ...change });
     await joinFans(matchId, 10);
     expect((await fixture.lines.admit(matchId, 50)).granted).toBe(granted);
@@ -169,7 +169,7 @@ describe('a granted turn', () => {
     await pod.admit(matchId, 5);
     expect(await pod.endWindows(matchId, 10)).toBe(0);
     await pause(250);
-    // The window counts as ended before endWindows has run.
+    // An expired window counts as ended even before endWindows has run.
     expect((await pod.pollEntry(matchId, first))?.state).toEqual({ kind: 'over', status: 'expired' });
     expect(await pod.endWindows(matchId, 10)).toBe(1);
     expect((await pod.admit(matchId, 5)).granted).toBe(1);

@@ -16,7 +16,7 @@ function setUp() {
 const users = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `fan ${from + index}`);
 const settled = () => new Promise(setImmediate);
 
-test('a single join is sent at once; joins that arrive before its reply are sent in batches of at most 100 in order of arrival', async () => {
+test('JoinBatches: a single join is sent at once; joins that arrive before its reply are sent in batches of at most 100 in order of arrival', async () => {
   const { batches, sent } = setUp();
   const answers = users(0, 250).map((user) => batches.add(user, ''));
   // The first join alone and two full batches are sent. The remaining 49 joins wait, because their batch is not full.
@@ -32,7 +32,7 @@ test('a single join is sent at once; joins that arrive before its reply are sent
   expect(batches.isIdle).toBe(true);
 });
 
-test('JoinBatches sends at most ten batches before the reply to the first', async () => {
+test('JoinBatches: at most ten batches are sent before the first is answered', async () => {
   const { batches, sent } = setUp();
   const answers = users(0, 1201).map((user) => batches.add(user, ''));
   expect(sent).toHaveLength(10);
@@ -45,7 +45,7 @@ test('JoinBatches sends at most ten batches before the reply to the first', asyn
   await Promise.all(answers);
 });
 
-test('two joins of one fan are sent in two batches', async () => {
+test('JoinBatches: two joins of the same fan are sent in two batches', async () => {
   const { batches, sent } = setUp();
   const answers = ['first', 'me', 'other', 'me'].map((user) => batches.add(user, ''));
   sent[0]!.answer();
@@ -58,7 +58,7 @@ test('two joins of one fan are sent in two batches', async () => {
   await Promise.all(answers);
 });
 
-test('a failed batch rejects only its own joins', async () => {
+test('JoinBatches: when a batch of joins fails, only the joins of this batch are rejected', async () => {
   const { batches, sent } = setUp();
   const answers = ['first', 'second', 'third'].map((user) => batches.add(user, ''));
   sent[0]!.fail(new Error('Redis is down'));

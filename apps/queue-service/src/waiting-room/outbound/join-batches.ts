@@ -1,5 +1,8 @@
 const MAX_BATCH_SIZE = 100;
-/** How many full batches may be in flight. With ten, Redis always has a next batch, even while this process is busy: a ninth more joins than with three. */
+/**
+ * How many full batches may be in flight. With ten, Redis always has a next batch, even while this process is busy: a ninth more
+ * joins than with three.
+ */
 const MAX_BATCHES_IN_FLIGHT = 10;
 
 /** A join that waits in this process for a batch. `receiptScore` is '' without a receipt. */
@@ -45,7 +48,10 @@ export class JoinBatches<Outcome> {
     return this.waiting.length >= MAX_BATCH_SIZE;
   }
 
-  /** Removes the next batch from `waiting`. Two joins of one fan go into two batches, so that the second finds the entry that the first created. */
+  /**
+   * Removes the next batch from `waiting`. Two joins of one fan go into two batches, so that the second finds the entry that the
+   * first created.
+   */
   private takeBatch(): QueuedJoin<Outcome>[] {
     const batch = new Map<string, QueuedJoin<Outcome>>();
     const later: QueuedJoin<Outcome>[] = [];

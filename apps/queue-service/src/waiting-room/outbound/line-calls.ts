@@ -11,11 +11,17 @@ interface Settings {
   readonly presenceMs: number;
 }
 
-/** A request with an unknown match id makes this pod ask the monolith for the state of that match: for at most 1,000 ids, each for a minute. */
+/**
+ * A request with an unknown match id makes this pod ask the monolith for the state of that match: for at most 1,000 ids, each for
+ * a minute.
+ */
 const MAX_MATCHES_WITHOUT_STATE = 1000;
 const ASK_DURATION_MS = 60_000;
 
-/** Base class that calls the scripts in lua/. A script is atomic over the keys of one match. A call throws StateNeeded when Redis does not know the match. */
+/**
+ * Base class that calls the scripts in lua/. A script is atomic over the keys of one match. A call throws StateNeeded when Redis
+ * does not know the match.
+ */
 export class LineCalls {
   protected readonly scripts: LineScripts = loadLineScripts();
   /** By match id: until when this pod asks the monolith for the state of the match (monotonic milliseconds). */

@@ -30,7 +30,10 @@ async function open(processingRate: number, maxOpenWindows: number): Promise<str
   return matchId;
 }
 
-/** Moves the clock by `ms`. Every `everyMs` the fans that `presentFans` returns give a sign of life, and each pod runs AdvanceLine. */
+/**
+ * Moves the clock by `ms`. Every `everyMs` the fans that `presentFans` returns give a sign of life, and each pod runs
+ * AdvanceLine.
+ */
 async function runFor(matchId: string, ms: number, presentFans: () => readonly string[], everyMs = 10_000): Promise<void> {
   for (let elapsed = 0; elapsed < ms; elapsed += everyMs) {
     await clock.advance(Math.min(everyMs, ms - elapsed));
@@ -88,7 +91,7 @@ test('fans without a sign of life since the join are dropped after 30 minutes, a
   expect(await pods[0]!.dropAbsent(matchId, 200)).toBe(0);
 });
 
-test('no fan is dropped for two hours without a running pod; absence counts again from the moment a pod runs', async () => {
+test('no fan is dropped for the absence during two hours without a running pod; absence counts from the moment a pod runs', async () => {
   const matchId = await open(600, 1);
   const users = newFanIds(4);
   await join(matchId, users);
@@ -129,7 +132,7 @@ describe.each([
     await join(matchId, users.slice(40));
     await runFor(matchId, 10_000, here, 500);
     const granted = await grantedIn(matchId);
-    // In these ten seconds one turn a second is granted, and at most one more from a full bucket.
+    // In these ten seconds one turn a second is granted, and at most one more turn from a full token bucket.
     expect(granted.length - before).toBeGreaterThanOrEqual(9);
     expect(granted.length - before).toBeLessThanOrEqual(11);
     expect([...granted, ...(await lineOf(matchId))]).toEqual(users);

@@ -95,13 +95,13 @@ describe('the event queue.position_update', () => {
     await letIn(5);
     await announce(matchId);
     const [items] = await positionEvents(matchId);
-    // Fans 11 to 15 have passed position 10, fans 101 to 105 position 100. The fourteenth fan is connected.
+    // Fans 11 to 15 have passed position 10, fans 101 to 105 position 100. Fan 14 is connected and is not named.
     expect(items!.map(({ user_id }) => user_id)).toEqual([10, 11, 12, 14, 100, 101, 102, 103, 104].map((index) => users[index]));
     expect(items!.map(({ position }) => position)).toEqual([6, 7, 8, 10, 96, 97, 98, 99, 100]);
     expect(items![0]!.estimated_wait_minutes).toBeGreaterThanOrEqual(1);
   });
 
-  test('is sent at most once a minute, and then names all fans who passed position 10 since the last one', async () => {
+  test('is sent at most once a minute, and then names all fans who passed position 10 since the last event', async () => {
     const { matchId, users, letIn } = await line(40);
     await letIn(2);
     expect(await announce(matchId)).toBe(2);

@@ -13,7 +13,10 @@ afterAll(() => fixture.close());
 
 const SEEDS = 12;
 const STEPS = 70;
-/** A fan counts as present for 20 s after a sign of life and stays in line for 60 s. AWAY_MS exceeds the first time, GONE_MS the second. */
+/**
+ * A fan counts as present for 20 s after a sign of life and stays in line for 60 s. AWAY_MS exceeds the first time, GONE_MS the
+ * second.
+ */
 const PRESENCE_MS = 20_000;
 const AWAY_MS = 30_000;
 const GONE_MS = 61_000;
@@ -220,7 +223,7 @@ async function step(simulated: SimulatedLine, chance: () => number): Promise<str
   return simulated.admit().then(() => 'admit');
 }
 
-test('in 12 random lines order, presence, limits, positions and receipts are correct after every step', async () => {
+test('in 12 random lines the order, presence, limits, positions and receipts in Redis agree with a model after every step', async () => {
   const stepCounts = new Map<string, number>();
   const pods = [fixture.pod({ presenceMs: PRESENCE_MS }), fixture.pod({ presenceMs: PRESENCE_MS })];
   for (let seed = 1; seed <= SEEDS; seed += 1) {

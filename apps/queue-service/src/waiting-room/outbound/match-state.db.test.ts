@@ -132,7 +132,7 @@ describe('a restored match', () => {
     expect((await fixture.lines.admit(matchId, 5)).granted).toBe(1);
   });
 
-  test('negative control: restored without its windows it exceeds max_open_windows and gives the fan a second turn', async () => {
+  test('negative control: a match restored without its open windows exceeds max_open_windows and gives a fan a second turn', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder] = newFanIds(1) as [string];
     await fixture.lines.join(matchId, holder);
@@ -209,7 +209,7 @@ describe('a restored match', () => {
     expect(await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1')).toEqual([]);
   });
 
-  test('starts with a full token bucket only if it has granted no turns before', async () => {
+  test('starts with a full token bucket only if no turns were granted before the loss', async () => {
     const [running, fresh] = [randomUUID(), randomUUID()];
     const sale = { status: 'active', processingRate: 600 } as const;
     await fixture.lines.restore(running, partWith({ sale, counts: { granted: 70, completed: 60, expired: 4 } }));
@@ -220,7 +220,7 @@ describe('a restored match', () => {
     expect(await fixture.lines.readQueue(running)).toMatchObject({ completed: 60, expired: 4 });
   });
 
-  test('that was sold out is closed with that reason, and its windows stay open', async () => {
+  test('that was sold out is closed with the reason sold_out, and its windows stay open', async () => {
     const matchId = randomUUID();
     const [fan] = newFanIds(1) as [string];
     const sale = { status: 'closed', closedReason: 'sold_out' } as const;
@@ -229,7 +229,7 @@ describe('a restored match', () => {
     expect((await fixture.lines.pollEntry(matchId, fan))?.state.kind).toBe('granted');
   });
 
-  test('can have 1,000 windows and 100,000 used turns, sent in parts', async () => {
+  test('can have 1,000 open windows and 100,000 used turns, which are sent in parts', async () => {
     const matchId = randomUUID();
     const sale = { status: 'active', maxOpenWindows: 1000 } as const;
     await fixture.lines.restore(matchId, partWith({ isLast: false, sale }));

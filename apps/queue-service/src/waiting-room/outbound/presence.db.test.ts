@@ -204,7 +204,7 @@ describe('presence of a fan', () => {
       true,
     ],
   ] as [string, (fan: Awaited<ReturnType<typeof connected>>) => Promise<void>, number, boolean][])(
-    '%s',
+    'a fan is present for some time after a join or a sign of life: %s',
     async (_fact, giveSign, waitMs, expected) => {
       const fan = await connected();
       await giveSign(fan);

@@ -25,7 +25,10 @@ export function newQueueToken(matchId: string, userId: string): string {
   return `qt_${withoutHyphens(matchId)}${withoutHyphens(userId)}${pool.slice(from, from + RANDOM_LENGTH)}`;
 }
 
-/** The match and the fan that a queue token contains. Undefined for a text that cannot be a queue token: it is refused without a call to Redis. */
+/**
+ * The match and the fan that a queue token contains. Undefined for a text that cannot be a queue token: it is refused without a
+ * call to Redis.
+ */
 export function ownerOfToken(token: string): { matchId: string; userId: string } | undefined {
   const [, match, user] = TOKEN_PATTERN.exec(token) ?? [];
   return match && user ? { matchId: withHyphens(match), userId: withHyphens(user) } : undefined;

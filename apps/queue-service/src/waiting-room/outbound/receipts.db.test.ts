@@ -17,7 +17,7 @@ async function join(matchId: string, userId: string, receipt?: string) {
   return { created, position, receipt: entry.score === null ? '' : receipts.sign(matchId, userId, entry.score) };
 }
 
-/** Deletes all keys of the match and restores it like the monolith, without turns. */
+/** Deletes all keys of the match, then stores its state like the monolith after a loss of Redis: no open windows, no used turns. */
 async function loseMatch(matchId: string): Promise<void> {
   const keys = await fixture.redis.keys(`*{${matchId}}`);
   await fixture.redis.del(...keys);
@@ -97,7 +97,7 @@ test('a fan who was skipped at a later position and then joins with an earlier r
   expect((await fixture.redis.hkeys(queueKeys.windows(matchId))).sort()).toEqual([newcomer, early].sort());
 });
 
-describe('a receipt does not restore', () => {
+describe('a receipt (signed join time) does not restore', () => {
   test('an entry that the fan gave up, that had its turn or that was dropped: the fan goes to the end of the line', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
     const [leaver, buyer, dropped, last] = newFanIds(4) as [string, string, string, string];

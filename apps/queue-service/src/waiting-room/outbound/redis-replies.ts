@@ -3,7 +3,7 @@ import type { FanState, QueueState } from '../domain/fan-state.ts';
 import type { LineMove } from '../domain/line-view.ts';
 import type { QueueEntry } from '../application/ports.ts';
 
-/** Converts the replies of the scripts into our types. Redis returns hash values as text, and Lua's false as null. */
+/** A value in the reply of a script: text, because Redis stores hash values as text, or null for Lua's false. */
 type Text = string | null;
 
 /** The state of a queue as a script returns it, in the order of describe_queue in parts/queue-state.lua. */
@@ -30,7 +30,10 @@ export type QueueReply = [
   openWindows: number,
 ];
 
-/** A fan's state as a script returns it, in the order of describe_entry in parts/entries.lua. `detail`: score (waiting), window JSON (granted) or final state JSON (over). */
+/**
+ * A fan's state as a script returns it, in the order of describe_entry in parts/entries.lua. `detail`: score (waiting), window
+ * JSON (granted) or final state JSON (over).
+ */
 export type QueueEntryReply = [kind: string, position: number, detail: Text, session: Text];
 
 /** One move of the line (fans who left or came back) as read-moves.lua returns it: an entry of a Redis stream. */
@@ -45,6 +48,7 @@ const overText = z.union([
 const sectorsText = z.array(z.object({ sector_id: z.string(), name: z.string(), available: z.number() }));
 const queueStatus = z.enum(['scheduled', 'active', 'paused', 'closed']);
 
+/** Converts the state of a queue from the reply of a script. */
 export function toQueue(reply: QueueReply): QueueState {
   const [status, rate, maxOpen, useful, opensAt, reason, closedReason, sectors, revision] = reply;
   const [, , , , , , , , , mean, variance, measured, granted, completed, expired, epoch, moves, joins, total, openWindows] =
@@ -71,7 +75,10 @@ export function toQueue(reply: QueueReply): QueueState {
   };
 }
 
-/** Converts a fan's state. `token` is the fan's token if the caller passed it to the script: the reply then has no session, which contains it. */
+/**
+ * Converts a fan's state. `token` is the fan's token if the caller passed it to the script: the reply then has no session, which
+ * contains it.
+ */
 export function toQueueEntry(reply: QueueEntryReply, queue: QueueState, token: string | null = null): QueueEntry {
   const [kind, position, detail, session] = reply;
   const known = session === null ? null : sessionText.parse(JSON.parse(session));
@@ -87,10 +94,12 @@ function scoreOfTurn(kind: string, detail: Text): string {
   return score === undefined ? '' : String(score);
 }
 
+/** Converts one move of the line (fans who left or came back) from the reply of read-moves.lua. */
 export function toMove([id, [field, scores]]: MoveReply): LineMove {
   return { number: Number.parseInt(id, 10), isBack: field === 'back', scores: scores.split(',').map(Number) };
 }
 
+/** Converts a time in milliseconds since 1970, as Redis stores it, into ISO 8601. */
 export function toIsoTime(ms: string): string {
   return new Date(Number(ms)).toISOString();
 }

@@ -22,10 +22,13 @@ type JoinedReply = string | [outcome: 'restored' | 'kept', QueueEntryReply] | ['
 type JoinReply = Unknown | ['found', QueueReply, firstPosition: number, string | JoinedReply[]];
 type EntryReply = Unknown | ['found', QueueReply, QueueEntryReply];
 
-/** At most one `queue.position_update` event per minute and match. */
+/** Shortest time between two `queue.position_update` events of a match. */
 const POSITIONS_INTERVAL_MS = 60_000;
 
-/** The lines of all matches, stored only in Redis. Each method runs one atomic script of lua/, so any number of pods may share the lines. */
+/**
+ * The lines of all matches, stored only in Redis. Each method runs one atomic script of lua/, so any number of pods may share the
+ * lines.
+ */
 export class RedisWaitingLines extends RedisConnectedFans implements WaitingLines, LineMovement {
   private readonly joins = new Map<string, JoinBatches<JoinOutcome>>();
   private readonly knownMatches = new Set<string>();
@@ -80,7 +83,10 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
     return reply[0] === 'found' ? toQueue(reply[1]) : undefined;
   }
 
-  /** All match ids with a queue. Redis keeps them in one key. If it has lost the key, this pod writes the ids it knows again. No id is ever removed. */
+  /**
+   * All match ids with a queue. Redis keeps them in one key. If it has lost the key, this pod writes the ids it knows again. No
+   * id is ever removed.
+   */
   async matches(): Promise<string[]> {
     const listed = new Set(await this.redis.smembers(queueKeys.matches));
     const missing = [...this.knownMatches].filter((matchId) => !listed.has(matchId));

@@ -14,8 +14,8 @@ interface MatchCall {
 /**
  * Acknowledges a script call only after `replicas` replicas have confirmed it, so a failover cannot lose an acknowledged join. An
  * unconfirmed call is answered with 503 and is safe to repeat: a join finds the existing queue entry. A server that a failover has
- * promoted has no replica yet. Its calls succeed without confirmation, because refusing all joins until a replica is back would prolong
- * the outage.
+ * promoted has no replica yet. Its calls succeed without confirmation, because refusing all joins until a replica is back would
+ * prolong the outage.
  */
 export class ReplicaConfirmation {
   private aloneSinceMs: number | undefined;

@@ -3,7 +3,7 @@ import { RedisWaitingLines } from '../outbound/redis-waiting-lines.ts';
 
 const CLOCK_KEY = 'test:clock_us';
 
-/** Lua code in front of every script. It makes TIME return the test's clock. */
+/** Lua code that ClockedLines puts in front of every script. It makes the command TIME return the test's clock. */
 const TEST_CLOCK_LUA = `
 local real_redis = redis
 local redis = {

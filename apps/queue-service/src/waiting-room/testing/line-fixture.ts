@@ -12,7 +12,7 @@ export interface LineFixture {
   pod(settings?: { purchaseWindowMs?: number; persistenceSeconds?: number; presenceMs?: number }): RedisWaitingLines;
   /** A new match with an open queue. */
   match(change?: QueueChange): Promise<string>;
-  /** A new match whose state is restored, without settings. */
+  /** A new match whose empty state Redis knows, but whose queue has no settings yet. */
   restoredMatch(): Promise<string>;
   /** A new match for which the monolith has reported that it has no waiting room. */
   matchWithoutQueue(): Promise<string>;
@@ -64,6 +64,8 @@ export async function restoreEmpty(lines: WaitingLines, matchId: string, generat
   await lines.restore(matchId, { exists: true, generation, part: 0, isLast: true, windows: [], used: [] });
 }
 
+/** New random user ids, one for each fan. */
 export const newFanIds = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
 
+/** Waits for `ms` milliseconds of real time. */
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

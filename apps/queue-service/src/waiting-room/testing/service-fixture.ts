@@ -31,7 +31,7 @@ export interface ServiceFixture {
   internal(method: string, path: string, body?: unknown): Promise<Answer>;
   /** Stores the state of a new match, as the monolith sends it: no open windows and no used turns. */
   restoreEmpty(matchId: string): Promise<void>;
-  /** While `answers` is true (the default), a fake monolith answers `queue.state_needed`. It knows the matches made by `match`. */
+  /** While `answers` is true (the default), a fake monolith answers the event `queue.state_needed` for matches made by `match`. */
   monolith: { answers: boolean };
   /** A new match with an active queue. The default settings grant no turns, so that fans stay in line. */
   match(control?: Json): Promise<string>;

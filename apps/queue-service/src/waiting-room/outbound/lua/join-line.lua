@@ -105,8 +105,8 @@ local function join_one(i, score, has_window)
   end
 end
 
--- At peak load almost all joining fans are new. So fans without a window are added without a lookup if the call has no receipts and no
--- closed line must be drained. The ZADD NX further down reveals fans who were in line already.
+-- At peak load almost all joining fans are new. So fans without a window are added without a lookup if the call has no receipts
+-- and no closed line must be drained. The ZADD NX further down reveals fans who were in line already.
 local skips_lookup = is_open and not draining and next(receipts) == nil
 local scores = skips_lookup and {} or redis.call('ZMSCORE', line, unpack(users))
 local open = redis.call('EXISTS', windows) == 1 and redis.call('HMGET', windows, unpack(users)) or {}
@@ -116,8 +116,8 @@ end
 
 local base = 0
 if #fresh > 0 then
-  -- No fan has a higher score, so the new fans get the last positions in the order of `fresh`. Formatting a number costs Lua 0.5 µs, as much as
-  -- a ZADD. So a large batch formats scores and positions once per hundred and appends two digits from a table.
+  -- No fan has a higher score, so the new fans get the last positions in the order of `fresh`. Formatting a number costs Lua 0.5
+  -- µs, as much as a ZADD. So a large batch formats scores and positions once per hundred and appends two digits from a table.
   base = redis.call('ZCARD', line)
   local is_large = #fresh > 10
   local first = math.max(now_us, last_score + 1)
@@ -161,8 +161,9 @@ if #fresh > 0 then
 end
 if #fresh > 0 then
   redis.call('HINCRBY', meta, 'joins', #fresh)
-  -- For each mark (position 10, 100, 1,000) announce-positions.lua needs the score of the last fan who has reached it. Fans who join at
-  -- or in front of a mark did not move past it in line. Their score is stored here as reached, so that they are not announced.
+  -- For each mark (position 10, 100, 1,000) announce-positions.lua needs the score of the last fan who has reached it. Fans who
+  -- join at or in front of a mark did not move past it in line. Their score is stored here as reached, so that they are not
+  -- announced.
   for _, mark in ipairs({ 10, 100, 1000 }) do
     if base < mark then
       redis.call('HSET', meta, 'mark_' .. mark, in_line[2 * math.min(mark - base, #fresh) - 1])

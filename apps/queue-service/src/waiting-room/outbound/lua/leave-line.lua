@@ -5,7 +5,8 @@
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id
--- Returns 1 if an entry or window was given up, 0 or 'unknown' if there was none, 'state_needed' if the state of the match is missing: call again.
+-- Returns 1 if an entry or window was given up, 0 or 'unknown' if there was none, 'state_needed' if the state of the match is
+-- missing: call again.
 local user = ARGV[4]
 
 if not status_now() then return why_unknown() end

@@ -2,8 +2,8 @@
 --
 -- Guarantee: if the call names a new connection, the connection is added to the fan's device list. A sixth socket replaces the oldest
 -- connection; a sixth connection that is a stream is refused. A new connection renews session and token and counts as a sign of life.
--- Without a new connection the call only reads (and opens a scheduled queue after opens_at). Never creates or moves a queue entry. Safe to repeat.
--- O(tokens · log line).
+-- Without a new connection the call only reads (and opens a scheduled queue after opens_at). Never creates or moves a queue
+-- entry. Safe to repeat. O(tokens · log line).
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  then four for each token: user_id (part of the token), queue token,

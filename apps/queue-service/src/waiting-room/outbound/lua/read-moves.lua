@@ -1,4 +1,5 @@
--- read-moves: reads the moves of the line (who left, who came back) after a known move. A pod computes the positions of its fans from them.
+-- read-moves: reads the moves of the line (who left, who came back) after a known move. A pod computes the positions of its fans
+-- from them.
 --
 -- Guarantee: only reads (and opens a scheduled queue after opens_at). O(moves), at most `limit`, independent of the line's length.
 --

@@ -1,7 +1,9 @@
--- Functions that publish events and messages. A script calls them in the same atomic step as its change, so they never differ from the data.
+-- Functions that publish events and messages. A script calls them in the same atomic step as its change, so they never differ
+-- from the data.
 
--- Publishes an event for the monolith (libs/contracts/src/integration-events.ts) and adds it to the match's stream. A publication may get lost, the
--- stream does not. `~` lets Redis trim only whole nodes, which is cheap. 100,000 events are some hours of the largest sale.
+-- Publishes an event for the monolith (libs/contracts/src/integration-events.ts) and adds it to the match's stream. A publication
+-- may get lost, the stream does not. `~` lets Redis trim only whole nodes, which is cheap. 100,000 events are some hours of the
+-- largest sale.
 local function announce(event)
   redis.call('XADD', events, 'MAXLEN', '~', 100000, '*', 'event', event)
   redis.call('PUBLISH', 'queue_events', event)

@@ -1,5 +1,5 @@
--- The device list of a fan: `devices` in the session has the websocket ids of the fan's connections to all pods, oldest first, at most
--- five. An id starts with the id of its pod. Each pod sends a heartbeat every second (beat-pod.lua).
+-- The device list of a fan: `devices` in the session has the websocket ids of the fan's connections to all pods, oldest first, at
+-- most five. An id starts with the id of its pod. Each pod sends a heartbeat every second (beat-pod.lua).
 --
 -- The list may be wrong in two ways, and each is repaired:
 --   An id too many, because a killed pod removes nothing: when the list is full, ids of pods without a heartbeat for POD_LIFE_MS do not

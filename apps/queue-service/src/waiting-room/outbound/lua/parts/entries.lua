@@ -1,7 +1,7 @@
 -- Functions that find a fan's state in a match. An expired window counts as ended even before end-windows.lua has ended it.
 
--- The state of a fan, as two values, kind and detail: 'waiting' and score; 'granted' and window JSON; 'window_over' (expired, not ended
--- yet) and window JSON; 'over' and final state JSON; 'none' and false.
+-- The state of a fan, as two values, kind and detail: 'waiting' and score; 'granted' and window JSON; 'window_over' (expired, not
+-- ended yet) and window JSON; 'over' and final state JSON; 'none' and false.
 local function find_entry(user)
   local score = redis.call('ZSCORE', line, user)
   if score then return 'waiting', score end
@@ -18,7 +18,8 @@ local function find_entry(user)
   return 'none', false
 end
 
--- How long a fan's session and token live without a sign of life: persistence_s in line; during a turn, its remaining time plus persistence_s.
+-- How long a fan's session and token live without a sign of life: persistence_s in line; during a turn, its remaining time plus
+-- persistence_s.
 local function life_of(user, kind)
   if kind ~= 'granted' then return persistence_s end
   return persistence_s + math.ceil((tonumber(redis.call('ZSCORE', window_ends, user)) - now_ms) / 1000)
@@ -31,8 +32,8 @@ local function keep_session(user, session, life_s)
   redis.call('SET', session_key(user), session, 'PXAT', digits(session_end(life_s)))
 end
 
--- Writes a new session. polled_at is the time of the last join or poll: a fan without connections stays present for presence_ms after it.
--- Sessions written by join-line.lua have no polled_at, to save time; for them the score (join time) is used.
+-- Writes a new session. polled_at is the time of the last join or poll: a fan without connections stays present for presence_ms
+-- after it. Sessions written by join-line.lua have no polled_at, to save time; for them the score (join time) is used.
 local function new_session(user, position, token, life_s)
   local session = '{"position":' .. position .. ',"queue_token":"' .. token .. '","websocket_id":null,"polled_at":' .. now_ms_text .. '}'
   keep_session(user, session, life_s)

@@ -4,11 +4,11 @@
 --   gone   from when a fan counts as away because the last connection has closed.
 --   away   fans in line whom admission has skipped because they were away. They keep their queue entry.
 --   back   fans of `away` who have given a sign of life again, until they are granted a turn.
--- admit-front has read the line up to the score `passed_score` in meta and goes on behind it. Fans in front of it are granted turns only
--- if they are in `back`.
+-- admit-front has read the line up to the score `passed_score` in meta and goes on behind it. Fans in front of it are granted
+-- turns only if they are in `back`.
 
--- The end of the last period without any running pod (set by drop-absent.lua). This time counts as a sign of life of every fan, because
--- no fan could give a sign of life while no pod was running.
+-- The end of the last period without any running pod (set by drop-absent.lua). This time counts as a sign of life of every fan,
+-- because no fan could give a sign of life while no pod was running.
 local function blind_until_ms() return tonumber(redis.call('HGET', meta, 'blind_until') or 0) end
 
 -- Records that a fan in line is present. A fan whom admit-front has skipped moves from `away` to `back`.
@@ -22,7 +22,8 @@ local function note_sign_of_life(user)
   end
 end
 
--- Like note_sign_of_life, for a few hundred fans; ignores fans not in line. Returns how many fans came back after they had been skipped.
+-- Like note_sign_of_life, for a few hundred fans; ignores fans not in line. Returns how many fans came back after they had been
+-- skipped.
 local function note_signs_of_life(users)
   local signs = {}
   for i, score in ipairs(redis.call('ZMSCORE', line, unpack(users))) do

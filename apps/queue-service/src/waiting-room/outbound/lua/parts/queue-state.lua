@@ -3,7 +3,8 @@
 -- How many tokens the bucket holds: one second's worth of turns, at least one.
 local function capacity_of(rate) return math.max(1, rate / 60) end
 
--- The number of tokens in the bucket now, computed from the last write. Only spending tokens writes. The bucket fills while paused too.
+-- The number of tokens in the bucket now, computed from the last write. Only spending tokens writes. The bucket fills while
+-- paused too.
 local function tokens_now(rate)
   local stored = redis.call('HMGET', meta, 'tokens', 'tokens_at')
   local tokens, at = tonumber(stored[1]) or 0, tonumber(stored[2]) or now_ms
@@ -16,8 +17,8 @@ local function keep_tokens(tokens)
   redis.call('HSET', meta, 'tokens', string.format('%.6f', tokens), 'tokens_at', digits(now_ms))
 end
 
--- The stored status of the queue, even while the state of the match is incomplete; false when nothing is stored. The first script that runs after
--- opens_at makes a scheduled queue active here.
+-- The stored status of the queue, even while the state of the match is incomplete; false when nothing is stored. The first script
+-- that runs after opens_at makes a scheduled queue active here.
 local function stored_status()
   local stored = redis.call('HMGET', meta, 'status', 'opens_at', 'processing_rate')
   if stored[1] == 'scheduled' and stored[2] and tonumber(stored[2]) <= now_ms then
