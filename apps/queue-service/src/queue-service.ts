@@ -33,7 +33,7 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
   const redis = connectRedis(config.REDIS_URL, { name: 'queue-service', commandTimeoutMs: REDIS_TIMEOUT_MS.lines });
   const limitsRedis = connectRedis(config.REDIS_URL, { name: 'queue-limits', commandTimeoutMs: REDIS_TIMEOUT_MS.limits });
   const subscriber = connectRedis(config.REDIS_URL, { name: 'queue-subscriber' });
-  // The service also starts while Redis is down; /health/ready then answers 503.
+  // The queue service starts even while Redis is down; /health/ready then answers 503.
   await Promise.all([redis, limitsRedis, subscriber].map((connection) => whenReady(connection)));
 
   const metrics = new Metrics();

@@ -117,7 +117,7 @@ export class Scheduler {
     return task;
   }
 
-  /** Registers the time of an expiry, so that the clock often stops there or 1 ms before. */
+  /** Registers the time of an expiry, so that the simulated clock often stops exactly at this time or 1 ms before. */
   registerExpiry(ms: number): void {
     if (!this.moments.includes(ms)) this.moments.push(ms);
   }
@@ -170,7 +170,7 @@ export class Scheduler {
       this.steps += 1;
       if (this.steps > MAX_STEPS) throw new Error(`no end after ${MAX_STEPS} steps: ${this.describeParked()}`);
       if (this.random.chance(this.clockRate)) this.moveClock();
-      // Wait until the task is parked again or ends. Waiting for a turn of the event loop instead took three times as long.
+      // Wait until the task is parked again or ends. Waiting with setImmediate instead took three times as long.
       await new Promise<void>((onParked) => {
         this.onParked = onParked;
         this.resume(this.next());

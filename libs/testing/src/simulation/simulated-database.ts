@@ -42,7 +42,7 @@ export interface Cell {
 export interface Strictness {
   /** If false, transactions do not wait for row locks, and the last writer wins. */
   readonly locks: boolean;
-  /** If false, transactions are only REPEATABLE READ. */
+  /** If false, transactions run at REPEATABLE READ instead of SERIALIZABLE. */
   readonly serializable: boolean;
   /** If false, a batch waits for rows that another transaction has locked. */
   readonly skipsLocked: boolean;
@@ -97,7 +97,7 @@ export class SimulatedDatabase {
     return found;
   }
 
-  /** Adds a row that exists before the first step. */
+  /** Adds a row before the simulation starts, without a transaction. */
   seed<R extends object>(table: Table<R>, id: string, row: R): void {
     this.cell(table, id).versions.push({ seq: this.seq, row });
   }

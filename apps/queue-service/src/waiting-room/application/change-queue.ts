@@ -39,8 +39,8 @@ export class ChangeQueue {
   }
 
   /**
-   * Repeats a change until it is done. When a queue is closed, opened and closed again quickly, some fans of the first line may not
-   * have their final state yet (outcome 'draining'). These states are written first; 100,000 fans take about half a second.
+   * Repeats a change until it is done. When a queue is closed twice within a short time, some fans of the first line may not have
+   * their final state yet (outcome 'draining'). Their final states are written first; 100,000 fans take about half a second.
    */
   private async untilDone<T extends string>(matchId: string, change: () => Promise<T>): Promise<T> {
     for (;;) {

@@ -4,7 +4,7 @@ import type { ConnectedFans } from './ports.ts';
 interface UpdateTimes {
   /** A waiting fan gets a message at least this often. */
   readonly updateMs: number;
-  /** How often the regular update runs and sends the messages that are due. */
+  /** How often the regular update runs. Each run sends the messages whose time has come. */
   readonly runIntervalMs: number;
 }
 

@@ -84,7 +84,10 @@ export class MatchUpdates {
     await this.refreshFans.renewSessions(fans, nowMs);
   }
 
-  /** Sends the position messages that are due, in line order, to fans up to `maxPosition`. */
+  /**
+   * Sends position messages, in line order, to those fans up to `maxPosition` whose position step changed or whose regular
+   * message is due.
+   */
   private async sendDue(line: FollowedLine, queue: QueueState, nowMs: number, maxPosition: number): Promise<void> {
     const textAt = this.texts.ofPositions(queue);
     let afterScore: number | undefined;

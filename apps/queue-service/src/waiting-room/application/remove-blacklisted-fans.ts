@@ -62,7 +62,7 @@ export class RemoveBlacklistedFans {
         await this.lines.leave(matchId, userId);
         ended += 1;
       }
-      // Past matches stay in the list of matches for ever. If this one is closed or has no queue, skip the other fans.
+      // Past matches stay in the list of matches for ever. For a closed match, or one without a queue, the further fans are skipped.
       if (!queue || queue.status === 'closed') break;
     }
     return ended;

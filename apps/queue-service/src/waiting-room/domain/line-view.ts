@@ -159,7 +159,7 @@ export class LineView<Fan> {
     return due;
   }
 
-  /** Makes every fan due for a message. Called after a change that all fans must learn of. */
+  /** Lets the next `takeDue` return every fan. Called after a change that all fans must be told at once, such as a pause. */
   makeAllDue(): void {
     this.dueAtMs.fill(0);
     for (const newcomer of this.newcomers.values()) newcomer.dueAtMs = 0;

@@ -42,7 +42,7 @@ describe('a scheduled queue', () => {
     expect(await fixture.redis.hget(queueKeys.meta(matchId), 'status')).toBe('active');
   });
 
-  test('a match reported as without a waiting room has no queue', async () => {
+  test('does not exist for a match that the monolith has reported as a match without a waiting room', async () => {
     const matchId = await fixture.matchWithoutQueue();
     expect(await fixture.lines.join(matchId, randomUUID())).toEqual({ kind: 'unknown' });
     expect(await fixture.lines.readQueue(matchId)).toBeUndefined();
@@ -124,7 +124,7 @@ describe('closing a queue', () => {
     expect(await stateOf(matchId, holder)).toEqual({ kind: 'over', status: 'completed' });
   });
 
-  test('that was closed as sold out before ends the open windows', async () => {
+  test('that is already closed as sold out ends the open windows', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder] = await threeFans(matchId);
     await fixture.lines.reportRemaining(matchId, []);
