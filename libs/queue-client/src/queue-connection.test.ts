@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { QueueConnection, type ConnectionEnd, type Link } from './queue-connection.ts';
+import { QueueConnection, type ConnectionEnd, type ConnectionState } from './queue-connection.ts';
 import type { PositionAnswer, QueueMessage } from './queue-messages.ts';
 import type { SocketLike } from './transports.ts';
 
@@ -34,7 +34,7 @@ afterEach(() => jest.useRealTimers());
 function setUp(answers: { position?: () => Promise<PositionAnswer>; stream?: () => Promise<Response> } = {}) {
   const sockets: FakeSocket[] = [];
   const received: QueueMessage[] = [];
-  const links: Link[] = [];
+  const links: ConnectionState[] = [];
   const ends: ConnectionEnd[] = [];
   let wake = () => undefined as void;
   const connection = new QueueConnection(

@@ -13,7 +13,7 @@ import {
  * The states of a QueueConnection. `live`: messages arrive. `resting`: it waits before it reconnects. `over`: it never
  * reconnects.
  */
-export type Link = 'connecting' | 'live' | 'resting' | 'over';
+export type ConnectionState = 'connecting' | 'live' | 'resting' | 'over';
 /**
  * Why a QueueConnection is over. `ended`: a final message came. `rejoin`: the fan must join again. `refused`: the server does not
  * accept it.
@@ -23,7 +23,7 @@ export type ConnectionEnd = 'rejoin' | 'left' | 'replaced' | 'refused' | 'ended'
 /** What a QueueConnection reports to its owner: messages, changes of its state, and its end. */
 export interface ConnectionListener {
   message(message: QueueMessage): void;
-  link(link: Link): void;
+  link(link: ConnectionState): void;
   over(end: ConnectionEnd): void;
 }
 
@@ -81,7 +81,7 @@ export class QueueConnection {
   private transport: Transport | undefined;
   private reconnectTimer: ReturnType<typeof setTimeout> | undefined;
   private socketRetryTimer: ReturnType<typeof setTimeout> | undefined;
-  private state: Link = 'resting';
+  private state: ConnectionState = 'resting';
   private unregisterWake: () => void = () => undefined;
   private readonly line: LineAccess;
   private readonly listener: ConnectionListener;
@@ -181,7 +181,7 @@ export class QueueConnection {
     this.listener.over(end);
   }
 
-  private setState(link: Link): void {
+  private setState(link: ConnectionState): void {
     if (this.state === link || this.state === 'over') return;
     this.state = link;
     this.listener.link(link);
