@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as settings from '#platform/config/settings';
 
+/** The settings that the queue service reads from environment variables, with their defaults. */
 export const queueServiceConfig = settings.processSettings
   .extend(settings.redisSettings.shape)
   .extend(settings.addressSettings.shape)
@@ -26,4 +27,5 @@ export const queueServiceConfig = settings.processSettings
       .describe('How many replicas of Redis must confirm a join or grant (WAIT) before it is acknowledged; 0 without replicas'),
   });
 
+/** The parsed settings of the queue service. */
 export type QueueServiceConfig = z.output<typeof queueServiceConfig>;

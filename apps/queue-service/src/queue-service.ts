@@ -17,7 +17,10 @@ import { describeSocket } from './waiting-room/inbound/asyncapi.ts';
 import { ConnectionBudget } from './waiting-room/inbound/connection-budget.ts';
 import { UpgradeAdapter } from './waiting-room/inbound/upgrade-adapter.ts';
 
-/** Both timeouts together are below two seconds: without Redis a request checks its rate limit first, then gets its 503. */
+/**
+ * Command timeouts for Redis. Together they are below two seconds: while Redis is down a request first waits for its rate limit
+ * check, then for its line command, and only then gets 503.
+ */
 const REDIS_TIMEOUT_MS = { lines: 1200, limits: 300 };
 
 const ASYNCAPI_PATH = '/asyncapi.json';
@@ -25,12 +28,12 @@ const ASYNCAPI_PATH = '/asyncapi.json';
 const DESCRIPTION =
   'The line in front of a sale. The messages of `/ws/{queue_token}` and `/sse/{queue_token}` are the same JSON, described in `/asyncapi.json`. Errors are application/problem+json with a stable code.';
 
-/** Builds the whole service, but does not listen yet. Tests use the same function. */
+/** Builds the whole queue service. The caller makes it listen. Tests use this function too. */
 export async function createQueueService(config: QueueServiceConfig, logger: Logger): Promise<NestFastifyApplication> {
   const redis = connectRedis(config.REDIS_URL, { name: 'queue-service', commandTimeoutMs: REDIS_TIMEOUT_MS.lines });
   const limitsRedis = connectRedis(config.REDIS_URL, { name: 'queue-limits', commandTimeoutMs: REDIS_TIMEOUT_MS.limits });
   const subscriber = connectRedis(config.REDIS_URL, { name: 'queue-subscriber' });
-  // The service also starts while Redis is down; /health/ready then answers 503.
+  // The queue service starts even while Redis is down; /health/ready then answers 503.
   await Promise.all([redis, limitsRedis, subscriber].map((connection) => whenReady(connection)));
 
   const metrics = new Metrics();

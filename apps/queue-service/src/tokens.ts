@@ -1,5 +1,6 @@
-/** Injection tokens for values that are not classes. */
+/** Nest injection token of the logger. */
 export const LOGGER = Symbol('logger');
+/** Nest injection token of the Redis connection for all commands except subscriptions. */
 export const REDIS = Symbol('redis');
-/** A separate connection: on some servers a connection that subscribes accepts no other commands. */
+/** Nest injection token of the Redis connection that subscribes. On some servers such a connection accepts no other commands. */
 export const SUBSCRIBER = Symbol('subscriber');

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { QueueConnection, type ConnectionEnd, type Link } from './queue-connection.ts';
+import { QueueConnection, type ConnectionEnd, type ConnectionState } from './queue-connection.ts';
 import type { PositionAnswer, QueueMessage } from './queue-messages.ts';
 import type { SocketLike } from './transports.ts';
 
@@ -34,7 +34,7 @@ afterEach(() => jest.useRealTimers());
 function setUp(answers: { position?: () => Promise<PositionAnswer>; stream?: () => Promise<Response> } = {}) {
   const sockets: FakeSocket[] = [];
   const received: QueueMessage[] = [];
-  const links: Link[] = [];
+  const links: ConnectionState[] = [];
   const ends: ConnectionEnd[] = [];
   let wake = () => undefined as void;
   const connection = new QueueConnection(
@@ -57,7 +57,7 @@ function setUp(answers: { position?: () => Promise<PositionAnswer>; stream?: () 
   return { connection, sockets, received, links, ends, wake: () => wake() };
 }
 
-test('QueueConnection: known messages reach the listener; unknown types and invalid JSON are ignored', () => {
+test('QueueConnection: messages of known types reach the listener; unknown types and invalid JSON are ignored', () => {
   const { sockets, received, links } = setUp();
   sockets[0]!.say(update);
   sockets[0]!.say({ type: 'fireworks' });
@@ -98,7 +98,7 @@ test.each([
   expect(sockets).toHaveLength(1);
 });
 
-test('QueueConnection: after 4506 without a final message it polls the position and reports how the entry ended', async () => {
+test('QueueConnection: after close code 4506 without a final message it polls the position and reports how the queue entry ended', async () => {
   const { sockets, received, ends } = setUp({
     position: () => Promise.resolve({ ...waiting, status: 'closed', reason: 'sold_out' }),
   });
@@ -108,7 +108,7 @@ test('QueueConnection: after 4506 without a final message it polls the position 
   expect(ends).toEqual(['ended']);
 });
 
-test('QueueConnection: after the final message it ends once, and a later close code has no effect', () => {
+test('QueueConnection: it ends with the final message, and a close code after that message has no effect', () => {
   const { sockets, ends } = setUp();
   sockets[0]!.say({ type: 'turn_completed' });
   sockets[0]!.end(4506);
@@ -128,7 +128,7 @@ test('QueueConnection: it sends a heartbeat every minute, and treats a socket th
   expect([links.at(-1), sockets[0]!.isClosed]).toEqual(['resting', true]);
 });
 
-test('QueueConnection: after three failed sockets it uses the event stream, after three failed streams polling, and after two minutes a socket again', async () => {
+test('QueueConnection: after three failed sockets it uses the event stream, after three failed streams polling, and two minutes later it tries a socket', async () => {
   const streams: number[] = [];
   const { sockets, received, links } = setUp({
     stream: () => {
@@ -167,14 +167,14 @@ test('QueueConnection: after a 503 on the event stream it waits for the time of 
   expect(asked[1]! - asked[0]!).toBe(7000);
 });
 
-test('QueueConnection: a poll answered 404 ends it with `rejoin`', async () => {
+test('QueueConnection: when a poll is answered with 404, the connection ends with `rejoin` (the fan must join again)', async () => {
   const { sockets, ends } = setUp({ position: () => Promise.reject(Object.assign(new Error('gone'), { status: 404 })) });
   sockets[0]!.end(4506);
   await jest.advanceTimersByTimeAsync(0);
   expect(ends).toEqual(['rejoin']);
 });
 
-test('QueueConnection: on wake-up it reconnects at once when it is resting, and sends a heartbeat when a socket is open', async () => {
+test('QueueConnection: when the phone wakes up, it reconnects at once if it has no connection, or else sends a heartbeat', async () => {
   const { sockets, wake, links } = setUp();
   sockets[0]!.end(1006);
   wake();

@@ -10,41 +10,37 @@ import {
 } from './transports.ts';
 
 /**
- * Keeps one fan connected to the waiting room, and reconnects after network failures.
- *
- *            start                      first message
- *              │      ┌────────────┐ ──────────────────► ┌──────┐
- *              └────► │ connecting │                     │ live │ ◄─┐ messages
- *              ┌────► └─────┬──────┘                     └──┬───┘ ──┘
- *        timer │            │ lost                          │ lost (network, silence, close 4000–4499)
- *              │      ┌─────▼──────┐ ◄──────────────────────┘
- *              └───── │  resting   │   full jitter: random(0..1) × min(30 s, 1 s × 2^failures), after the delay that the server asked for
- *                     └────────────┘
- *   any ── final message (queue closed, turn expired, turn completed) ─► over, `ended`
- *   any ── close 4501, or a poll answered 404 ─► over, `rejoin`: the fan must join again
- *   any ── close 4505 ─► over, `left` · 4507 ─► over, `replaced` · other ≥ 4500 ─► over, `refused`
- *
- * Transports: first the socket; after three failures in a row without a message the event stream; after three more polling. Two
- * minutes after each change it tries the socket again. So a proxy that blocks WebSockets costs a fan some seconds, but not the
- * queue entry: each of the three transports keeps the fan present. Runs in browsers and in Node.
+ * The states of a QueueConnection. `live`: messages arrive. `resting`: it waits before it reconnects. `over`: it never
+ * reconnects.
  */
-export type Link = 'connecting' | 'live' | 'resting' | 'over';
+export type ConnectionState = 'connecting' | 'live' | 'resting' | 'over';
+/**
+ * Why a QueueConnection is over. `ended`: a final message came. `rejoin`: the fan must join again. `refused`: the server does not
+ * accept it.
+ */
 export type ConnectionEnd = 'rejoin' | 'left' | 'replaced' | 'refused' | 'ended';
 
+/** What a QueueConnection reports to its owner: messages, changes of its state, and its end. */
 export interface ConnectionListener {
   message(message: QueueMessage): void;
-  link(link: Link): void;
+  link(link: ConnectionState): void;
   over(end: ConnectionEnd): void;
 }
 
-/** How to reach the fan's queue entry, from the answer of join. `readPosition` rejects with `status` 404 when the entry does not exist. */
+/**
+ * How to reach the fan's queue entry, from the answer of join. `readPosition` rejects with `status` 404 when the entry does not
+ * exist.
+ */
 export interface LineAccess {
   readonly websocketUrl: string;
   readonly sseUrl: string;
   readPosition(signal: AbortSignal): Promise<PositionAnswer>;
 }
 
-/** Functions of the environment. The defaults work in browsers and in Node. */
+/**
+ * Functions that a QueueConnection takes from its environment, so that tests can replace them. The defaults work in browsers and
+ * in Node.
+ */
 export interface ClientEnvironment {
   readonly openWebSocket?: (url: string) => SocketLike;
   readonly fetch?: typeof fetch;
@@ -60,13 +56,32 @@ const minBackoffMs = 1_000;
 const maxBackoffMs = 30_000;
 const socketRetryMs = 120_000;
 
+/**
+ * Keeps one fan connected to the waiting room, and reconnects after network failures.
+ *
+ *            start                      first message
+ *              │      ┌────────────┐ ──────────────────► ┌──────┐
+ *              └────► │ connecting │                     │ live │ ◄─┐ messages
+ *              ┌────► └─────┬──────┘                     └──┬───┘ ──┘
+ *        timer │            │ lost                          │ lost (network, silence, close 4000–4499)
+ *              │      ┌─────▼──────┐ ◄──────────────────────┘
+ *              └───── │  resting   │   full jitter: random(0..1) × min(30 s, 1 s × 2^failures), after the delay that the server asked for
+ *                     └────────────┘
+ *   any ── final message (queue closed, turn expired, turn completed) ─► over, `ended`
+ *   any ── close 4501, or a poll answered 404 ─► over, `rejoin`: the fan must join again
+ *   any ── close 4505 ─► over, `left` · 4507 ─► over, `replaced` · other ≥ 4500 ─► over, `refused`
+ *
+ * Transports: first the socket; after three failures in a row without a message the event stream; after three more polling. Two
+ * minutes after each change of the transport the connection tries the socket again. So a proxy that blocks WebSockets costs a fan
+ * some seconds, but not the queue entry: each of the three transports keeps the fan present. Runs in browsers and in Node.
+ */
 export class QueueConnection {
   private transportKind: TransportKind = 'socket';
   private failures = 0;
   private transport: Transport | undefined;
   private reconnectTimer: ReturnType<typeof setTimeout> | undefined;
   private socketRetryTimer: ReturnType<typeof setTimeout> | undefined;
-  private state: Link = 'resting';
+  private state: ConnectionState = 'resting';
   private unregisterWake: () => void = () => undefined;
   private readonly line: LineAccess;
   private readonly listener: ConnectionListener;
@@ -130,7 +145,7 @@ export class QueueConnection {
     if (end.kind === 'lost') return this.reconnectLater(end);
     if (end.code === 4505) return this.finish('left');
     if (end.code === 4507) return this.finish('replaced');
-    // 4506 without the final message: the message was lost. The position endpoint still tells how the entry ended.
+    // Close code 4506 without a final message means that the message was lost. A poll of the position tells how the entry ended.
     if (end.code === 4506) return this.switchTo('polling');
     this.finish('refused');
   }
@@ -166,7 +181,7 @@ export class QueueConnection {
     this.listener.over(end);
   }
 
-  private setState(link: Link): void {
+  private setState(link: ConnectionState): void {
     if (this.state === link || this.state === 'over') return;
     this.state = link;
     this.listener.link(link);

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 // Imported as types only, so that zod is not bundled into the web page.
 import type { serverMessage } from '../../contracts/src/socket-messages.ts';
 
-/** A message of the server. Socket and event stream have the same messages. */
+/** A message of the server to a fan, the same over a socket and over an event stream. */
 export type QueueMessage = Exclude<z.infer<typeof serverMessage>, { type: 'error' }>;
 
 /** The fields of the answers of join and position that clients use. */
@@ -29,7 +29,7 @@ const knownTypes: ReadonlySet<QueueMessage['type']> = new Set<QueueMessage['type
   'heartbeat_ack',
 ]);
 
-/** Undefined for invalid JSON and unknown types: a newer server may send more types. */
+/** Parses a message of the server. Undefined for invalid JSON and for unknown types: a newer server may send more types. */
 export function readMessage(text: string): QueueMessage | undefined {
   try {
     const message = JSON.parse(text) as QueueMessage;

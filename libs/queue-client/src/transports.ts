@@ -1,15 +1,22 @@
 import { positionAsMessage, readMessage, type PositionAnswer, type QueueMessage } from './queue-messages.ts';
 
-/** How a transport ended. `lost`: the client reconnects. `refused`: it must not. `unknown_token`: the fan must join again. */
+/**
+ * How a transport ended. `lost`: the client reconnects. `refused`: the client must not reconnect. `unknown_token`: the fan must
+ * join again.
+ */
 export type TransportEnd =
   { kind: 'lost'; retryAfterMs?: number } | { kind: 'refused'; code: number } | { kind: 'unknown_token' };
 
+/** Receives the messages of a transport and, once, its end. */
 export interface TransportListener {
   message(message: QueueMessage): void;
   ended(end: TransportEnd): void;
 }
 
-/** An open transport. `check` tests the connection at once, for example after the phone woke up. */
+/**
+ * One open way to receive messages: a socket, an event stream or polling. `check` tests it at once, for example after the phone
+ * woke up.
+ */
 export interface Transport {
   check(): void;
   close(): void;
@@ -27,18 +34,18 @@ export interface SocketLike {
 
 const OPEN = 1;
 const heartbeatIntervalMs = 60_000;
-/** A socket that is silent for this long is lost: updates come every 30 s, and heartbeats are acknowledged. */
+/** A socket without a message for this long counts as lost: updates come every 30 s, and heartbeats are acknowledged. */
 const socketTimeoutMs = 75_000;
-/** After `check` the socket is lost if no message arrives within this time. */
+/** After `check` a socket counts as lost if no message arrives within this time. */
 const checkTimeoutMs = 8_000;
-/** An event stream that is silent for this long is lost: the server sends a comment every 15 s. */
+/** An event stream without data for this long counts as lost: the server sends a comment every 15 s. */
 const streamTimeoutMs = 40_000;
 /** Time between polls, ± 20 %. Presence ends after 120 s without a poll, so a few lost polls do no harm. */
 const pollIntervalMs = 20_000;
 
 const heartbeat = JSON.stringify({ type: 'heartbeat' });
 
-/** The end of a transport: reports it at most once, and ends the transport itself after too long a silence. */
+/** Reports the end of a transport, at most once. It ends a transport that has received nothing for too long. */
 class TransportLifetime {
   private timeout: ReturnType<typeof setTimeout> | undefined;
   isOver = false;
@@ -71,6 +78,7 @@ class TransportLifetime {
   }
 }
 
+/** Uses a WebSocket as a transport: sends heartbeats, and reports messages and the end of the socket. */
 export function openSocket(socket: SocketLike, listener: TransportListener): Transport {
   const beat = () => {
     if (socket.readyState === OPEN) socket.send(heartbeat);
@@ -97,7 +105,10 @@ export function openSocket(socket: SocketLike, listener: TransportListener): Tra
   };
 }
 
-/** After 4500–4999 and 1009 (our message was too large) the client must not reconnect, after all other codes it reconnects. */
+/**
+ * What a close code means: after 4500–4999 and 1009 (our message was too large) the client must not reconnect, after all other
+ * codes it reconnects.
+ */
 export function meaningOfClose({ code, reason }: { code: number; reason: string }): TransportEnd {
   if (code === 4501) return { kind: 'unknown_token' };
   if ((code >= 4500 && code <= 4999) || code === 1009) return { kind: 'refused', code };
@@ -109,7 +120,10 @@ export function meaningOfClose({ code, reason }: { code: number; reason: string 
   }
 }
 
-/** Reads the stream with fetch: EventSource reconnects every 3 s for ever, hides the HTTP status, and does not exist in Node. */
+/**
+ * Reads the event stream with fetch. EventSource reconnects every 3 s for ever, hides the HTTP status, and does not exist in
+ * Node.
+ */
 export function openStream(url: string, listener: TransportListener, get: typeof fetch): Transport {
   const stop = new AbortController();
   const lifetime = new TransportLifetime(listener, () => stop.abort());
@@ -126,7 +140,7 @@ interface StreamReading {
 
 async function readStream(url: string, { lifetime, get, signal }: StreamReading): Promise<void> {
   const response = await get(url, { headers: { accept: 'text/event-stream' }, signal, cache: 'no-store' });
-  // The token has ended or was never issued. A poll of the position tells which.
+  // The token has ended or was never issued. With 4506 the client polls the position, whose answer tells which of the two is true.
   if (response.status === 404) return lifetime.end({ kind: 'refused', code: 4506 });
   if (!response.ok || !response.body) {
     const seconds = Number(response.headers.get('retry-after'));
@@ -154,6 +168,7 @@ async function readStream(url: string, { lifetime, get, signal }: StreamReading)
   lifetime.end(retryAfterMs === undefined ? { kind: 'lost' } : { kind: 'lost', retryAfterMs });
 }
 
+/** Reads the position about every 20 s as a transport: each answer is reported as a message. */
 export function startPolling(
   readPosition: (signal: AbortSignal) => Promise<PositionAnswer>,
   listener: TransportListener,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The requests that a source got, and the events that it sent. */
+/** The record of one source: the requests it got, and the events it sent. */
 export interface SourceLedger {
   /** Arrival times of the requests, in ms of `performance.now()`. */
   readonly arrivals: number[];
@@ -15,9 +15,10 @@ export interface SourceLedger {
   sentUpTo: number;
 }
 
-/** Answers a request with a fault instead of events. Returns false if the source should answer normally. */
+/** A function that may answer a request with a fault instead of events. Returns false if the source should answer normally. */
 export type Misbehaviour = (request: IncomingMessage, response: ServerResponse, name: string) => boolean;
 
+/** What the sources send, and with which faults. */
 export interface EventSourcesOptions {
   /** The number of events of a source; their ids start at 1. */
   readonly sizeOf: (name: string) => number;
@@ -25,9 +26,9 @@ export interface EventSourcesOptions {
 }
 
 /**
- * HTTP event sources for the loader's tests and benchmarks, any number on one port: `/{name}?after_id&limit`. Each source keeps
- * a ledger of its requests and events; tests use it to check what was fetched twice, and when. The file has no parameter
- * properties, because Node runs it without a compiler.
+ * HTTP event sources for tests and benchmarks of the event loader, any number on one port: `/{name}?after_id&limit`. Each source
+ * keeps a ledger (a record of its requests and sent events), with which tests check what was fetched twice, and when. This file
+ * uses no TypeScript parameter properties, because Node runs it without a compiler.
  */
 export class EventSources {
   readonly ledgers = new Map<string, SourceLedger>();
@@ -37,7 +38,7 @@ export class EventSources {
   private constructor(options: EventSourcesOptions) {
     this.#options = options;
     this.#server = createServer((request, response) => this.#answer(request, response));
-    // Longer than any pause of a loader, so that its connection stays open between two requests.
+    // Longer than any pause of the event loader, so that its connections stay open between two requests.
     this.#server.keepAliveTimeout = 60_000;
   }
 

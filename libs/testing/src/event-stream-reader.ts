@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Reads a stream of server-sent events. It keeps the raw text, so that tests can also check the framing. */
+/**
+ * Reads a stream of server-sent events in a test. Keeps the raw text, so that the test can check the framing as well as the
+ * messages.
+ */
 export class EventStreamReader<M extends { type: string }> {
   text = '';
   readonly ended: Promise<void>;
@@ -24,7 +27,7 @@ export class EventStreamReader<M extends { type: string }> {
     return [...this.text.matchAll(/^data: (.*)$/gm)].map(([, json = '']) => JSON.parse(json) as M);
   }
 
-  /** Returns the first message that fits; waits for it at most `withinMs`. */
+  /** Returns the first message for which `fits` is true. Waits for it at most `withinMs`, then throws. */
   async until(fits: (message: M) => boolean, withinMs = 3000): Promise<M> {
     for (const giveUpAt = Date.now() + withinMs; Date.now() < giveUpAt; await pause(10)) {
       const found = this.messages.find(fits);

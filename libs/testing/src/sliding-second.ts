@@ -1,4 +1,4 @@
-/** The greatest number of events within any second (sliding window). `times` are in milliseconds. */
+/** The greatest number of events within any period of one second. `times` are the times of the events in milliseconds. */
 export function maxInOneSecond(times: readonly number[]): number {
   const sorted = times.toSorted((a, b) => a - b);
   let most = 0;

@@ -6,7 +6,7 @@ let server: net.Server;
 let proxy: TcpProxy;
 let client: net.Socket;
 
-// The server is an echo server: it returns all bytes to the client.
+// The server behind the proxy is an echo server: it returns all bytes to the client.
 beforeEach(async () => {
   server = net.createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -24,7 +24,7 @@ afterEach(async () => {
 const send = (text: string): Promise<void> => new Promise((sent) => client.write(text, () => setTimeout(sent, 10)));
 const receive = async (): Promise<string> => String(await once(client, 'data'));
 
-test('trap `wait`: the message and all later ones of its connection are delayed until release and keep their order', async () => {
+test('trap `wait`: the message that triggers the trap and all later messages of its connection wait for `release` and keep their order', async () => {
   const triggered = proxy.setTrap({ whenSent: 'hold', passOn: false, then: 'wait' });
   await send('hold ');
   await triggered;
@@ -48,14 +48,14 @@ test('delayMs: a message is delayed, and a later message without delay does not 
   expect(text).toBe('first second');
 });
 
-test('rewrite: a text is replaced by another of the same length; a text of another length is refused', async () => {
+test('rewrite: a text in messages is replaced by a text of the same length; a replacement of another length is refused', async () => {
   expect(() => proxy.rewrite('free', 'taken')).toThrow('length');
   proxy.rewrite('free', 'true');
   await Promise.all([send('is it free?'), receive().then((text) => expect(text).toBe('is it true?'))]);
   expect(proxy.rewritten).toBe(1);
 });
 
-test('redirectTo: connections to the first server break, and the next connection reaches the other server', async () => {
+test('redirectTo: connections to the first server break, and the next connection reaches the second server', async () => {
   const other = net.createServer((socket) => socket.on('error', () => undefined).write('the other')).listen(0, '127.0.0.1');
   await once(other, 'listening');
   client.on('error', () => undefined);

@@ -3,8 +3,9 @@ import net from 'node:net';
 /** A fault that the proxy injects once, when a client sends certain bytes. */
 export interface Trap {
   /**
-   * The bytes that trigger the trap: `COMMIT\0` is PostgreSQL's COMMIT message, `EVALSHA` a command of Redis. Or a function
-   * that is called for each message; `connection` is the same object for all messages of one connection.
+   * The bytes that trigger the trap, such as `COMMIT\0` (PostgreSQL's COMMIT message) or `EVALSHA` (a command of Redis). Or a
+   * function that is called for each message and returns true to trigger the trap; `connection` is the same object for all
+   * messages of one connection.
    */
   readonly whenSent: string | ((bytes: Buffer, connection: object) => boolean);
   /** Whether the server still receives the message that triggered the trap. */
@@ -25,8 +26,8 @@ interface Pair {
 }
 
 /**
- * A TCP proxy in front of a server that simulates network faults. It cuts, silences or delays one connection at an exact message,
- * or all connections; it refuses new connections until `restore`.
+ * A TCP proxy in front of a server that simulates network faults. With a trap it cuts, silences or delays one connection at an exact
+ * message. Other methods cut, silence or delay all connections, or refuse new ones until `restore`.
  */
 export class TcpProxy {
   /** Delay of each message, in both directions. */
@@ -52,7 +53,7 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** The target's URL with this proxy's address. */
+  /** The URL of the server, with the address of this proxy in place of the server's address. */
   get url(): string {
     const url = new URL(this.targetUrl);
     url.host = `127.0.0.1:${(this.listener.address() as net.AddressInfo).port}`;
@@ -69,7 +70,7 @@ export class TcpProxy {
     for (const pair of this.pairs) this.cut(pair);
   }
 
-  /** Sets a trap; resolves when it was triggered. Of several traps for the same text each message triggers one, in order. */
+  /** Sets a trap; resolves when a message has triggered it. A message triggers at most one trap: the one that was set first. */
   setTrap(trap: Trap): Promise<void> {
     return new Promise((onTriggered) => this.traps.push({ trap, onTriggered }));
   }
@@ -86,7 +87,7 @@ export class TcpProxy {
     for (const pair of this.pairs) pair.silent = true;
   }
 
-  /** Sends the delayed messages to the server, in their order. */
+  /** Sends the messages that a trap `wait` has delayed to the server, in their order. */
   release(): void {
     for (const pair of this.pairs) {
       for (const bytes of pair.delayed ?? []) pair.server.write(bytes);
@@ -100,7 +101,10 @@ export class TcpProxy {
     this.replacements.push({ from, to });
   }
 
-  /** New connections work again. Silenced connections stay silent, because data is missing in their streams. */
+  /**
+   * Accepts new connections again and removes all traps. Silenced connections stay silent, because data is missing in their
+   * streams.
+   */
   restore(): void {
     this.state = 'open';
     this.traps = [];
@@ -173,7 +177,10 @@ export class TcpProxy {
     triggered.onTriggered();
   }
 
-  /** The server receives everything that was written before, then the end of the connection. The client gets a reset. */
+  /**
+   * Breaks a connection. The server receives everything that was written before, then the end of the connection. The client gets
+   * a reset.
+   */
   private cut(pair: Pair): void {
     if (!this.pairs.delete(pair)) return;
     pair.server.end();

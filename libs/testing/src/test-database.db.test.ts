@@ -3,7 +3,7 @@ import pg from 'pg';
 import { createTestDatabase, createTestRedis } from './test-database.ts';
 
 describe('a test database', () => {
-  test('two test databases are isolated from each other', async () => {
+  test('does not contain the tables of another test database', async () => {
     const [first, second] = await Promise.all([createTestDatabase(), createTestDatabase()]);
     const client = new pg.Client({ connectionString: first.url });
     await client.connect();
@@ -17,7 +17,7 @@ describe('a test database', () => {
     await Promise.all([first.drop(), second.drop()]);
   });
 
-  test('the test server has the settings that our SERIALIZABLE batches need', async () => {
+  test('is on a server with the settings that our SERIALIZABLE batches need', async () => {
     const database = await createTestDatabase();
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
@@ -29,7 +29,7 @@ describe('a test database', () => {
     expect(rows.map(({ setting }) => Number(setting))).toEqual([200, 200, 20_000]);
   });
 
-  test('dropping a database with an open connection fails and names the connection', async () => {
+  test('cannot be dropped while a connection is open: the error names the connection', async () => {
     const database = await createTestDatabase();
     const client = new pg.Client({ connectionString: database.url, application_name: 'forgotten' });
     client.on('error', () => undefined);
@@ -39,7 +39,7 @@ describe('a test database', () => {
   });
 });
 
-test('a new test Redis is empty, also after an earlier test wrote to it', async () => {
+test('createTestRedis returns an empty Redis, even if an earlier test has written to it', async () => {
   const first = await createTestRedis();
   const client = new Redis(first.url);
   await client.set('left', 'over');

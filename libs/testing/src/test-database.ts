@@ -8,6 +8,7 @@ import pg from 'pg';
 const TEMPLATE_LOCK = 727_001;
 const MIGRATIONS = path.resolve(import.meta.dirname, '../../../migrations');
 
+/** A PostgreSQL database for one test file, with all migrations applied. */
 export interface TestDatabase {
   url: string;
   /** Throws if a connection to the database is still open: a leak in the test or in the code. */
@@ -25,6 +26,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return { url: urlOf(adminUrl, name), drop: () => dropDatabase(adminUrl, name) };
 }
 
+/** A Redis database for one test file. */
 export interface TestRedis {
   url: string;
   flush(): Promise<void>;
@@ -32,7 +34,8 @@ export interface TestRedis {
 }
 
 /**
- * Returns an empty Redis that no other test file uses at the same time: each Jest worker has its own server or database number.
+ * Returns an empty Redis database that no other test file uses at the same time: each Jest worker has its own server or database
+ * number.
  */
 export async function createTestRedis(): Promise<TestRedis> {
   const url = redisOfWorker(Number(process.env.JEST_WORKER_ID ?? 1));
@@ -44,7 +47,10 @@ export async function createTestRedis(): Promise<TestRedis> {
   return { url, flush, close: async () => void (await client.quit()) };
 }
 
-/** If there are more workers than servers, workers share a server and use different database numbers. */
+/**
+ * The Redis URL of a Jest worker. If there are more workers than servers, workers share a server and use different database
+ * numbers.
+ */
 function redisOfWorker(worker: number): string {
   const urls = required('TEST_REDIS_URLS').split(',');
   const database = Math.floor((worker - 1) / urls.length);
@@ -96,7 +102,10 @@ async function dropDatabase(adminUrl: string, name: string): Promise<void> {
   });
 }
 
-/** Waits up to two seconds, because the server notices a closed socket a moment after the client has closed it. */
+/**
+ * The open connections to a test database. Waits up to two seconds until there are none, because the server notices a closed
+ * socket late.
+ */
 async function openConnections(client: pg.Client, name: string): Promise<string[]> {
   const giveUpAt = Date.now() + 2_000;
   for (;;) {

@@ -4,7 +4,9 @@ import { createLogger } from '#platform/logging/logger';
 import type { Provider, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 
+/** The secret of internal calls in an app of `createTestHttpApp`. */
 export const INTERNAL_SECRET = 'internal-secret-of-the-tests-00000000';
+/** A logger for tests that writes nothing. */
 export const silentLogger = createLogger({ service: 'test', level: 'silent' });
 
 /** Creates an app with the given controllers behind the real HTTP pipeline, ready for `app.inject`. The caller closes it. */

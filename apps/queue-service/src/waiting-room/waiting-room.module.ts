@@ -89,7 +89,7 @@ export class WaitingRoomModule {
   }
 }
 
-/** One object implements all three ports. */
+/** The ports WaitingLines, LineMovement and ConnectedFans: one RedisWaitingLines implements all three. */
 const ports: Provider[] = [WaitingLines, LineMovement, ConnectedFans].map((port) => ({
   provide: port,
   useExisting: RedisWaitingLines,

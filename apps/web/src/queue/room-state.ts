@@ -1,5 +1,5 @@
 import type { Problem } from '../api/problem.ts';
-import type { ConnectionEnd, Link } from '../../../../libs/queue-client/src/queue-connection.ts';
+import type { ConnectionEnd, ConnectionState } from '../../../../libs/queue-client/src/queue-connection.ts';
 import type { QueueMessage } from '../../../../libs/queue-client/src/queue-messages.ts';
 
 /** The fan's stage in the line of one match. */
@@ -25,7 +25,7 @@ export interface LineState {
 
 export interface RoomState {
   stage: RoomStage;
-  link: Link;
+  link: ConnectionState;
   /** The queue service cannot read the line at the moment. The fan keeps the queue entry. */
   delayed: boolean;
   busy: boolean;
@@ -37,7 +37,7 @@ export type RoomEvent =
   | { type: 'request_failed'; problem: Problem }
   | { type: 'not_in_line' }
   | { type: 'message_received'; message: QueueMessage }
-  | { type: 'link_changed'; link: Link }
+  | { type: 'link_changed'; link: ConnectionState }
   | { type: 'connection_ended'; reason: Exclude<ConnectionEnd, 'rejoin' | 'ended'> };
 
 export const initialRoomState: RoomState = {

@@ -3,27 +3,30 @@
  * results. PostgreSQL must give the same results; otherwise the simulation would prove nothing.
  */
 
+/** A database connection of a history. Each has at most one open transaction. */
 export type Session = 'A' | 'B' | 'C';
+/** One statement of a history. */
 export type Operation =
   | { readonly do: 'begin'; readonly isolation?: 'read committed' }
   | { readonly do: 'get' | 'lock' | 'lock unless locked'; readonly row: string }
   | { readonly do: 'set'; readonly row: string; readonly to: number }
-  /** `insert … on conflict do nothing`. */
+  /** Inserts a row with `insert … on conflict do nothing`. */
   | { readonly do: 'insert'; readonly row: string }
   | { readonly do: 'sum' | 'commit' | 'rollback' };
 
-/** The result of an operation: a value, `locked`, a SQLSTATE or `ok`; `waits` if it waits for a lock. */
+/** The result of an operation: a value, 'locked', a SQLSTATE or 'ok'; 'waits' while the operation waits for a lock. */
 export type OperationResult = number | string | boolean | null;
 
+/** Runs a history on a database: on PostgreSQL or on the simulated database. */
 export interface HistoryPlayer {
   /**
-   * Starts with the rows x, y and z, each 10. Runs the operations one after the other; if one waits, the next one starts
-   * anyway.
+   * Starts with the rows x, y and z, each with the value 10. Runs the operations one after the other. When an operation waits for a
+   * lock, the next operation starts nevertheless.
    */
   play(history: readonly (readonly [Session, Operation])[]): Promise<{
     /** The first result of each operation. */
     readonly results: readonly OperationResult[];
-    /** By index of the operation: the final result of those that waited. */
+    /** By index of the operation: the final result of each operation that waited for a lock. */
     readonly resultsAfterWait: Readonly<Record<number, OperationResult>>;
     readonly rows: Readonly<Record<string, number>>;
   }>;
@@ -54,7 +57,7 @@ const both = [begin('A'), begin('B')];
 interface History {
   readonly name: string;
   readonly lines: readonly Line[];
-  /** By index of the operation: the final result of those that waited. */
+  /** By index of the operation: the final result of each operation that waited for a lock. */
   readonly resultsAfterWait?: Readonly<Record<number, OperationResult>>;
   readonly rows: Readonly<Record<string, number>>;
 }
@@ -90,7 +93,7 @@ const histories: History[] = [
     rows: { ...unchanged, x: 11 },
   },
   {
-    name: 'a transaction that waited for a lock gets it if the row was not changed',
+    name: 'a transaction that waited for a lock gets the lock if the row was not changed',
     lines: [...both, lock('A', 'x', 10), lock('B', 'x', 'waits'), commit('A'), set('B', 'x', 12), commit('B')],
     resultsAfterWait: { 3: 10 },
     rows: { ...unchanged, x: 12 },
@@ -140,12 +143,12 @@ const histories: History[] = [
     rows: { ...unchanged, x: 12 },
   },
   {
-    name: 'write skew: if two transactions each read what the other one changes, one of them fails with 40001',
+    name: 'write skew: when each of two transactions reads a row that the other transaction changes, one of the two fails with 40001',
     lines: [...both, sum('A', 30), sum('B', 30), set('A', 'x', 0), set('B', 'y', 0), commit('A'), commit('B', '40001')],
     rows: { ...unchanged, x: 0 },
   },
   {
-    name: 'write skew: if two transactions each insert a row into what the other one has scanned, one of them fails with 40001',
+    name: 'write skew: when each of two transactions inserts a row into the range that the other transaction has read, one of the two fails with 40001',
     lines: [
       ...both,
       sum('A', 30),
@@ -158,18 +161,18 @@ const histories: History[] = [
     rows: { ...unchanged, v: 0 },
   },
   {
-    name: 'a read of an old version in one direction only is no conflict: a serial order exists',
+    name: 'when only one of two transactions reads a row that the other transaction changes, each of the two commits',
     lines: [...both, get('A', 'x', 10), set('B', 'x', 11), commit('B'), set('A', 'y', 12), commit('A')],
     rows: { ...unchanged, x: 11, y: 12 },
   },
   {
-    name: 'an insert waits for an open insert of the same id, and fails with 40001 if that one commits',
+    name: 'an insert waits for an uncommitted insert of the same id, and fails with 40001 if the earlier insert commits',
     lines: [...both, get('B', 'y', 10), insert('A', 'v', true), insert('B', 'v', 'waits'), commit('A'), rollback('B')],
     resultsAfterWait: { 4: '40001' },
     rows: { ...unchanged, v: 0 },
   },
   {
-    name: 'an insert waits for an open insert of the same id, and succeeds if that one is rolled back',
+    name: 'an insert waits for an uncommitted insert of the same id, and succeeds if the earlier insert is rolled back',
     lines: [...both, insert('A', 'v', true), insert('B', 'v', 'waits'), rollback('A'), commit('B')],
     resultsAfterWait: { 3: true },
     rows: { ...unchanged, v: 0 },
@@ -186,14 +189,18 @@ const histories: History[] = [
   },
 ];
 
+/** Registers the tests of the contract for the database that `open` gives. */
 export function databaseSemanticsContract(open: () => Promise<HistoryPlayer>): void {
-  test.each(histories)('$name', async ({ lines, resultsAfterWait = {}, rows }) => {
-    const player = await open();
-    const outcome = await player.play(lines.map(([session, operation]) => [session, operation] as const));
-    expect(outcome).toEqual({ results: lines.map(([, , result]) => result), resultsAfterWait, rows });
-  });
+  test.each(histories)(
+    'concurrent transactions behave like in PostgreSQL: $name',
+    async ({ lines, resultsAfterWait = {}, rows }) => {
+      const player = await open();
+      const outcome = await player.play(lines.map(([session, operation]) => [session, operation] as const));
+      expect(outcome).toEqual({ results: lines.map(([, , result]) => result), resultsAfterWait, rows });
+    },
+  );
 
-  test('three transactions in a cycle of reads and writes: exactly one fails with 40001', async () => {
+  test('when three transactions each read a row that the next one in a cycle changes, exactly one fails with 40001', async () => {
     const reads = [get('A', 'x', 10), get('B', 'y', 10), get('C', 'z', 10)];
     const writes = [set('C', 'y', 11), commit('C'), set('B', 'x', 12), set('A', 'z', 13), commit('A'), commit('B')];
     const player = await open();
@@ -203,12 +210,12 @@ export function databaseSemanticsContract(open: () => Promise<HistoryPlayer>): v
     expect([results.filter((result) => result === '40001').length, rows]).toEqual([1, { ...unchanged, y: 11, z: 13 }]);
   });
 
-  test('deadlock: of two transactions that wait for each other one fails with 40P01', async () => {
+  test('deadlock: of two transactions that wait for locks of each other, one fails with 40P01', async () => {
     const lines = [...both, lock('A', 'x', 10), lock('B', 'y', 10), lock('A', 'y', 'waits'), lock('B', 'x', 'waits')];
     const player = await open();
     const { resultsAfterWait, results } = await player.play(lines.map(([session, operation]) => [session, operation] as const));
-    // PostgreSQL finds the deadlock after one second, in the transaction that has waited that long. The simulation finds it at
-    // once, in the transaction that waits last.
+    // PostgreSQL finds the deadlock after one second, in the transaction that has waited for a second. The simulation finds it at
+    // once, in the transaction that starts to wait last.
     expect([...results, ...Object.values(resultsAfterWait)]).toContain('40P01');
   });
 }

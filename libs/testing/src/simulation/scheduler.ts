@@ -2,7 +2,7 @@ import { SeededRandom } from './seeded-random.ts';
 
 /*
  * Runs many tasks, one at a time. A task runs until a point where in production another task could run: it sends a statement,
- * waits for a lock or for an answer. There the task is parked, and the seeded random generator chooses the task that continues.
+ * or waits for a lock or for an answer. At this point the task is parked, and the seeded random generator chooses the next task.
  *
  *   running ──step, sleep, until──▶ parked ──ready and chosen──▶ running ──returned──▶ done
  *                                     │                              └──threw──▶ failed
@@ -12,17 +12,21 @@ import { SeededRandom } from './seeded-random.ts';
  * before.
  */
 
-/** A simulated replica. Its tasks end with it. */
+/** A simulated replica of the monolith. When it dies, its tasks end. */
 export interface Process {
   readonly name: string;
-  /** Until this time its tasks do not continue (SIGSTOP, a long garbage collection). It keeps its locks and its memory. */
+  /**
+   * Until this time the tasks of this process do not continue (SIGSTOP, a long garbage collection). The process keeps locks and
+   * memory.
+   */
   frozenUntil: number;
-  /** The number of steps of its tasks. */
+  /** How many steps the tasks of this process have done. */
   steps: number;
   /** The process dies at the end of the step with this number. */
   diesAfterSteps?: number;
 }
 
+/** One asynchronous function that the scheduler runs step by step, such as a request. */
 export interface Task {
   readonly name: string;
   readonly process: Process | undefined;
@@ -34,9 +38,9 @@ export interface Task {
 
 interface Parked {
   readonly task: Task;
-  /** What the task waits for, for traces. */
+  /** What the task waits for, as a text for traces. */
   readonly at: string;
-  /** Without `isReady`: the task continues at this time. With `isReady`: at this time at the latest. */
+  /** When the task continues; with `isReady`, when it continues at the latest. */
   readonly wakeAt: number;
   readonly isReady: (() => boolean) | undefined;
   readonly resume: () => void;
@@ -46,14 +50,15 @@ interface Parked {
 const MAX_STEPS = 20_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
+/** Runs tasks in a random order that depends only on the seed, on a simulated clock. */
 export class Scheduler {
   readonly random: SeededRandom;
   nowMs = Date.UTC(2026, 0, 1);
   steps = 0;
-  /** Identifies the order of steps: two runs with the same fingerprint had the same order. */
+  /** A hash of the order of all steps: two runs with the same fingerprint had the same order. */
   fingerprint = 0x811c9dc5;
   current: Task | undefined;
-  /** Called for every task that ended with its process. */
+  /** Functions to call for each task that ended because its process died. */
   readonly crashed: ((task: Task) => void)[] = [];
   private readonly startedMs = this.nowMs;
   private readonly tasks: Task[] = [];
@@ -62,7 +67,10 @@ export class Scheduler {
   private ids = 100;
   private last: Task | undefined;
   private onParked: () => void = () => undefined;
-  /** The probability that the same task continues. It differs from run to run, because each value finds other faults. */
+  /**
+   * The probability that the task of the last step continues. It depends on the seed, because different values find different
+   * faults.
+   */
   private readonly stickiness: number;
   /** The probability that the clock moves before a step. */
   clockRate: number;
@@ -86,7 +94,7 @@ export class Scheduler {
     return `${prefix}${this.ids}`;
   }
 
-  /** A point where other tasks may run before this one continues. */
+  /** Parks the running task, so that other tasks may run before it continues. `at` names the point in traces. */
   step(at: string): Promise<void> {
     return this.park(at, 0);
   }
@@ -109,7 +117,7 @@ export class Scheduler {
     return task;
   }
 
-  /** Registers the time of an expiry, so that the clock often stops there or 1 ms before. */
+  /** Registers the time of an expiry, so that the simulated clock often stops exactly at this time or 1 ms before. */
   registerExpiry(ms: number): void {
     if (!this.moments.includes(ms)) this.moments.push(ms);
   }
@@ -143,7 +151,7 @@ export class Scheduler {
     return task;
   }
 
-  /** Ends all tasks of the process where they are. */
+  /** Kills a process: its running tasks end at the point that they have reached. */
   crash(process: Process): void {
     for (const task of this.tasks) {
       if (task.process !== process || task.state !== 'running') continue;
@@ -162,7 +170,7 @@ export class Scheduler {
       this.steps += 1;
       if (this.steps > MAX_STEPS) throw new Error(`no end after ${MAX_STEPS} steps: ${this.describeParked()}`);
       if (this.random.chance(this.clockRate)) this.moveClock();
-      // Waits until the task is parked again or ends. Waiting for the event loop instead took three times as long.
+      // Wait until the task is parked again or ends. Waiting with setImmediate instead took three times as long.
       await new Promise<void>((onParked) => {
         this.onParked = onParked;
         this.resume(this.next());
@@ -197,7 +205,7 @@ export class Scheduler {
     this.last = task;
     this.current = task;
     if (this.trace && at !== 'sleeps') this.say(task, at);
-    // A task that waits for several things at once (Promise.all) may not park again after this one.
+    // A task that waits for several promises at once (Promise.all) may not park again after this one has resolved.
     if (this.parked.some((other) => other.task === task)) setImmediate(this.onParked);
     resume();
   }

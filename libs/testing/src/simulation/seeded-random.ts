@@ -3,7 +3,7 @@ export class SeededRandom {
   private state: number;
 
   constructor(seed: number) {
-    // Spreads the seeds: without this, consecutive seeds would start with similar numbers.
+    // Multiplying spreads the seeds: consecutive seeds would otherwise start with similar numbers.
     this.state = Math.imul(seed + 1, 0x9e3779b1) >>> 0;
   }
 

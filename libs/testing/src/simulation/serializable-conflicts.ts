@@ -1,6 +1,6 @@
 import type { Cell } from './simulated-database.ts';
 
-/** The rows that a transaction has read and written. */
+/** What a transaction has read and written, with the commit numbers of its snapshot and of its commit. */
 export interface Footprint {
   snapshot: number;
   commitSeq: number;
@@ -14,7 +14,7 @@ export interface Footprint {
   firstOverwriteSeq?: number;
 }
 
-/** True if `reader` read a version older than the write of `writer`. In a serial order `reader` must then run before `writer`. */
+/** True if `reader` read a row version that `writer` has overwritten. In a serial order `reader` must then run before `writer`. */
 function mustComeBefore(reader: Footprint, writer: Footprint): boolean {
   for (const [cell, { before, after }] of writer.writes) {
     if (reader.reads.has(cell)) return true;
@@ -28,8 +28,8 @@ function mustComeBefore(reader: Footprint, writer: Footprint): boolean {
 /**
  * True if `tx` may not commit under SERIALIZABLE. This is PostgreSQL's rule (Cahill; Ports and Grittner, VLDB 2012): of three
  * concurrent transactions the first read what the second (the pivot) changed, the second read what the third changed, and the
- * third committed first. The simulation checks this at each commit. PostgreSQL checks earlier. It tracks whole pages, so it also
- * reports some conflicts that do not exist; that only means more retries.
+ * third committed first. The simulation checks the rule at each commit. PostgreSQL checks earlier and tracks whole pages, so it
+ * reports some conflicts that do not exist, which only cause more retries.
  */
 export function isDangerous(tx: Footprint, finished: readonly Footprint[], active: readonly Footprint[]): boolean {
   const concurrent = finished.filter(({ commitSeq }) => commitSeq > tx.snapshot);

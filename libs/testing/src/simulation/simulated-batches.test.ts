@@ -10,7 +10,8 @@ import {
   type CurrentKey,
 } from './simulated-transactions.ts';
 
-// The commands add amounts to one account. Even amounts can be decided together in a batch; an odd amount must be decided alone.
+// The commands of these tests add amounts to one account. Even amounts can be decided together in a batch; an odd amount must be
+// decided alone.
 
 const sums = new Table<{ readonly sum: number; readonly by: readonly string[] }>('sums');
 
@@ -20,7 +21,7 @@ class Account {
   readonly transactions: SimulatedTransactions;
   readonly add: (amount: number) => Promise<string>;
   readonly process: Process = { name: 'p', frozenUntil: 0, steps: 0 };
-  /** An error that every batch throws. */
+  /** When set, every batch throws this error. */
   batchError: unknown;
 
   constructor(seed: number, guards: KeyGuards = { writesKeyRow: true, batchesAnswer: true }) {
@@ -69,7 +70,7 @@ const errorOf = (error: unknown): string =>
 const keyOf = (key: string): CurrentKey => ({ key, userId: 'ana', render: (answer) => answer });
 const SEEDS = Array.from({ length: 40 }, (_, index) => index + 1);
 
-test('waiting commands share a commit; a command that the batch leaves undecided is decided alone', async () => {
+test('commands that wait together share a commit; a command that their batch leaves undecided is decided alone', async () => {
   const seen = new Set<number>();
   for (const seed of SEEDS) {
     const account = new Account(seed);
@@ -78,13 +79,13 @@ test('waiting commands share a commit; a command that the batch leaves undecided
     expect({ answers, sum }).toEqual({ answers: ['alone 7', 'together 2', 'together 4', 'together 6'], sum: 19 });
     seen.add(commits);
   }
-  // At best two commits: one for the three even amounts, one for the 7. At worst each command has its own, and the 7 also an
-  // empty batch.
+  // At best there are two commits: one for the three even amounts, one for the 7. At worst each command has its own commit, and the
+  // batch of the 7, which decides nothing, has one more.
   expect(Math.min(...seen)).toBe(2);
   expect(Math.max(...seen)).toBeGreaterThan(2);
 });
 
-test('if a batch fails, nothing of it is stored, and each of its commands is decided alone', async () => {
+test('if a batch fails, none of its effects is stored, and each of its commands is decided alone', async () => {
   for (const seed of SEEDS) {
     const account = new Account(seed);
     account.batchError = new Error('the batch fails');
@@ -93,7 +94,7 @@ test('if a batch fails, nothing of it is stored, and each of its commands is dec
   }
 });
 
-test('a DomainError of a batch is the answer to each of its commands', async () => {
+test('if a batch throws a DomainError, each of its commands is answered with this error', async () => {
   const account = new Account(1);
   account.batchError = new DomainError('LOCK_TIMEOUT', 'No.');
   for (const amount of [2, 4]) account.request(amount);
@@ -112,7 +113,7 @@ test('if the process dies during a batch, waiting commands get no answer, and ei
   expect(new Set(finalSums)).toEqual(new Set([0, 6]));
 });
 
-describe('the same request, sent twice at the same time as another one', () => {
+describe('a request that a client sends twice with one idempotency key, while a different request runs', () => {
   const twice = async (seed: number, guards?: KeyGuards): Promise<{ sum: number; stored: unknown[] }> => {
     const account = new Account(seed, guards);
     for (const amount of [2, 2]) account.request(amount, keyOf('k'));
@@ -128,7 +129,7 @@ describe('the same request, sent twice at the same time as another one', () => {
     }
   });
 
-  test('negative control, batches do not store their answers: takes effect twice', async () => {
+  test('negative control: takes effect twice if batches do not store the answers of their commands', async () => {
     const sumsSeen = new Set<number>();
     for (const seed of SEEDS) sumsSeen.add((await twice(seed, { writesKeyRow: true, batchesAnswer: false })).sum);
     expect([...sumsSeen]).toEqual([12]);

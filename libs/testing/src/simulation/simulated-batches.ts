@@ -4,7 +4,10 @@ import type { Process, Scheduler } from './scheduler.ts';
 
 const MAX_BUSY_MS = 20;
 
-/** Lets one batch of a process commit at a time, in the order of the requests. Batches that wait end with their process. */
+/**
+ * Lets one batch of a process commit at a time, in the order in which batches asked for it. When the process dies, waiting
+ * batches end.
+ */
 class Mutex {
   private readonly waiting: object[] = [];
 
@@ -17,7 +20,7 @@ class Mutex {
   }
 }
 
-/** One mutex for each simulated process. */
+/** The mutexes of all simulated processes, one for each: a process commits one batch at a time. */
 export class ProcessMutexes {
   private readonly byProcess = new Map<Process | undefined, Mutex>();
 
@@ -28,7 +31,7 @@ export class ProcessMutexes {
   }
 }
 
-/** Counts how often each path was taken, so that a run of many seeds can show that it reached all of them. */
+/** Counts how often each path through SimulatedBatches was taken, so that a run of many seeds can show that it reached every path. */
 export interface BatchCounts {
   'shared commits': number;
   'commands decided in a batch': number;
@@ -40,7 +43,8 @@ interface WaitingCommand<C, T, K> {
   readonly command: C;
   readonly key: K;
   /**
-   * Set by its batch. `after`: the command must be decided alone, once the command before it is finished (undefined: at once).
+   * Set by the batch of this command. `after`: the command must be decided alone, once the command `after` is finished
+   * (undefined: at once).
    */
   outcome?: { readonly value: T } | { readonly error: unknown } | { readonly after: { isFinished: boolean } | undefined };
   isFinished: boolean;
@@ -55,9 +59,9 @@ interface Deciding<C, T, K> {
 }
 
 /**
- * Simulates shared-commands.ts with tasks. A batch is a task in the process of the first command. Commands wait for their
- * batch. A command that the batch leaves undecided is decided by its own task, under its own idempotency key. Unlike
- * shared-commands.ts, deadlines and the limit of waiting commands are not simulated.
+ * Simulates libs/platform/src/postgres/shared-commands.ts with tasks. A batch is a task in the process of the first command. Commands
+ * wait for their batch. A command that the batch leaves undecided is decided by its own task, under its own idempotency key.
+ * Deadlines and the limit of waiting commands are not simulated.
  */
 export class SimulatedBatches<C, T, K> {
   private readonly waiting: WaitingCommand<C, T, K>[] = [];
@@ -75,7 +79,7 @@ export class SimulatedBatches<C, T, K> {
     const waitingCommand: WaitingCommand<C, T, K> = { command, key, isFinished: false };
     this.waiting.push(waitingCommand);
     const process = this.scheduler.current?.process;
-    // Commands that arrive before the scheduler starts this task share the first batch.
+    // Commands that arrive before the scheduler starts the task 'batch' share its first batch.
     if (!this.isRunning) this.scheduler.spawn('batch', process, () => this.run(this.mutexes.of(process)));
     this.isRunning = true;
     await this.scheduler.until('waits for its batch', () => waitingCommand.outcome !== undefined);
@@ -96,7 +100,7 @@ export class SimulatedBatches<C, T, K> {
   }
 
   private async run(mutex: Mutex): Promise<void> {
-    // Sometimes the process is busy first; commands that arrive meanwhile share the batch.
+    // Sometimes the process is busy before the batch starts; commands that arrive meanwhile share the batch.
     const enough = this.scheduler.random.pick([1, 1, 2, 3]);
     if (enough > 1)
       await this.scheduler.until('is busy', () => this.waiting.length >= enough, this.scheduler.nowMs + MAX_BUSY_MS);

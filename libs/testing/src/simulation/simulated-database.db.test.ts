@@ -8,9 +8,9 @@ import {
   type OperationResult,
 } from './database-semantics.contract.ts';
 
-// PostgreSQL runs the contract of the simulated database, so the simulation behaves like PostgreSQL in all these histories.
+// Runs the contract of the simulated database on PostgreSQL. So PostgreSQL and the simulation behave alike in all its histories.
 
-/** An operation without an answer after this time waits for a lock. */
+/** An operation that has no answer after this time is taken to wait for a lock. */
 const ANSWER_TIMEOUT_MS = 150;
 
 let database: TestDatabase;

@@ -18,13 +18,13 @@ export class SqlError extends Error {
   }
 }
 
-/** The name of a table and the shape of its rows. */
+/** A table of the simulated database: its name and, as a type, the shape of its rows. */
 export class Table<R extends object> {
   declare readonly shape: R;
   constructor(readonly name: string) {}
 }
 
-/** `row` is undefined after a delete. */
+/** A committed version of a row. `row` is undefined after a delete. */
 interface Version {
   readonly seq: number;
   readonly row: object | undefined;
@@ -38,11 +38,11 @@ export interface Cell {
   lockedBy: SimulatedTransaction | undefined;
 }
 
-/** The protections that a negative control switches off. */
+/** The protections of the database that a negative control (a test that must fail without them) switches off. */
 export interface Strictness {
   /** If false, transactions do not wait for row locks, and the last writer wins. */
   readonly locks: boolean;
-  /** If false, transactions are only REPEATABLE READ. */
+  /** If false, transactions run at REPEATABLE READ instead of SERIALIZABLE. */
   readonly serializable: boolean;
   /** If false, a batch waits for rows that another transaction has locked. */
   readonly skipsLocked: boolean;
@@ -50,17 +50,19 @@ export interface Strictness {
   readonly spuriousFailures: number;
 }
 
+/** The isolation level of a simulated transaction. */
 export type Isolation = 'serializable' | 'read committed';
 
 const LOCK_TIMEOUT_MS = 8000;
 
+/** The simulated database: its tables, its open transactions and the number of its last commit (`seq`). */
 export class SimulatedDatabase {
   seq = 0;
   commits = 0;
   refusals = 0;
-  /** Called when a commit has become visible. */
+  /** Functions to call when a commit has become visible. */
   readonly committed: ((tx: SimulatedTransaction) => void)[] = [];
-  /** Called when a transaction starts to wait for a row lock. */
+  /** Functions to call when a transaction starts to wait for a row lock. */
   readonly waited: ((tx: SimulatedTransaction, cell: Cell) => void)[] = [];
   readonly open = new Set<SimulatedTransaction>();
   private readonly tables = new Map<string, Map<string, Cell>>();
@@ -95,7 +97,7 @@ export class SimulatedDatabase {
     return found;
   }
 
-  /** Adds a row that exists before the first step. */
+  /** Adds a row before the simulation starts, without a transaction. */
   seed<R extends object>(table: Table<R>, id: string, row: R): void {
     this.cell(table, id).versions.push({ seq: this.seq, row });
   }
@@ -153,6 +155,7 @@ export class SimulatedDatabase {
   }
 }
 
+/** One transaction of the simulated database, with its snapshot, its row locks and its uncommitted writes. */
 export class SimulatedTransaction extends Transaction {
   readonly now: Date;
   readonly locks = new Set<Cell>();
@@ -181,25 +184,25 @@ export class SimulatedTransaction extends Transaction {
     return this.waitsFor !== undefined;
   }
 
-  /** True while another transaction holds the lock that this one waits for. */
+  /** True while another transaction holds the lock that this transaction waits for. */
   get isBlocked(): boolean {
     return this.waitsFor?.lockedBy !== undefined;
   }
 
-  /** The first statement takes the snapshot. `now()` is older: the time of BEGIN. */
+  /** Takes the snapshot, when the first statement runs. `now()` is older: it is the time of BEGIN. */
   takeSnapshot(): void {
     if (!this.hasSnapshot) this.footprint.snapshot = this.db.seq;
     this.hasSnapshot = true;
   }
 
-  /** Starts a statement. Other tasks may run before it reaches the server. */
+  /** Starts a statement. Other tasks may run before the statement reaches the simulated server. */
   async statement(what: string): Promise<void> {
     await this.db.scheduler.step(what);
     if (!this.db.open.has(this)) throw new Error(`${this.id} has ended, but a statement follows: ${what}`);
     this.takeSnapshot();
   }
 
-  /** Starts a further statement of the transaction. At READ COMMITTED it takes a new snapshot. */
+  /** Starts a further statement of the transaction. At READ COMMITTED each statement takes a new snapshot. */
   async nextStatement(what: string): Promise<void> {
     if (this.isolation === 'read committed') this.hasSnapshot = false;
     await this.statement(what);
@@ -221,20 +224,20 @@ export class SimulatedTransaction extends Transaction {
     return rows;
   }
 
-  /** The newest committed version, not that of the snapshot: READ COMMITTED reads a row again after it has locked it. */
+  /** The newest committed version of a row, not the version of the snapshot: READ COMMITTED reads a row again after locking it. */
   latest<R extends object>(table: Table<R>, id: string): R | undefined {
     const own = this.footprint.writes.get(this.db.cell(table, id));
     return own ? (own.after as R | undefined) : this.db.read(table, id);
   }
 
-  /** `for update`: waits while another transaction holds the lock. */
+  /** Locks a row, like `for update`: waits while another transaction holds the lock. */
   async lock<R extends object>(table: Table<R>, id: string): Promise<R | undefined> {
     const cell = this.db.cell(table, id);
     await this.acquire(cell);
     return this.isolation === 'serializable' ? this.get(table, id) : this.latest(table, id);
   }
 
-  /** `for update skip locked`. */
+  /** Locks a row, like `for update skip locked`: returns 'locked' if another transaction holds the lock. */
   async lockOrSkip<R extends object>(table: Table<R>, id: string): Promise<R | 'locked' | undefined> {
     const cell = this.db.cell(table, id);
     if (this.db.strictness.locks && cell.lockedBy && cell.lockedBy !== this) return 'locked';
@@ -242,7 +245,7 @@ export class SimulatedTransaction extends Transaction {
   }
 
   /**
-   * Locks those of the rows that match and that no other transaction has locked: `where … for update skip locked` over a batch.
+   * Locks the rows that match and that no other transaction has locked, like `where … for update skip locked` for a batch of ids.
    */
   async lockFree<R extends object>(
     table: Table<R>,
@@ -272,7 +275,7 @@ export class SimulatedTransaction extends Transaction {
     if (row) await this.put(table, id, { ...row, ...change });
   }
 
-  /** `insert … on conflict do nothing`: false if a row with this id exists. */
+  /** Inserts a row, like `insert … on conflict do nothing`: false if a row with this id exists. */
   async insert<R extends object>(table: Table<R>, id: string, row: R): Promise<boolean> {
     await this.acquire(this.db.cell(table, id));
     if ((this.isolation === 'serializable' ? this.get(table, id) : this.latest(table, id)) !== undefined) return false;
@@ -285,7 +288,10 @@ export class SimulatedTransaction extends Transaction {
       throw new SqlError('23505', `duplicate key value violates unique constraint: ${table.name} ${id}`);
   }
 
-  /** Other tasks or a crash may come at two points: before the commit takes effect, and before the caller learns of it. */
+  /**
+   * Commits. Other tasks may run, or the process may crash, at two points: before the commit takes effect, and before the caller
+   * learns of it.
+   */
   async commit(): Promise<void> {
     await this.db.scheduler.step(`${this.id} commits`);
     this.db.install(this);

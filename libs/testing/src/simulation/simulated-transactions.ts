@@ -4,7 +4,7 @@ import type { Scheduler, Task } from './scheduler.ts';
 import { ProcessMutexes, SimulatedBatches, type BatchCounts } from './simulated-batches.ts';
 import { SimulatedTransaction, SqlError, Table, type SimulatedDatabase } from './simulated-database.ts';
 
-/** The idempotency key of the current request. It is stored in the transaction of the effect. */
+/** The idempotency key of the current request. The transaction that has the effect stores the key and the answer (`render`). */
 export interface CurrentKey {
   readonly key: string;
   readonly userId: string;
@@ -12,23 +12,25 @@ export interface CurrentKey {
   stored?: unknown;
 }
 
+/** A row of the simulated table `idempotency_keys`. */
 export interface KeyRow {
   readonly key: string;
   readonly userId: string;
   readonly answer: unknown;
 }
 
+/** The simulated table `idempotency_keys`, with one row for each committed request. */
 export const idempotencyKeys = new Table<KeyRow>('idempotency_keys');
 
-/** Another request with this key has committed first. */
+/** Thrown when another request with the same idempotency key has committed first. */
 export class KeyTaken extends Error {}
 
 const RETRYABLE: ReadonlySet<string> = new Set(['40001', '40P01', '55P03']);
 const MAX_ATTEMPTS = 6;
 
 /**
- * Runs `attempt` again after a serialization failure, deadlock or lock timeout, at most six times. Other errors go to the
- * caller.
+ * Runs `attempt`, and runs it again after a serialization failure, deadlock or lock timeout: at most six times in total. Other errors
+ * are thrown at once.
  */
 export async function withRetries<T>(scheduler: Scheduler, attempt: () => Promise<T>): Promise<T> {
   for (let attempts = 1; ; attempts += 1) {
@@ -43,7 +45,7 @@ export async function withRetries<T>(scheduler: Scheduler, attempt: () => Promis
   }
 }
 
-/** The protections that a negative control switches off. */
+/** The uses of idempotency keys that a negative control (a test that must fail without them) switches off. */
 export interface KeyGuards {
   /** If false, no idempotency row is written in the transaction of the effect. */
   readonly writesKeyRow: boolean;
@@ -57,8 +59,8 @@ interface BatchedCommand<C> {
 }
 
 /**
- * Simulates PostgresTransactionManager: SERIALIZABLE, the first statement takes the key, the last one stores the answer, at
- * most six attempts. The key belongs to the task that is running.
+ * Simulates PostgresTransactionManager: transactions are SERIALIZABLE, the first statement takes the idempotency key, the last
+ * statement stores the answer, and there are at most six attempts. The key belongs to the task that is running.
  */
 export class SimulatedTransactions extends TransactionManager {
   readonly seen: BatchCounts = {
@@ -85,13 +87,13 @@ export class SimulatedTransactions extends TransactionManager {
     return work().finally(() => this.keys.delete(task));
   }
 
-  /** The key of the running request, for a statement that stores the key itself. Undefined if keys are switched off. */
+  /** The idempotency key of the running request, for a statement that stores the key itself. Undefined if `writesKeyRow` is off. */
   currentKey(): CurrentKey | undefined {
     const { current } = this.db.scheduler;
     return this.guards.writesKeyRow && current ? this.keys.get(current) : undefined;
   }
 
-  /** The key of the running request, also if keys are switched off. */
+  /** The idempotency key of the running request, even if `writesKeyRow` is off. */
   requestKey(): string | undefined {
     const { current } = this.db.scheduler;
     return current && this.keys.get(current)?.key;
@@ -121,7 +123,10 @@ export class SimulatedTransactions extends TransactionManager {
     };
   }
 
-  /** Throws if the running task has an open transaction: during a call to another system its locks would be held too long. */
+  /**
+   * Throws if the running task has an open transaction, whose locks would be held too long during `what` (such as a call to a
+   * provider).
+   */
   mustBeOutside(what: string): void {
     const { current } = this.db.scheduler;
     if ([...this.db.open].some(({ owner }) => owner === current)) throw new Error(`${what} inside an open transaction`);
@@ -208,7 +213,10 @@ export class SimulatedTransactions extends TransactionManager {
   }
 }
 
-/** Gives in-memory adapters access to the simulated transaction. Use cases see only the type `Transaction`. */
+/**
+ * Returns a `Transaction` as the SimulatedTransaction that it is, for in-memory adapters. Use cases see only the type
+ * `Transaction`.
+ */
 export function inside(tx: Transaction): SimulatedTransaction {
   if (!(tx instanceof SimulatedTransaction)) throw new Error('this transaction was not opened by the simulation');
   return tx;

@@ -1,13 +1,14 @@
 import type { LineMovement } from './ports.ts';
 
-/** A script call for 200 fans takes Redis one to two milliseconds. Redis runs other commands between two calls. */
+/** How many fans one script call processes at most. 200 fans take Redis one to two milliseconds; then it can run other commands. */
 const BATCH = 200;
-/** Most runs grant only a few turns, so the first call sends fewer session tokens. */
+/** How many turns the first call of a run may grant. A call sends a session token for each, and most runs grant only a few turns. */
 const FIRST_GRANTS = 20;
 
 /**
- * One run for one match: writes the final states of a closed line, ends expired windows, drops fans without a sign of life, and
- * grants the turns that are due. Every pod may run it at any time, also in parallel: the scripts in Redis decide what is due.
+ * Moves the line of a match forward: writes the final states of a closed line, ends expired windows, drops fans who were absent for
+ * too long, and grants the turns that rate and free windows allow. Every pod may run it at any time, even in parallel with other
+ * pods: the scripts in Redis decide what must be done.
  */
 export class AdvanceLine {
   constructor(private readonly movement: LineMovement) {}

@@ -2,8 +2,8 @@ import { linePace } from '../domain/wait-estimate.ts';
 import type { LineMovement, WaitingLines } from './ports.ts';
 
 /**
- * Publishes an event with the fans without a connection who have reached position 1,000, 100 or 10, so that they get a push. Any
- * pod may call this at any time: the script in Redis sends at most one event a minute.
+ * Publishes an event that names fans who have no connection and have reached position 1,000, 100 or 10, so that they get a push
+ * notification. Any pod may call `runOnce` at any time: the script in Redis publishes at most one event a minute.
  */
 export class AnnouncePositions {
   constructor(

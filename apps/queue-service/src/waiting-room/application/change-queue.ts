@@ -4,14 +4,20 @@ import type { LineMovement, QueueChange, RestoredPart, WaitingLines } from './po
 
 const DRAIN_BATCH = 500;
 
-/** Changes a queue for the monolith: opens, pauses and closes it, sets rate and limits, stores the remaining sectors, restores it. */
+/**
+ * Changes the queue of a match for the monolith: opens, pauses, closes and restores it, sets its rate and limits and the
+ * remaining sectors.
+ */
 export class ChangeQueue {
   constructor(
     private readonly lines: WaitingLines,
     private readonly movement: LineMovement,
   ) {}
 
-  /** `isKnown` is false while Redis lacks the state of the match: the settings are stored, but no fan is served from them yet. */
+  /**
+   * Changes settings. `isKnown` is false while Redis lacks the state of the match: the settings are stored, but fans are not
+   * served yet.
+   */
   async control(matchId: string, change: QueueChange): Promise<{ isKnown: boolean }> {
     let isKnown = false;
     await this.untilDone(matchId, async () => {
@@ -26,15 +32,15 @@ export class ChangeQueue {
     await this.untilDone(matchId, () => this.lines.reportRemaining(matchId, sectors, asOf));
   }
 
-  /** Stores one part of the state of a match. After the last part the waiting room answers again. */
+  /** Stores one part of the state of a match that Redis has lost. After the last part, requests of fans are answered again. */
   async restore(matchId: string, part: RestoredPart): Promise<void> {
     if ((await this.untilDone(matchId, () => this.lines.restore(matchId, part))) === 'done') return;
     throw new DomainError('INVALID_STATE', 'An earlier part is missing. Start again with part 0.');
   }
 
   /**
-   * Repeats a change until it is done. When a queue is closed, opened and closed again quickly, the first line may not be drained:
-   * some of its fans have no final message yet. Drain it first; 100,000 fans take about half a second.
+   * Repeats a change until it is done. When a queue is closed twice within a short time, some fans of the first line may not have
+   * their final state yet (outcome 'draining'). Their final states are written first; 100,000 fans take about half a second.
    */
   private async untilDone<T extends string>(matchId: string, change: () => Promise<T>): Promise<T> {
     for (;;) {

@@ -1,6 +1,6 @@
 import { CoalescedRuns, type UpdateScope } from './coalesced-runs.ts';
 
-/** Work whose passes end one by one, when the test calls `ends[i]`. */
+/** Work for CoalescedRuns. Its pass number `i` ends when the test calls `ends[i].resolve` or `ends[i].reject`. */
 function controlledWork() {
   const scopes: UpdateScope[] = [];
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
@@ -13,7 +13,7 @@ function controlledWork() {
 
 const settled = () => new Promise(setImmediate);
 
-test('CoalescedRuns: a request for an idle key runs at once, with its scope', async () => {
+test('CoalescedRuns: a request for a key without a running pass starts a pass at once, with the scope of the request', async () => {
   const { work, scopes, ends } = controlledWork();
   const done = new CoalescedRuns().request('m', 'near', work);
   expect(scopes).toEqual(['near']);
@@ -28,7 +28,7 @@ test.each<[requested: UpdateScope[], next: UpdateScope]>([
   [['near', 'all', 'near'], 'all'],
   [['all', 'near', 'near'], 'all'],
 ])(
-  'CoalescedRuns: requests %j during a pass become one further pass with scope %s, and wait for its end',
+  'CoalescedRuns: requests with the scopes %j during a pass are merged into one more pass with scope %s, and wait for its end',
   async (requested, next) => {
     const { work, scopes, ends } = controlledWork();
     const runs = new CoalescedRuns();
@@ -47,7 +47,7 @@ test.each<[requested: UpdateScope[], next: UpdateScope]>([
   },
 );
 
-test('CoalescedRuns: a request during the further pass leads to a third', async () => {
+test('CoalescedRuns: a request during the second pass of a run leads to a third pass', async () => {
   const { work, scopes, ends } = controlledWork();
   const runs = new CoalescedRuns();
   const first = runs.request('m', 'all', work);
@@ -70,7 +70,7 @@ test('CoalescedRuns: runs of different keys do not wait for each other', () => {
   expect(scopes).toEqual(['all', 'near']);
 });
 
-test('CoalescedRuns: a failed pass rejects all its requests and drops the further pass; the next request runs again', async () => {
+test('CoalescedRuns: after a failed pass all requests of the run are rejected and no further pass takes place; a later request runs', async () => {
   const { work, scopes, ends } = controlledWork();
   const runs = new CoalescedRuns();
   const requests = [runs.request('m', 'all', work), runs.request('m', 'near', work)];

@@ -1,15 +1,16 @@
-/** `near`: only the fans near the front of the line. `all`: every connected fan of the match. */
+/** Which connected fans of a match an update sends messages to. `near`: only those near the front of the line. `all`: every one. */
 export type UpdateScope = 'near' | 'all';
 
 interface Run {
-  /** The scope of the next pass, if one was requested. */
+  /** The scope of the next pass. Undefined when no further pass was requested. */
   next: UpdateScope | undefined;
-  /** Settles after the last pass. */
+  /** Settles when the last pass of the run has ended. */
   done: Promise<void>;
 }
 
 /**
- * Runs one piece of work per key at a time. Requests that arrive during a run are merged into one more pass.
+ * Runs work for many keys, but for each key only one pass at a time. Requests that arrive during a pass are merged into one more
+ * pass.
  *
  *            request             request (any number)
  *     IDLE ───────────▶ RUNNING ─────────────────────▶ RUNNING, ONE MORE REQUESTED
@@ -19,7 +20,7 @@ interface Run {
  *
  * Guarantee: when the returned promise resolves, a complete pass has ended that started with the request or after it.
  * Several merged requests get the widest scope among them. Every pass of a run uses the `work` of the request that started the run.
- * When a pass fails, the run ends: all its requests are rejected, and a requested further pass does not take place.
+ * When a pass fails, the run ends: all its requests are rejected, even those that were to be served by one more pass.
  */
 export class CoalescedRuns {
   private readonly runs = new Map<string, Run>();

@@ -1,4 +1,4 @@
-/** Why the pod closes a connection. Each kind has its own close code on a socket. */
+/** Why the pod closes a connection. On a socket each kind has its own close code. `over`: the queue entry or turn has ended. */
 export type DisconnectReason =
   | { readonly kind: 'draining'; readonly retryAfterMs: number }
   | { readonly kind: 'unknown_token' | 'left' | 'over' | 'replaced' };
@@ -7,14 +7,17 @@ export type DisconnectReason =
 export abstract class Device {
   abstract readonly id: string;
   abstract readonly isOpen: boolean;
-  /** Much unsent data makes a client slow: it misses `skippable` messages, which are repeated later. With far more it is disconnected. */
+  /**
+   * A client with more than 64 KB of unsent data misses `skippable` messages, which are repeated later. Above 256 KB it is
+   * disconnected.
+   */
   abstract send(text: string, kind: 'skippable' | 'required'): void;
   abstract close(reason: DisconnectReason): void;
 }
 
-/** A request for an event stream. Its token is read before the stream is opened. */
+/** A request for an event stream. The queue token of the request is read before `open` starts the stream. */
 export interface StreamRequest {
   readonly id: string;
-  /** Undefined when the client has already disconnected. */
+  /** Opens the stream. Undefined when the client wants no stream (HEAD) or has already disconnected. */
   open(): Device | undefined;
 }

@@ -6,18 +6,17 @@ import type { QueueEntry, TokenLookup } from './ports.ts';
 import type { PresenceReports } from './presence-reports.ts';
 
 /**
- * The connections of fans whose token was read, from the first message to the close code. The result of every token read is sent
- * to the fan here:
+ * Sends fans what a read of their queue token found, and closes their connections. Each result of a read leads to:
  *
  *     waiting           position message; the fan's line is followed from now on
  *     granted           turn message, once
- *     over              the final message if there is one, then the connection is closed
+ *     over              the final message (none for a fan who left), then the connection is closed
  *     unknown token     the connection is closed
  *
- * Only later positions, which follow from the moves of the line, are sent without reading the token again (MatchUpdates).
+ * Later positions need no new read of the token: MatchUpdates computes them from the moves of the line (who left, who came back).
  */
 export class FanConnections {
-  /** Set when the pod drains: how long the next closed device must wait before it reconnects. */
+  /** Set when the pod shuts down (drains): gives the time that the next closed device must wait before it reconnects. */
   private retryAfterMs: (() => number) | undefined;
 
   constructor(
@@ -72,7 +71,10 @@ export class FanConnections {
     for (const device of devices) this.close(device, { kind: 'replaced' });
   }
 
-  /** Closes all connections, and every new one from now on. Each gets its own delay before it reconnects. */
+  /**
+   * Closes all connections, and from now on every new connection. `retryAfterMs` gives each client its own delay before it
+   * reconnects.
+   */
   drain(retryAfterMs: () => number): void {
     this.retryAfterMs = retryAfterMs;
     for (const device of this.liveFans.all().flatMap((fan) => fan.devices)) {

@@ -15,7 +15,7 @@ import type { PresenceReports } from './presence-reports.ts';
  *     RefreshFans       reads single fans again
  *
  * Guarantee: a message to a fan is always built from data read from Redis. A hint (an event, a message of another pod, a timer)
- * only decides when we read. So a lost hint only delays the message until the next regular update.
+ * only makes us read earlier. So a lost hint only delays the message until the next regular update.
  *
  * Callers pass monotonic milliseconds.
  */
@@ -27,12 +27,15 @@ export class FanUpdates {
     private readonly presence: PresenceReports,
   ) {}
 
-  /** Sends a new connection the current state. While Redis is down the connection stays open, gets `delayed`, and its token is read later. */
+  /**
+   * Sends a new connection the current state. While Redis is down the connection stays open, gets `delayed`, and its token is
+   * read later.
+   */
   connect(device: Device, token: string, nowMs: number): Promise<void> {
     return this.newConnections.connect(device, token, nowMs);
   }
 
-  /** Opens an event stream, or returns why not; the caller answers the request then. Rejects while Redis is down. */
+  /** Opens an event stream, or returns why it is refused, for the error answer. Rejects while Redis is down. */
   connectStream(token: string, stream: StreamRequest, nowMs: number): Promise<'opened' | 'no_entry' | 'too_many'> {
     return this.newConnections.connectStream(token, stream, nowMs);
   }
@@ -47,7 +50,7 @@ export class FanUpdates {
     this.connections.closeReplaced(devices);
   }
 
-  /** Closes all connections. Each gets its own delay before it reconnects. */
+  /** Closes all connections of this pod. `retryAfterMs` gives each client its own delay before it reconnects. */
   drain(retryAfterMs: () => number): void {
     this.connections.drain(retryAfterMs);
     this.newConnections.drain(retryAfterMs);
@@ -63,7 +66,7 @@ export class FanUpdates {
     return this.updates.update(matchId, nowMs, scope);
   }
 
-  /** The regular update of all matches. While Redis is down all fans get `delayed`, and the call rejects. */
+  /** The regular update of all matches. While Redis is down all fans get the message `delayed`, and the call rejects. */
   async updateAll(nowMs: number): Promise<void> {
     try {
       for (const matchId of this.updates.matches()) await this.updateOrDelay(matchId, nowMs);
@@ -74,7 +77,7 @@ export class FanUpdates {
     }
   }
 
-  /** A match whose state is lost does not stop the update of the other matches. */
+  /** Updates one match. If Redis has lost its state, its fans get `delayed`, and the update of the other matches goes on. */
   private async updateOrDelay(matchId: string, nowMs: number): Promise<void> {
     try {
       await this.updates.update(matchId, nowMs, 'all');

@@ -4,11 +4,11 @@ import { positionStep } from '../domain/position-steps.ts';
 import type { LiveFan } from './live-fans.ts';
 import type { ConnectedFans, QueueEntry } from './ports.ts';
 
-/** Redis reads this many positions in about a third of a millisecond. */
+/** How many positions one call reads. Redis reads 200 in about a third of a millisecond. */
 const SNAPSHOT_CHUNK = 200;
-/** A new snapshot is read this often, so that an unknown error in the computed positions does not last longer. */
+/** How often all positions are read again, so that an error in the computed positions lasts at most this long. */
 const SNAPSHOT_INTERVAL_MS = 60_000;
-/** How many times one update reads moves at most. A read returns up to a thousand moves, each of up to two hundred fans. */
+/** How often one update may read the moves of a line. A read returns up to a thousand moves, each with up to two hundred fans. */
 const MAX_READS = 20;
 
 interface Snapshot {
@@ -18,31 +18,34 @@ interface Snapshot {
 }
 
 /**
- * The positions of this pod's fans in one line. An update reads only the new moves of the line, however many fans are connected.
- * A snapshot reads the positions of all these fans. It is taken at the start, once a minute as a repair, and after a gap in the
- * moves or a new epoch.
+ * The positions of this pod's fans in one line. An update reads only the new moves of the line (who left, who came back), however
+ * many fans are connected. A snapshot reads the positions of all these fans. It is taken at the start, once a minute as a repair,
+ * after a gap in the moves, and when a new epoch has made all positions void.
  */
 export class FollowedLine {
   private view: LineView<LiveFan> | undefined;
   private epoch = '';
   private revision = -1;
-  /** Length of the line minus all joins at its end. Only moves change it, so a different value in Redis reveals a lost move. */
+  /**
+   * Length of the line minus the number of all joins at its end. Only moves (departures and returns) change this difference, so
+   * another value in Redis reveals a lost move.
+   */
   private balance = 0;
   private snapshotAtMs = -Infinity;
   /** Calls of `follow` during the read of a snapshot, repeated after it: the snapshot may lack these fans. */
   private followedDuringSnapshot: (() => void)[] | undefined;
 
-  /** The fans have got the message `delayed`, because the line cannot be read at the moment. */
+  /** True when the fans were sent the message `delayed`, because the line cannot be read at the moment. */
   isDelayed = false;
 
   constructor(
     readonly matchId: string,
     private readonly connectedFans: ConnectedFans,
-    /** When a fan with this score, who gets a message now, is due for the next regular message. */
+    /** For a fan with this score (join time) who gets a message at `nowMs`: the time of the next regular message. */
     private readonly nextDueMs: (score: number, nowMs: number) => number,
   ) {}
 
-  /** Follows a fan whose entry was just read and sent. */
+  /** Starts to follow the position of a fan whose queue entry was just read and sent. */
   follow(fan: LiveFan, entry: QueueEntry, nowMs: number): void {
     this.followedDuringSnapshot?.push(() => this.follow(fan, entry, nowMs));
     if (fan.devices.length === 0) return;
@@ -52,7 +55,7 @@ export class FollowedLine {
     if (state.kind !== 'waiting' || score === null) return;
     fan.score = Number(score);
     if (!this.view) {
-      // The first fan of the match: an empty view with the current move number is complete.
+      // This is the first fan of the match on this pod, so an empty view that starts at the current move lacks no fan.
       this.view = new LineView(queue.moves);
       this.epoch = queue.epoch;
       this.balance = queue.total - queue.joins;
@@ -62,7 +65,7 @@ export class FollowedLine {
     const sent = { sentStep: positionStep(state.position), dueAtMs: this.nextDueMs(fan.score, nowMs) };
     const standing = { score: fan.score, position: state.position, asOf: queue.moves };
     const isAdded = this.epoch === queue.epoch && this.view.add(fan, standing, sent);
-    // The next update then takes a snapshot, which includes this fan.
+    // The view cannot correct this position. The next update takes a new snapshot, which includes this fan.
     if (!isAdded) this.snapshotAtMs = -Infinity;
   }
 
@@ -76,8 +79,8 @@ export class FollowedLine {
   }
 
   /**
-   * Brings the positions up to date. Returns the queue, and the fans who have just left the line and must be read one by one.
-   * Undefined when the match has no queue.
+   * Brings the positions up to date. Returns the queue and the fans who have just left the line; their tokens must be read one by
+   * one. Undefined when the match has no queue.
    */
   async update(fans: readonly LiveFan[], nowMs: number): Promise<{ queue: QueueState; leavers: LiveFan[] } | undefined> {
     const leavers: LiveFan[] = [];
@@ -92,12 +95,13 @@ export class FollowedLine {
         fan.score = undefined;
         leavers.push(fan);
       }
-      // Redis has further moves: read again; if this read returned none, moves are missing. Redis has fewer: it has lost some.
+      // If Redis has more moves than the view, read again; a read that then returns none means that moves are missing. If Redis
+      // has fewer moves than the view, it has lost some.
       const isBehind = view.moves < read.queue.moves;
       isCurrent = left !== undefined && view.moves <= read.queue.moves && !(isBehind && read.moves.length === 0);
       for (const { isBack, scores } of read.moves) this.balance += isBack ? scores.length : -scores.length;
       if (!isCurrent || isBehind) continue;
-      // A different balance means that the line was changed without a move, or that a failover lost a part of it.
+      // A different balance means that the line was changed without a move, or that a failover of Redis lost a part of the line.
       isCurrent = this.balance === read.queue.total - read.queue.joins;
       if (!isCurrent) continue;
       if (read.queue.revision !== this.revision) this.makeAllDue();
@@ -111,7 +115,7 @@ export class FollowedLine {
     return this.view?.takeDue(nowMs, (score) => this.nextDueMs(score, nowMs), range) ?? [];
   }
 
-  /** False when the match has no queue. */
+  /** Replaces the view by positions that are all read again. False when the match has no queue. */
   private async takeSnapshot(fans: readonly LiveFan[], nowMs: number): Promise<boolean> {
     this.followedDuringSnapshot = [];
     try {
@@ -142,7 +146,8 @@ export class FollowedLine {
       if (snapshot && snapshot.epoch !== queue.epoch) return this.readSnapshot(fans);
       snapshot ??= { view: new LineView(queue.moves), epoch: queue.epoch, balance: queue.total - queue.joins };
       for (const [index, fan] of chunk.entries()) {
-        // Undefined for a fan who left the line or disconnected. The caller refreshes every connected fan without a score.
+        // The score is undefined for a fan who left the line or disconnected. MatchUpdates reads every connected fan without a
+        // score again.
         const score = positions[index]! > 0 && fan.devices.length > 0 ? (scores[index] ?? undefined) : undefined;
         const sent = fan.score === undefined ? undefined : this.view?.sentStateOf(fan, fan.score);
         if (score === undefined) this.unfollow(fan);

@@ -4,11 +4,14 @@ import type { ConnectedFans } from './ports.ts';
 interface UpdateTimes {
   /** A waiting fan gets a message at least this often. */
   readonly updateMs: number;
-  /** How often the regular update runs and sends the messages that are due. */
+  /** How often the regular update runs. Each run sends the messages whose time has come. */
   readonly runIntervalMs: number;
 }
 
-/** A regular message is due up to 5 % early. The share depends on the score, so that 5,000 fans do not get it at the same moment. */
+/**
+ * A regular message is sent up to 5 % early. How early depends on the score (join time), so that 5,000 fans do not get it at the
+ * same moment.
+ */
 const EARLY_SHARE = 0.05;
 
 /** The lines in which fans connected to this pod wait. A pod follows a line as long as it has a connected fan in it. */
@@ -38,14 +41,20 @@ export class FollowedLines {
     this.lines.delete(matchId);
   }
 
-  /** One run interval is subtracted, because a message that just misses a run is sent by the next run, still within `updateMs`. */
+  /**
+   * The time of a fan's next message. It is one run interval early: a message that just misses a run is sent by the next run,
+   * still within `updateMs`.
+   */
   private readonly nextDueMs = (score: number, nowMs: number): number => {
     const { updateMs, runIntervalMs } = this.times;
     return nowMs + (updateMs - runIntervalMs) * (1 - EARLY_SHARE * shareOf(score));
   };
 }
 
-/** 0 to 1, constant for a fan: the last microseconds of the join time are evenly distributed. */
+/**
+ * A number from 0 to 1 that stays the same for a fan. The last microseconds of join times are evenly distributed, so this number
+ * is too.
+ */
 function shareOf(score: number): number {
   return (score % 32) / 32;
 }

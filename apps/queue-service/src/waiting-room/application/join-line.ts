@@ -39,10 +39,13 @@ export class JoinLine {
     }
   }
 
-  /** A receipt that is not valid is refused: if it were ignored, the fan would go to the end of the line without knowing why. */
+  /**
+   * The score (join time) in a receipt. A receipt that is not valid is refused: if it were ignored, the fan would go to the end
+   * of the line without knowing why.
+   */
   private async scoreOf(matchId: string, userId: string, receipt: string): Promise<string | undefined> {
     const score = this.receipts.read(matchId, userId, receipt);
-    // For a match without a queue the join below answers 404, whatever the receipt is.
+    // For a match without a queue the join that follows answers 404, whatever the receipt is.
     if (score !== undefined || !(await this.lines.readQueue(matchId))) return score;
     throw new DomainError('VALIDATION_FAILED', 'This receipt is not for this fan and match.', {
       errors: [{ path: 'receipt', message: 'is not for this fan and match' }],

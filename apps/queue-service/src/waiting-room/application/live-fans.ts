@@ -1,6 +1,6 @@
 import type { Device } from './device.ts';
 
-/** A fan with at least one connection to this pod, under one queue token. */
+/** A fan with at least one connection to this pod. All connections of a LiveFan use the same queue token. */
 export interface LiveFan {
   readonly matchId: string;
   readonly userId: string;
@@ -9,14 +9,16 @@ export interface LiveFan {
   devices: readonly Device[];
   /** The state that was last sent to the devices. Undefined before the first message and after `delayed`. */
   lastSent: 'waiting' | 'granted' | undefined;
-  /** While waiting: the join time, which orders the line. */
+  /** The join time in µs, which orders the line. Undefined for a fan who does not wait. */
   score: number | undefined;
-  /** When the expiry of the fan's session was last renewed. */
+  /** When the fan's session in Redis was last given a new expiry. */
   sessionRenewedAtMs: number;
 }
 
+/** How many connections a fan may have over all pods. A further one replaces the oldest. */
 export const MAX_DEVICES_PER_FAN = 5;
 
+/** Sends the same text to all connections that the fan has to this pod. */
 export function sendToDevices(fan: LiveFan, text: string, kind: 'skippable' | 'required'): void {
   for (const device of fan.devices) device.send(text, kind);
 }
@@ -69,7 +71,7 @@ export class LiveFans {
     return fan;
   }
 
-  /** Returns the fan of the device. A fan whose last device is removed is removed too. */
+  /** Removes a device and returns its fan. Removes the fan when this was the fan's last device. */
   remove(device: Device): LiveFan | undefined {
     const fan = this.byDevice.get(device);
     if (!fan) return undefined;
@@ -83,7 +85,7 @@ export class LiveFans {
     const match = this.byMatch.get(owner.matchId) ?? { id: owner.matchId, fans: new Set(), byUser: new Map() };
     this.byMatch.set(match.id, match);
     const { userId, token } = owner;
-    // `match.id` instead of `owner.matchId`: all fans share one string.
+    // `match.id` instead of `owner.matchId`, so that all fans of a match share one string in memory.
     const fan: LiveFan = {
       matchId: match.id,
       userId,

@@ -6,17 +6,20 @@ import { sendToDevices, type LiveFans } from './live-fans.ts';
 import { DELAYED, type MessageTexts } from './message-texts.ts';
 import type { RefreshFans } from './refresh-fans.ts';
 
-/** After a departure fans up to this position get their new position at once, all others with the next regular update. */
+/**
+ * When a fan leaves the line, fans up to this position get their new position at once, fans behind it with the next regular
+ * update.
+ */
 const MAX_NEAR_POSITION = 50;
-/** Sending 200 messages blocks the event loop for about two milliseconds. Other work runs between two chunks. */
+/** How many messages are sent without a pause. 200 block the event loop for about two milliseconds; then other work can run. */
 const CHUNK = 200;
 
 /**
  * Brings all connected fans of one match up to date:
  *
  *     1. Read the moves of the line and send the position messages that are due.
- *     2. Refresh the fans who are not in line.
- *     3. Renew the expiry of the fans' sessions where that is due.
+ *     2. Read the tokens of fans who are not in line, and send those fans their new state.
+ *     3. Renew the sessions that would otherwise expire soon.
  *
  * One update per match runs at a time. Requests during an update lead to one more update after it.
  */
@@ -35,7 +38,10 @@ export class MatchUpdates {
     return this.liveFans.matches();
   }
 
-  /** With `near` only the fans near the front get messages: ten grants a second must not cause ten messages a second to every fan. */
+  /**
+   * With scope `near` only the fans near the front get messages: ten granted turns a second must not cause ten messages a second
+   * to every fan.
+   */
   update(matchId: string, nowMs: number, scope: UpdateScope): Promise<void> {
     return this.runs.request(matchId, scope, (mergedScope) => this.updateOnce(matchId, nowMs, mergedScope));
   }
@@ -44,7 +50,10 @@ export class MatchUpdates {
     await this.refreshFans.refresh(this.liveFans.ofUser(matchId, userId), nowMs);
   }
 
-  /** Sends all fans of a match `delayed`, once per outage: the line cannot be read. After the outage all get their state again. */
+  /**
+   * Tells all fans of a match, once per outage, that the line cannot be read (`delayed`). After the outage all get their state
+   * again.
+   */
   sendDelayed(matchId: string): void {
     const line = this.lines.find(matchId);
     if (!line || line.isDelayed) return;
@@ -56,7 +65,7 @@ export class MatchUpdates {
     line.makeAllDue();
   }
 
-  /** Called after a successful regular update. After the next failure `delayed` is sent again. */
+  /** Ends the outage of a match after a successful regular update. A later outage sends `delayed` again. */
   endDelay(matchId: string): void {
     const line = this.lines.find(matchId);
     if (line) line.isDelayed = false;
@@ -75,13 +84,16 @@ export class MatchUpdates {
     await this.refreshFans.renewSessions(fans, nowMs);
   }
 
-  /** Sends the position messages that are due, in line order, to fans up to `maxPosition`. */
+  /**
+   * Sends position messages, in line order, to those fans up to `maxPosition` whose position step changed or whose regular
+   * message is due.
+   */
   private async sendDue(line: FollowedLine, queue: QueueState, nowMs: number, maxPosition: number): Promise<void> {
     const textAt = this.texts.ofPositions(queue);
     let afterScore: number | undefined;
     for (;;) {
       const due = line.takeDue(nowMs, { maxPosition, afterScore, limit: CHUNK });
-      // Read before the pause below: a fan who disconnects during the pause loses the score.
+      // Take the score before the pause at the end of this loop: a fan who disconnects during the pause loses it.
       afterScore = due.at(-1)?.fan.score;
       for (const { fan, position } of due) {
         fan.lastSent = 'waiting';

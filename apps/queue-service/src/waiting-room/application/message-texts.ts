@@ -2,7 +2,7 @@ import { messageFor, positionTexts } from '../domain/fan-messages.ts';
 import type { QueueState } from '../domain/fan-state.ts';
 import type { Links, QueueEntry } from './ports.ts';
 
-/** The line cannot be read at the moment. The fan keeps the position. */
+/** The message `delayed`: the line cannot be read at the moment, and the fan keeps the position. */
 export const DELAYED = JSON.stringify({ type: 'delayed' });
 
 /** Renders the messages to fans as JSON text. Adds the checkout URL and the window length from the configuration. */
@@ -12,7 +12,7 @@ export class MessageTexts {
     private readonly purchaseWindowMs: number,
   ) {}
 
-  /** Undefined for a fan who left or was never in line: the connection is closed without a message. */
+  /** The message for a fan's state. Undefined for a fan who left or was never in line: the connection is closed without a message. */
   of(entry: QueueEntry, matchId: string): string | undefined {
     const environment = {
       queue: entry.queue,
@@ -23,7 +23,7 @@ export class MessageTexts {
     return message && JSON.stringify(message);
   }
 
-  /** Returns a function that gives the text for a position. Fast for thousands of fans: see `positionTexts`. */
+  /** Returns a function that gives the position message for a position. It is fast for thousands of fans: see `positionTexts`. */
   ofPositions(queue: QueueState): (position: number) => string {
     return positionTexts({ queue, purchaseWindowMs: this.purchaseWindowMs });
   }

@@ -26,11 +26,11 @@ export class NewConnections {
     private readonly fanConnections: FanConnections,
   ) {}
 
-  /** Never rejects: while Redis is down the connection stays open and unresolved. */
+  /** Reads the token of a new connection. Never rejects: while Redis is down the connection stays open and unresolved. */
   async connect(device: Device, token: string, nowMs: number): Promise<void> {
     const read = () => this.connectedFans.readToken(token, device.id);
     const found = await this.deviceList.duringRegistration(device.id, read).catch(() => 'unreachable' as const);
-    // The device closed while the token was read, and the read has just registered it as connected.
+    // The device closed while the token was read. The read has registered it as connected, so report it as closed.
     if (!device.isOpen && found && found !== 'unreachable') this.presence.noteClosed(found, device.id);
     if (!device.isOpen) return;
     if (found !== 'unreachable') {
@@ -41,7 +41,10 @@ export class NewConnections {
     this.unresolved.set(device, token);
   }
 
-  /** A stream has no close codes, so a refusal is returned before `open` starts the stream. Rejects while Redis is down. */
+  /**
+   * Opens an event stream. A stream has no close codes, so a refusal is returned before `open` is called. Rejects while Redis is
+   * down.
+   */
   async connectStream(token: string, { id, open }: StreamRequest, nowMs: number): Promise<'opened' | 'no_entry' | 'too_many'> {
     const found = await this.deviceList.duringRegistration(id, () => this.connectedFans.readTokenForStream(token, id));
     if (found === 'full') return 'too_many';

@@ -3,16 +3,17 @@ import type { LinePace } from '../domain/wait-estimate.ts';
 import type { LineMove } from '../domain/line-view.ts';
 import type { ClosedReason, FanState, QueueState, QueueStatus, RemainingSector } from '../domain/fan-state.ts';
 
-/** The state of one fan, with the queue of the match. */
+/** The state of one fan in the line of a match, with the state of the whole queue. */
 export interface QueueEntry {
   readonly state: FanState;
   readonly queue: QueueState;
   /** Null once the queue entry or turn has ended. */
   readonly queueToken: string | null;
-  /** The join time in µs on Redis' clock. A receipt is the signed form of it. Null once the queue entry or turn has ended. */
+  /** The join time in µs on Redis' clock. A receipt contains it with a signature. Null once the queue entry or turn has ended. */
   readonly score: string | null;
 }
 
+/** What a join led to. 'unknown': the match has no queue. 'scheduled': the queue is not open yet. */
 export type JoinOutcome =
   /** 'kept': the fan was in line or in a turn already. 'restored': a receipt restored the earlier queue entry. */
   | { readonly kind: 'created' | 'restored' | 'kept'; readonly entry: QueueEntry }
@@ -20,7 +21,7 @@ export type JoinOutcome =
   | { readonly kind: 'scheduled'; readonly opensAt: string | null }
   | { readonly kind: 'closed'; readonly reason: ClosedReason };
 
-/** Omitted fields keep their value; null clears a value. */
+/** A change of the settings of a queue. Omitted fields keep their value; null clears a value. */
 export interface QueueChange {
   readonly status?: QueueStatus;
   readonly opensAt?: string | null;
@@ -30,10 +31,10 @@ export interface QueueChange {
   readonly reason?: string | null;
 }
 
-/** 'draining': nothing was changed, because an earlier closed line must be drained first. */
+/** 'draining': nothing was changed, because fans of an earlier closed line must get their final state first. */
 export type ChangeOutcome = 'done' | 'draining';
 
-/** One part of the state of a match, as the monolith sends it. */
+/** One part of the state of a match, as the monolith sends it for a match that Redis does not know. */
 export interface RestoredPart {
   /** false: the match has no waiting room. */
   readonly exists: boolean;
@@ -48,7 +49,7 @@ export interface RestoredPart {
     readonly expiresAt: string;
     readonly placeScore: number | null;
   }[];
-  /** Fans whose turn was used or given up, each with the join time (µs) of that queue entry. */
+  /** Fans whose turn was used or given up, each with the join time (µs) of the queue entry that had the turn. */
   readonly used: readonly (readonly [userId: string, score: number])[];
 }
 
@@ -66,51 +67,68 @@ export class StateNeeded extends DomainError {
 }
 
 /**
- * The lines of all matches. Each call is atomic and safe to repeat, and uses the store's clock. While the state of a match is not
- * known, calls that read its line or end an entry or turn throw `StateNeeded`.
+ * The lines of all matches. Each call is atomic and safe to repeat, and uses Redis' clock. While Redis does not know the state of a
+ * match, calls that read its line or end a queue entry or turn throw `StateNeeded`.
  */
 export abstract class WaitingLines {
-  /** `receiptScore` is the score of a valid receipt. It restores that queue entry unless the entry has ended. */
+  /**
+   * Puts a fan into the line. `receiptScore` is the join time in a valid receipt: it restores the queue entry of that time unless
+   * the entry has ended.
+   */
   abstract join(matchId: string, userId: string, receiptScore?: string): Promise<JoinOutcome>;
   /** Reads the fan's entry without joining. Counts as a sign of life. Undefined when the match has no queue. */
   abstract pollEntry(matchId: string, userId: string): Promise<QueueEntry | undefined>;
   abstract leave(matchId: string, userId: string): Promise<void>;
   abstract completeWindow(matchId: string, userId: string, sessionToken?: string): Promise<void>;
-  /** Stores the settings even while the state of the match is not known; `isKnown` tells whether it is. */
+  /** Stores settings, even while Redis does not know the state of the match; `isKnown` tells whether it does. */
   abstract change(matchId: string, change: QueueChange): Promise<{ outcome: ChangeOutcome; isKnown: boolean }>;
-  /** 'out_of_step': an earlier part is missing, because Redis lost it. Start again with part 0. */
+  /**
+   * Stores one part of the state of a match. 'out_of_step': an earlier part is missing, because Redis lost it. Start again with
+   * part 0.
+   */
   abstract restore(matchId: string, part: RestoredPart): Promise<ChangeOutcome | 'out_of_step'>;
-  /** An empty list closes the line as sold out. A report older than the last one (its `asOf` is smaller) is ignored. */
+  /**
+   * Stores the sectors that still have seats. An empty list closes the line as sold out. A report with a smaller `asOf` than the
+   * last one is ignored.
+   */
   abstract reportRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<ChangeOutcome>;
   abstract readQueue(matchId: string): Promise<QueueState | undefined>;
 }
 
+/** What one call of `LineMovement.admit` did. */
 export interface AdmissionResult {
   readonly granted: number;
-  /** More turns may be due now: call again. */
+  /** True if more turns can be granted at once: call `admit` again. */
   readonly hasMore: boolean;
-  /** The line is empty and no window is open: no turn is due until a fan joins. */
+  /** True if the line is empty and no window is open: no turn can be granted until a fan joins. */
   readonly isIdle: boolean;
 }
 
 /** Operations that move a line forward. Any pod may call them at any time. */
 export abstract class LineMovement {
   abstract matches(): Promise<string[]>;
-  /** Matches whose state is still missing and about which this pod got a request within the last minute. */
+  /** Matches whose state is missing in Redis and about which this pod got a request within the last minute. */
   abstract matchesWithoutState(): readonly string[];
-  /** This and the next two methods process at most `limit` fans and return how many. Fewer than `limit`: no more work is left. */
+  /**
+   * `drainClosed`, `endWindows` and `dropAbsent` process at most `limit` fans and return how many. Fewer than `limit`: no work is
+   * left.
+   */
   abstract drainClosed(matchId: string, limit: number): Promise<number>;
   abstract endWindows(matchId: string, limit: number): Promise<number>;
   abstract dropAbsent(matchId: string, limit: number): Promise<number>;
   abstract admit(matchId: string, limit: number): Promise<AdmissionResult>;
-  /** Publishes the event with the fans without a connection who passed position 1,000, 100 or 10. Returns how many. `pace` gives their estimates. */
+  /**
+   * Publishes an event with the fans who have no connection and passed position 1,000, 100 or 10, and returns how many. Their
+   * estimated waits follow from `pace`.
+   */
   abstract announcePositions(matchId: string, pace: LinePace | undefined): Promise<number>;
 }
 
+/** The positions of the requested fans, all read at the same moment. */
 export interface PositionsSnapshot {
   /** For each requested fan: the position in line, 0 for a fan with an open window, -1 for any other fan. */
   readonly positions: readonly number[];
-  /** For each requested fan: the score of a waiting fan, else null. */
+  /** For each requested fan: the score (join time in µs) of a waiting fan, else null. */
   readonly scores: readonly (number | null)[];
   /** Absent when the match has no queue any more. */
   readonly queue?: QueueState;
@@ -118,7 +136,7 @@ export interface PositionsSnapshot {
 
 type TokenHolder = { readonly matchId: string; readonly userId: string; readonly token: string };
 
-/** The ids of a connection and of its fan. A pod needs both to find one of its own connections. */
+/** The ids of a connection and of its fan. A pod needs the two ids to find one of its own connections. */
 export interface FanDevice {
   readonly userId: string;
   /** Starts with the id of the pod that holds the connection. */
@@ -135,46 +153,50 @@ export interface TokenLookup {
 /** What a pod reads about its connected fans, and what it reports about them. */
 export abstract class ConnectedFans {
   /**
-   * Undefined for a token that was never issued or ended long ago. With `websocketId` the connection is added to the fan's device
-   * list. If it is the fan's sixth over all pods, the oldest is removed from the list and its pod must close it.
+   * Reads the fan of a queue token. Undefined for a token that was never issued or ended long ago. With `websocketId` this new
+   * connection is added to the fan's device list. If it is the fan's sixth over all pods, the oldest is removed from the list and
+   * its pod must close it.
    */
   abstract readToken(token: string, websocketId?: string): Promise<TokenLookup | undefined>;
-  /** The same for an event stream, which never replaces another connection: 'full' if the fan has five. */
+  /** Like `readToken`, for an event stream. A stream never replaces another connection: 'full' if the fan has five. */
   abstract readTokenForStream(token: string, websocketId: string): Promise<TokenLookup | 'full' | undefined>;
   abstract readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsSnapshot>;
-  /** The moves of the line after move number `after`. */
+  /** The moves of the line (who left, who came back) after move number `after`. Undefined when the match has no queue. */
   abstract readMoves(matchId: string, after: number): Promise<{ queue: QueueState; moves: LineMove[] } | undefined>;
   /**
    * Reports that the fan has these connections to this pod, oldest first, and renews the expiry of session and token. A connection
    * that Redis has lost is added to the device list again. False when the token is not the fan's current one.
    */
   abstract keepEntry(fan: TokenHolder, websocketIds: readonly string[]): Promise<boolean>;
-  /** Records a sign of life of these fans: they are still connected. */
+  /** Records that these fans are still connected, so that they are not dropped from the line as absent. */
   abstract renewPresence(matchId: string, userIds: readonly string[]): Promise<void>;
   /** Removes closed connections from the device lists. */
   abstract removeConnections(matchId: string, devices: readonly FanDevice[]): Promise<void>;
-  /** The pod's heartbeat. `closed` are replaced connections that the pod has closed. Returns replaced connections it still has to close. */
+  /**
+   * Sends the pod's heartbeat, and in `closed` the replaced connections that the pod has closed. Returns replaced connections
+   * that the pod still has to close.
+   */
   abstract sendHeartbeat(matchId: string, pod: string, closed: readonly FanDevice[]): Promise<FanDevice[]>;
-  /** Called before the pod closes all its connections: they no longer count towards the limit of five. */
+  /** Called before the pod closes all its connections: from now on they do not count towards a fan's limit of five. */
   abstract removePod(matchId: string, pod: string): Promise<void>;
 }
 
-/** Fans who may not join. The monolith writes the list to Redis. */
+/** The fans who may not join a line. The monolith writes this blacklist to Redis. */
 export abstract class Blacklist {
-  /** Answers from memory, which may be up to about a second old. */
+  /** True for a fan on the blacklist. Answers from a copy in memory that may be about a second old. */
   abstract has(userId: string): boolean;
-  /** Brings the memory up to date. Returns the fans who are new on the list. */
+  /** Reads the blacklist into memory again. Returns the fans who are new on it. */
   abstract refresh(): Promise<readonly string[]>;
 }
 
 /** Signed proofs of a fan's join time, which restore the queue entry after a loss of Redis. */
 export abstract class Receipts {
   abstract sign(matchId: string, userId: string, score: string): string;
-  /** The score, if the receipt was signed by this service for this fan and match. */
+  /** The score (join time in µs) in the receipt. Undefined unless this service signed the receipt for this fan and match. */
   abstract read(matchId: string, userId: string, receipt: string): string | undefined;
 }
 
-/** Absolute URLs, built from the configuration and never from request headers. */
+/** Builds the absolute URLs that fans get, from the configuration and never from request headers. */
 export abstract class Links {
   abstract checkout(matchId: string): string;
   abstract socket(queueToken: string): string;

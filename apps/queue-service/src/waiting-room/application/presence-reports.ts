@@ -8,7 +8,10 @@ const SESSIONS_CHUNK = 200;
 /** Reports to Redis which fans are connected to this pod and which connections have closed. Callers pass monotonic milliseconds. */
 export class PresenceReports {
   private readonly renewedAtMs = new Map<string, number>();
-  /** Closed connections not yet reported, by match. Bounded: while Redis is down no fan can connect, so only open connections can close. */
+  /**
+   * By match: closed connections not yet reported. Their number is limited: while Redis is down no fan can connect, so only open
+   * connections can close.
+   */
   private readonly closed = new Map<string, FanDevice[]>();
 
   constructor(
@@ -24,7 +27,10 @@ export class PresenceReports {
     else this.closed.set(matchId, [{ userId, websocketId }]);
   }
 
-  /** Reports closed connections in batches, because thousands may close at once. A failed batch stays for the next call. Called ten times a second. */
+  /**
+   * Reports closed connections in batches, because thousands may close at once. A failed batch stays for the next call. Called
+   * ten times a second.
+   */
   async reportClosed(): Promise<void> {
     for (const [matchId, devices] of [...this.closed]) {
       this.closed.delete(matchId);
@@ -40,7 +46,7 @@ export class PresenceReports {
     }
   }
 
-  /** Called when another pod has reported these fans as away: a fan with a connection to this pod is not away. */
+  /** Called when another pod has reported these fans as away. Reports those who have a connection to this pod as present. */
   async confirmPresence(matchId: string, userIds: readonly string[]): Promise<void> {
     const connected = userIds.flatMap((userId) => this.liveFans.ofUser(matchId, userId));
     await Promise.all(
@@ -53,7 +59,10 @@ export class PresenceReports {
     );
   }
 
-  /** Renews session and token of each fan three times within their lifetime. Returns the fans whose token is no longer valid. */
+  /**
+   * Renews the session and the token of each fan three times within their lifetime. Returns the fans whose token is no longer
+   * valid.
+   */
   async renewSessions(fans: readonly LiveFan[], nowMs: number): Promise<LiveFan[]> {
     const intervalMs = this.settings.persistenceMs / 3;
     const due = fans.filter((fan) => fan.devices.length > 0 && nowMs - fan.sessionRenewedAtMs >= intervalMs);
@@ -70,7 +79,7 @@ export class PresenceReports {
     return invalid;
   }
 
-  /** Renews the presence of all connected fans of a match, three times within the presence period. */
+  /** Renews the presence of all connected fans of a match, three times within QUEUE_PRESENCE_SECONDS. */
   async renewPresence(matchId: string, nowMs: number): Promise<void> {
     if (nowMs - (this.renewedAtMs.get(matchId) ?? -Infinity) < this.settings.presenceMs / 3) return;
     this.renewedAtMs.set(matchId, nowMs);

@@ -7,8 +7,8 @@ import type { PresenceReports } from './presence-reports.ts';
 const CHUNK = 200;
 
 /**
- * Reads the tokens of single fans and sends each fan the current state. This is for fans whose state does not follow from the
- * moves of the line: they were granted a turn, their turn ended, they left, or a published hint named them.
+ * Reads the tokens of single fans and sends each fan the current state. Used for fans whose state cannot be computed from the
+ * moves of the line (departures and returns): they were granted a turn, their turn ended, they left, or a published hint named them.
  */
 export class RefreshFans {
   constructor(
@@ -23,7 +23,10 @@ export class RefreshFans {
     }
   }
 
-  /** Refreshes fans who are not in line. One call finds the fans whose turn continues, 200 at a time; only the others are read one by one. */
+  /**
+   * Refreshes fans who are not in line. One read of 200 positions finds the fans whose turn continues; only fans with another
+   * state are read one by one.
+   */
   async refreshOutOfLine(matchId: string, fans: readonly LiveFan[], nowMs: number): Promise<void> {
     const changed: LiveFan[] = [];
     for (let from = 0; from < fans.length; from += CHUNK) {
@@ -37,7 +40,7 @@ export class RefreshFans {
     await this.refresh(changed, nowMs);
   }
 
-  /** Renews the expiry of the fans' sessions where that is due. A fan whose token is no longer valid is refreshed. */
+  /** Renews the sessions of those fans whose last renewal is long ago. A fan whose token is no longer valid is read again. */
   async renewSessions(fans: readonly LiveFan[], nowMs: number): Promise<void> {
     await this.refresh(await this.presence.renewSessions(fans, nowMs), nowMs);
   }

@@ -1,12 +1,13 @@
 import { StateNeeded, type Blacklist, type ConnectedFans, type LineMovement, type WaitingLines } from './ports.ts';
 
-/** Redis reads this many positions in about a third of a millisecond. */
+/** How many positions one call reads. Redis reads 200 in about a third of a millisecond. */
 const CHUNK = 200;
 
 /**
- * Removes fans on the blacklist from every line and ends their turns: an unusable turn would block a window for 20 minutes. Each pod
- * does this when it learns of a new fan on the list, so its removal reaches Redis after the joins that it has sent before. For a fan
- * who is already removed it costs only a read. A pod that starts does it for the whole list.
+ * Removes fans on the blacklist from every line and ends their turns: a turn that cannot be used would block a window for 20 minutes.
+ * Each pod removes a fan when it learns that the fan is new on the blacklist. So the removal reaches Redis after all joins of
+ * this fan that the same pod has sent before. A pod that starts removes all fans on the blacklist. Removing a fan twice costs
+ * only a read.
  */
 export class RemoveBlacklistedFans {
   /** Fans on the blacklist who may still be in a line. */
@@ -19,12 +20,15 @@ export class RemoveBlacklistedFans {
     private readonly connectedFans: ConnectedFans,
   ) {}
 
-  /** Reads the list. Afterwards fans on it cannot join through this pod. */
+  /** Reads the blacklist. Afterwards fans on it cannot join through this pod. */
   async learn(): Promise<void> {
     for (const userId of await this.blacklist.refresh()) this.due.add(userId);
   }
 
-  /** Returns how many queue entries and turns were ended. After a failure all fans stay due and the next run tries them again. */
+  /**
+   * Reads the blacklist and removes its new fans. Returns how many queue entries and turns were ended. After a failure the next
+   * run tries all these fans again.
+   */
   async runOnce(): Promise<number> {
     await this.learn();
     const due = [...this.due];
@@ -41,7 +45,7 @@ export class RemoveBlacklistedFans {
         ended += await this.clearMatch(matchId, listed);
       } catch (error) {
         if (!(error instanceof StateNeeded)) throw error;
-        // The restored state of this match may contain windows of these fans, so they stay due. Go on with the other matches.
+        // The missing state of this match may contain windows of these fans, so they stay in `due`. Go on with the other matches.
         withoutState = error;
       }
     }
@@ -58,7 +62,7 @@ export class RemoveBlacklistedFans {
         await this.lines.leave(matchId, userId);
         ended += 1;
       }
-      // Past matches stay in the list of matches for ever; skip the closed ones.
+      // Past matches stay in the list of matches for ever. For a closed match, or one without a queue, the further fans are skipped.
       if (!queue || queue.status === 'closed') break;
     }
     return ended;

@@ -45,7 +45,7 @@ function pod() {
   return { reported, redis, liveFans, presence, deviceList, closed, sendHeartbeats, connect };
 }
 
-test('reportMissing reports listed connections of this pod that are neither open nor being registered', async () => {
+test('SharedDeviceList: reportMissing reports listed connections of this pod that are neither open nor being registered', async () => {
   const { connect, deviceList, presence, reported } = pod();
   connect('pod-1');
   let finish: (() => void) | undefined;
@@ -60,7 +60,7 @@ test('reportMissing reports listed connections of this pod that are neither open
   expect(reported.removed).toEqual(['pod-3', 'pod-2']);
 });
 
-test('a replaced connection is closed after one heartbeat and reported as closed by the next', async () => {
+test('SharedDeviceList: a replaced connection is closed after one heartbeat, and the next heartbeat reports it as closed', async () => {
   const { connect, redis, sendHeartbeats, closed, reported } = pod();
   connect('pod-1');
   connect('pod-2');
@@ -72,7 +72,7 @@ test('a replaced connection is closed after one heartbeat and reported as closed
   expect(redis.replaced).toEqual([]);
 });
 
-test('a connection replaced during its registration is closed and reported only after the registration', async () => {
+test('SharedDeviceList: a connection replaced while its token is read is closed and reported only after the read', async () => {
   const { connect, deviceList, redis, sendHeartbeats, closed, reported } = pod();
   connect('pod-1');
   let finish: (() => void) | undefined;
@@ -89,7 +89,7 @@ test('a connection replaced during its registration is closed and reported only 
   expect(redis.replaced).toEqual([]);
 });
 
-test('connections that close while Redis is down are reported when Redis is back', async () => {
+test('PresenceReports: connections that close while Redis is down are reported as closed when Redis is back', async () => {
   const { redis, presence, reported } = pod();
   redis.isDown = true;
   for (let device = 0; device < 450; device += 1) presence.noteClosed(OWNER, `pod-${device}`);

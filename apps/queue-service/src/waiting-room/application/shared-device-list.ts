@@ -4,11 +4,11 @@ import type { ConnectedFans, FanDevice } from './ports.ts';
 import type { PresenceReports } from './presence-reports.ts';
 
 /**
- * This pod's part in the device lists. A fan may have five connections over all pods, and Redis keeps the list of them. The pod
+ * This pod's work on the device lists in Redis. A fan may have five connections over all pods, and Redis lists them. The pod
  *
  *     sends a heartbeat each second, so that its connections count,
  *     closes its connections that newer connections to other pods have replaced,
- *     reports listed connections of its own that do not exist.
+ *     reports connections that are listed as its own but do not exist.
  */
 export class SharedDeviceList {
   /** Ids of connections whose token is being read: Redis may list them already, but LiveFans does not have them yet. */
@@ -21,11 +21,11 @@ export class SharedDeviceList {
     private readonly connectedFans: ConnectedFans,
     private readonly liveFans: LiveFans,
     private readonly presence: PresenceReports,
-    /** The ids of this pod's devices start with this. */
+    /** Prefix of the ids of all connections to this pod. */
     private readonly podId: string,
   ) {}
 
-  /** Runs the token read of a new connection. Meanwhile the connection is neither missing nor reported as closed. */
+  /** Reads the token of a new connection. During the read the connection is not reported as missing or closed. */
   async duringRegistration<T>(id: string, read: () => Promise<T>): Promise<T> {
     this.registering.add(id);
     try {
@@ -35,7 +35,7 @@ export class SharedDeviceList {
     }
   }
 
-  /** The given devices that are connected to this pod. */
+  /** Those of the given devices that are connected to this pod. */
   findLocal(matchId: string, devices: readonly FanDevice[]): Device[] {
     return devices.flatMap(({ userId, websocketId }) =>
       this.liveFans.ofUser(matchId, userId).flatMap((fan) => fan.devices.filter(({ id }) => id === websocketId)),
@@ -43,8 +43,8 @@ export class SharedDeviceList {
   }
 
   /**
-   * Called when a connection was refused because these devices fill the fan's list. Reports those of this pod that do not exist:
-   * they closed while Redis was down.
+   * Called when a connection was refused because these devices fill the fan's list. Reports those devices of this pod that do not
+   * exist: they closed while Redis was down.
    */
   reportMissing(matchId: string, devices: readonly FanDevice[]): void {
     for (const device of devices) {
@@ -54,17 +54,17 @@ export class SharedDeviceList {
     }
   }
 
-  /** Called every second. `close` must close the given connections. */
+  /** Sends a heartbeat for each match with connected fans. Called every second. `close` must close the connections that it gets. */
   async sendHeartbeats(close: (devices: Device[]) => void): Promise<void> {
     if (this.isSending) return;
     this.isSending = true;
     for (const matchId of this.replaced.keys()) if (!this.liveFans.hasMatch(matchId)) this.replaced.delete(matchId);
-    // The heartbeat fails for a match whose Redis node is down; the next one tries again.
+    // The heartbeat fails for a match whose Redis node is down; the next heartbeat tries again.
     await Promise.all(this.liveFans.matches().map((matchId) => this.sendHeartbeat(matchId, close).catch(() => undefined)));
     this.isSending = false;
   }
 
-  /** Called before the pod closes all its connections. */
+  /** Removes this pod's connections from the limits of their fans. Called before the pod closes all its connections. */
   async removePod(): Promise<void> {
     const matches = new Set([...this.liveFans.matches(), ...this.replaced.keys()]);
     await Promise.all([...matches].map((matchId) => this.connectedFans.removePod(matchId, this.podId)));
@@ -72,7 +72,7 @@ export class SharedDeviceList {
 
   private async sendHeartbeat(matchId: string, close: (devices: Device[]) => void): Promise<void> {
     const toClose = this.replaced.get(matchId) ?? [];
-    // Closes those that were still being registered when the last heartbeat returned them.
+    // Close connections that were still being registered when the last heartbeat returned them.
     close(this.findLocal(matchId, toClose));
     const closed = toClose.filter(({ websocketId }) => !this.registering.has(websocketId));
     const replaced = await this.connectedFans.sendHeartbeat(matchId, this.podId, closed);

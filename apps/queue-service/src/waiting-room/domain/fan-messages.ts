@@ -1,7 +1,7 @@
 import type { ClosedReason, FanState, QueueState } from './fan-state.ts';
 import { estimateAt, estimateWait, linePace } from './wait-estimate.ts';
 
-/** A message to a fan, over a socket or an event stream. The fields are those of the contract. */
+/** A message to a fan, over a socket or an event stream, as #contracts/socket-messages defines it. */
 type FanMessage =
   | {
       readonly type: 'position_update';

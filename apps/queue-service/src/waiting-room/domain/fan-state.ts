@@ -1,18 +1,21 @@
+/** The status of the queue of a match. Only an `active` queue grants turns. */
 export type QueueStatus = 'scheduled' | 'active' | 'paused' | 'closed';
+/** Why a queue is closed: all seats are sold, or the sale was closed. */
 export type ClosedReason = 'sold_out' | 'closed';
 
+/** A sector that still has available seats, as shown to waiting fans. */
 export interface RemainingSector {
   readonly sectorId: string;
   readonly name: string;
   readonly available: number;
 }
 
-/** The queue of one match as a whole. */
+/** The state of the whole queue of one match. */
 export interface QueueState {
   readonly status: QueueStatus;
-  /** Fans waiting now. */
+  /** How many fans wait in the line now. */
   readonly total: number;
-  /** Admissions a minute. */
+  /** How many fans may be granted a turn per minute. */
   readonly processingRate: number;
   readonly maxOpenWindows: number;
   /** Useful windows: how many windows could still find a seat. Null: no limit. */
@@ -23,22 +26,25 @@ export interface QueueState {
   readonly reason: string | null;
   readonly closedReason: ClosedReason | null;
   readonly remainingSectors: readonly RemainingSector[];
-  /** Grows with each change that waiting fans must learn of at once. */
+  /** A number that grows with each change that all waiting fans must be told at once, such as a pause. */
   readonly revision: number;
   /** Mean and variance of the length of the last `windows` windows (about a hundred). Null before the first window ends. */
   readonly measured: { readonly meanMs: number; readonly varianceS2: number; readonly windows: number } | null;
   readonly granted: number;
   readonly completed: number;
   readonly expired: number;
-  /** Changes with every close or loss of the line. Positions of an earlier epoch are void. */
+  /** A value that changes when the line is closed or lost. Positions of an earlier epoch are void. */
   readonly epoch: string;
   /** The number of the last move of the line (a batch of departures or returns) that this state includes. */
   readonly moves: number;
-  /** How many fans have ever joined at the end. Joins and moves together give the length the line must have. */
+  /** How many fans have ever joined at the end of the line. From joins and moves follows the length that the line must have. */
   readonly joins: number;
 }
 
-/** The state of one fan. `left`: the fan gave up the entry or turn. `not_in_line`: never joined, or the end was forgotten. */
+/**
+ * The state of one fan. `left`: the fan gave up the queue entry or turn. `not_in_line`: never joined, or ended so long ago that
+ * Redis has deleted it.
+ */
 export type FanState =
   | { readonly kind: 'waiting'; readonly position: number }
   | { readonly kind: 'granted'; readonly expiresAt: string; readonly sessionToken: string }

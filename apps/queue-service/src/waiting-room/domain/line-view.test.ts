@@ -31,7 +31,7 @@ describe('LineView: positions from moves', () => {
     const view = viewOf([first, second, third]);
     expect(view.apply([departure(1, 20)])).toEqual([second]);
     expect([view.positionOf(first, 10), view.positionOf(second, 20), view.positionOf(third, 30)]).toEqual([1, undefined, 2]);
-    // Departures of fans of other pods count as well.
+    // Departures of fans who are connected to other pods count as well.
     view.apply([departure(2, 5, 25)]);
     expect([view.positionOf(first, 10), view.positionOf(third, 30)]).toEqual([0, 0]);
   });
@@ -50,8 +50,8 @@ describe('LineView: positions from moves', () => {
   });
 
   test.each([
-    ['before the latest move', 3, 8],
-    ['after the latest applied move', 7, 8],
+    ['before the last move that the view has applied', 3, 8],
+    ['after a move that the view has not applied yet', 7, 8],
   ])('a fan whose position was read %s has the right position after further moves', (_when, asOf, position) => {
     const view = viewOf([], 0);
     view.apply([1, 2, 3, 4, 5].map((number) => departure(number, number)));
@@ -62,7 +62,7 @@ describe('LineView: positions from moves', () => {
     expect(view.positionOf(late, 100)).toBe(11 - position);
   });
 
-  test('add returns false for a position that is older than the remembered moves', () => {
+  test('add returns false for a position that was read before all moves that the view still keeps', () => {
     const view = viewOf([]);
     view.apply(Array.from({ length: 100 }, (_, index) => departure(index + 1, index + 1)));
     expect(view.add(fan(1000), { score: 1000, position: 3, asOf: 20 })).toBe(false);
@@ -70,7 +70,7 @@ describe('LineView: positions from moves', () => {
 });
 
 describe('LineView: fans who are due for a message', () => {
-  test('a fan is due once at the start, then at a new step, at the due time, or after makeAllDue', () => {
+  test('a new fan is due at once, and due again when the position step changes, at the due time, or after makeAllDue', () => {
     const [near, far] = [fan(10), fan(20)];
     const view = new LineView<Fan>(0);
     view.add(near, { score: 10, position: 5, asOf: 0 });
@@ -88,14 +88,14 @@ describe('LineView: fans who are due for a message', () => {
     expect(due(30_001)).toHaveLength(2);
   });
 
-  test('with maxPosition only fans near the front are taken; the others stay due', () => {
+  test('with maxPosition takeDue returns only fans near the front; fans further back stay due', () => {
     const fans = Array.from({ length: 100 }, (_, index) => fan(index + 10));
     const view = viewOf(fans);
     expect(view.takeDue(0, () => 30_000, { maxPosition: 20 })).toHaveLength(20);
     expect(view.takeDue(0, () => 30_000)).toHaveLength(80);
   });
 
-  test('in batches every fan is taken once and in line order, also when fans leave and join between batches', () => {
+  test('takeDue in batches returns every fan once and in line order, even when fans leave and join between batches', () => {
     const fans = Array.from({ length: 100 }, (_, index) => fan(index + 10));
     const view = viewOf(fans);
     const taken: Fan[] = [];
@@ -107,18 +107,21 @@ describe('LineView: fans who are due for a message', () => {
       due = view.takeDue(0, () => 30_000, { limit: 30, afterScore });
     }
     expect(taken).toEqual(fans);
-    // The four newcomers have lower scores than the batch that followed them, so they are still due.
+    // The four new fans were added in front of fans already taken, so no later batch returned them and they are still due.
     expect(view.takeDue(0, () => 30_000)).toHaveLength(4);
   });
 
-  test('a fan who got the position on connecting is not due before the due time', () => {
+  test('a fan who already got the position message on connecting is not due before the due time', () => {
     const view = new LineView<Fan>(0);
     view.add(fan(10), { score: 10, position: 1, asOf: 0 }, { sentStep: 1, dueAtMs: 30_000 });
     expect(view.takeDue(0, () => 0)).toEqual([]);
   });
 });
 
-/** Runs 300 random steps on a line of some hundred fans. A view of a part of them must agree with the line whenever it has read all moves. */
+/**
+ * Runs 300 random steps on a line of some hundred fans. A LineView of some of these fans must agree with the line whenever it has
+ * applied all moves.
+ */
 function simulate(seed: number): void {
   const chance = random(seed);
   let line: Fan[] = Array.from({ length: 200 }, (_, index) => fan(1000 + index * 3));
@@ -138,7 +141,7 @@ function simulate(seed: number): void {
     }
     const joined = fan((nextScore += 2));
     line.push(joined);
-    // The position is current, while the view may be some moves behind.
+    // The added position includes all moves, while the view may not have applied the last ones yet.
     if (chance() < 0.5) {
       followed.add(joined);
       view.add(joined, { score: joined.score, position: line.length, asOf: moves });
@@ -161,17 +164,17 @@ function simulate(seed: number): void {
   }
 }
 
-test('LineView: in 50 random lines every position agrees with the line', () => {
+test('LineView: in 50 random lines every position in the view is the position in the line', () => {
   for (let seed = 1; seed <= 50; seed += 1) simulate(seed);
 });
 
-test('LineView: 100,000 fans follow 700 departures, and only fans whose step changed are due', () => {
+test('LineView: after 700 departures the last of 100,000 fans stands 700 positions nearer, and only fans whose position step changed are due', () => {
   const view = new LineView<number>(0);
   for (let index = 1; index <= 100_000; index += 1) view.add(index, { score: index * 10, position: index, asOf: 0 });
   view.takeDue(0, () => 30_000);
   view.apply([departure(1, ...Array.from({ length: 700 }, (_, index) => (index + 1) * 10))]);
   const taken = new Set(view.takeDue(1, () => 30_001).map((message) => message.fan));
   expect(view.positionOf(100_000, 1_000_000)).toBe(99_300);
-  // All fans moved up by 700. Far back, only fans who crossed a multiple of 1,000 are due.
+  // All fans moved up by 700. Behind position 10,000 only fans who crossed a multiple of 1,000 are due for a message.
   expect([taken.has(701), taken.has(1699), taken.has(99_700), taken.has(99_701)]).toEqual([true, true, true, false]);
 });

@@ -1,19 +1,25 @@
 import { positionStep } from './position-steps.ts';
 
-/** The scores (join times) of fans who left the line in one step, or returned into it (`isBack`). Moves are numbered without gaps. */
+/**
+ * One change of a line: the scores (join times) of fans who left it in one step, or who came back into it (`isBack`). Moves are
+ * numbered without gaps.
+ */
 export interface LineMove {
   readonly number: number;
   readonly isBack: boolean;
   readonly scores: readonly number[];
 }
 
-/** The position step of the last message to a fan (0: none yet), and when the next message is due even without a new step. */
+/**
+ * The step (rounded position) of the last message to a fan, 0 before the first message, and when the next message is due even
+ * without a new step.
+ */
 interface SentState {
   readonly sentStep: number;
   readonly dueAtMs: number;
 }
 
-/** A fan who was added but is not yet in the sorted arrays. */
+/** A fan who was added to the view but is not in its sorted arrays yet. */
 interface Newcomer extends SentState {
   readonly score: number;
   position: number;
@@ -22,7 +28,10 @@ interface Newcomer extends SentState {
   dueAtMs: number;
 }
 
-/** Which due fans to take: up to a position, only those behind a score, and not more than `limit`. */
+/**
+ * Which of the fans who are due for a message `takeDue` returns: up to a position, only those behind a score, and at most
+ * `limit`.
+ */
 export interface DueRange {
   readonly maxPosition?: number;
   readonly afterScore?: number;
@@ -31,23 +40,23 @@ export interface DueRange {
 
 const NOTHING_SENT: SentState = { sentStep: 0, dueAtMs: 0 };
 
-/** How many applied moves the view keeps. They correct the position of a newcomer that was read shortly before. */
+/** How many applied moves the view keeps. With them it corrects a newcomer's position that was read before these moves. */
 const MAX_RECENT_MOVES = 64;
 
 /**
- * The positions of some fans of one line, computed from the moves of the line. A fan who joins later stands behind, so a
- * position changes only through moves in front of it. Fans are kept in line order in typed arrays: 100,000 fans follow 700
- * departures in well under a millisecond. The view also knows which fans are due for a message: their `dueAtMs` has come, or
- * their position step has changed.
+ * The positions of some fans of one line, computed from the moves of the line. Fans join at the end, so a position
+ * changes only when a fan in front of it leaves or comes back. Fans are kept in line order in typed arrays: 700 departures update
+ * the positions of 100,000 fans in well under a millisecond. The view knows which fans are due for a message: their `dueAtMs` has
+ * come, or their position step has changed.
  */
 export class LineView<Fan> {
   private fans: (Fan | undefined)[] = [];
   private scores = new Float64Array(0);
   private positions = new Int32Array(0);
-  /** positionStep of the last position sent to the fan; 0 before the first message. */
+  /** For each fan: `positionStep` of the last position that was sent; 0 before the first message. */
   private sentSteps = new Int32Array(0);
   private dueAtMs = new Float64Array(0);
-  /** Entries of `fans` that are undefined: removed fans whose slot is not reused yet. */
+  /** How many entries of `fans` are undefined, because the fan was removed and the arrays were not rebuilt since. */
   private removedCount = 0;
   private readonly newcomers = new Map<Fan, Newcomer>();
   private readonly recentMoves: LineMove[] = [];
@@ -59,7 +68,10 @@ export class LineView<Fan> {
     return this.fans.length - this.removedCount + this.newcomers.size;
   }
 
-  /** `asOf` is the number of the last move the position includes. False when that is too long ago: read the position again. */
+  /**
+   * `asOf` is the number of the last move that the position includes. False when the view no longer has the moves after `asOf`:
+   * read the position again.
+   */
   add(fan: Fan, entry: { score: number; position: number; asOf: number }, sent = NOTHING_SENT): boolean {
     const missed = this.recentMoves.filter(({ number }) => number > entry.asOf);
     if (entry.asOf < this.moves - missed.length) return false;
@@ -82,7 +94,7 @@ export class LineView<Fan> {
     return index === undefined ? undefined : this.positions[index];
   }
 
-  /** Undefined for a fan who is not in this view. */
+  /** What was last sent to the fan. Undefined for a fan who is not in this view. */
   sentStateOf(fan: Fan, score: number): SentState | undefined {
     const newcomer = this.newcomers.get(fan);
     if (newcomer) return { sentStep: newcomer.sentStep, dueAtMs: newcomer.dueAtMs };
@@ -90,7 +102,10 @@ export class LineView<Fan> {
     return index === undefined ? undefined : { sentStep: this.sentSteps[index]!, dueAtMs: this.dueAtMs[index]! };
   }
 
-  /** Returns the fans of this view who left the line. Undefined when a move is missing: then the view is wrong and must be replaced. */
+  /**
+   * Applies moves and returns the fans of this view who left the line. Undefined when a move is missing: then the view is wrong
+   * and must be replaced.
+   */
   apply(moves: readonly LineMove[]): Fan[] | undefined {
     const left: Fan[] = [];
     const change = new Int32Array(this.fans.length + 1);
@@ -144,7 +159,7 @@ export class LineView<Fan> {
     return due;
   }
 
-  /** After a change that every fan must learn of: every fan is due for a message. */
+  /** Lets the next `takeDue` return every fan. Called after a change that all fans must be told at once, such as a pause. */
   makeAllDue(): void {
     this.dueAtMs.fill(0);
     for (const newcomer of this.newcomers.values()) newcomer.dueAtMs = 0;
@@ -215,7 +230,10 @@ export class LineView<Fan> {
   }
 }
 
-/** Applies a move (its scores sorted) to a newcomer whose position does not include it yet. False when the newcomer left by it. */
+/**
+ * Applies a move with sorted scores to a newcomer, unless the newcomer's position includes the move. False when the newcomer left
+ * the line in this move.
+ */
 function applyToNewcomer(newcomer: Newcomer, { number, isBack, scores }: LineMove): boolean {
   if (number <= newcomer.asOf) return true;
   newcomer.asOf = number;
@@ -224,7 +242,7 @@ function applyToNewcomer(newcomer: Newcomer, { number, isBack, scores }: LineMov
   return isBack || scores[before] !== newcomer.score;
 }
 
-/** The first index whose value is not below `value`. */
+/** The first index of a sorted array whose element is not below `value`. */
 function lowerBound(sorted: ArrayLike<number>, value: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

@@ -1,12 +1,12 @@
 const MAX_MESSAGES = 10;
 const PERIOD_MS = 10_000;
 
-/** Lets ten messages pass in any ten seconds of one socket, and no more. Stores only the times of the last ten. */
+/** Allows one socket at most ten messages in any ten seconds. Stores only the times of the last ten messages. */
 export class MessageRateLimiter {
   private readonly times: number[] = [];
   private next = 0;
 
-  /** `nowMs` is monotonic. False when this message exceeds the limit. */
+  /** Counts a message at `nowMs` (monotonic). False when the message exceeds the limit. */
   take(nowMs: number): boolean {
     const oldest = this.times[this.next];
     if (oldest !== undefined && nowMs - oldest < PERIOD_MS) return false;

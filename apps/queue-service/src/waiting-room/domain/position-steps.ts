@@ -1,6 +1,6 @@
 /**
- * Rounds a position up to its step: 1 below 1,000, 100 below 10,000, then 1,000. A change of the step causes a message
- * before the next regular one. The steps only decide when to send; a position that is sent is exact.
+ * Rounds a position up to a multiple of the step width: 1 below 1,000, 100 below 10,000, then 1,000. When this value changes, the
+ * fan gets a message before the next regular one. The steps only decide when to send; a position that is sent is exact.
  */
 export function positionStep(position: number): number {
   if (position < 1000) return position;
@@ -8,6 +8,7 @@ export function positionStep(position: number): number {
   return Math.ceil(position / width) * width;
 }
 
+/** True when a change of position is so large that the fan gets a message before the next regular one. */
 export function isSignificantMove(from: number, to: number): boolean {
   return positionStep(from) !== positionStep(to);
 }

@@ -7,22 +7,25 @@ interface WaitEstimate {
   readonly range: readonly [p50: number, p90: number];
 }
 
-/** How fast a line moves. Two things slow it down: the admission rate, and windows that are all taken. */
+/** How fast a line moves. Two limits slow it down: the admission rate, and the number of windows that may be open at once. */
 export interface LinePace {
   readonly fansPerMinute: number;
   readonly freeWindows: number;
-  /** Average time until one of the taken windows ends: each fan behind the free windows needs one such end. */
+  /** Average time until one of the taken windows ends. Each fan who gets no free window must wait for one window to end. */
   readonly minutesPerCompletion: number;
 }
 
-/** Used before any window has ended: a fan uses half of the window, with a standard deviation of half of that. */
+/**
+ * Assumed before any window has ended: a fan uses half of the window, with a standard deviation of half of this time, as if four
+ * windows were measured.
+ */
 const ASSUMED = { share: 0.5, deviation: 0.5, windows: 4 };
-/** The p90 assumes that operators reduce the rate to 80 %. */
+/** The pessimistic estimate (p90) assumes that operators reduce the admission rate to 80 %. */
 const SLOW_RATE = 0.8;
 /** In a normal distribution one value of ten lies above mean + 1.28 standard deviations. */
 const P90 = 1.28;
 
-/** Undefined when no fan can be admitted: the queue is not active, or has no windows or no rate. */
+/** The pace of a line. Undefined when no fan can be admitted: the queue is not active, or has no windows or no rate. */
 export function linePace(queue: QueueState, purchaseWindowMs: number): LinePace | undefined {
   const slots = slotsOf(queue);
   if (queue.status !== 'active' || slots <= 0 || queue.processingRate <= 0) return undefined;
@@ -35,8 +38,8 @@ export function linePace(queue: QueueState, purchaseWindowMs: number): LinePace 
 }
 
 /**
- * How long the fan at `position` will wait. Two things slow a line down: the admission rate, and windows that are all taken. A
- * fan behind the free windows waits for other windows to end, at the rate at which windows ended recently. The range is wide
+ * How long the fan at `position` will wait. Two limits slow a line down: the admission rate, and the number of open windows. A
+ * fan who gets no free window waits for taken windows to end, at the rate at which windows ended recently. The range is wide
  * when window lengths vary much or few windows have ended. Null when no fan can be admitted (see `linePace`).
  */
 export function estimateWait(queue: QueueState, position: number, purchaseWindowMs: number): WaitEstimate | null {

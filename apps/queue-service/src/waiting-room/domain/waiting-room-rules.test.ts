@@ -31,7 +31,7 @@ function queue(changes: Partial<QueueState> = {}): QueueState {
   };
 }
 
-/** Measured windows: mean and standard deviation of their length in minutes. */
+/** The field `measured` of a QueueState, from the mean and the standard deviation of the window length in minutes. */
 const measured = (mean: number, deviation = 1, windows = 100) => ({
   meanMs: mean * MINUTE,
   varianceS2: (deviation * 60) ** 2,
@@ -42,7 +42,7 @@ describe('estimateWait', () => {
   test.each([
     ['the first fan of an idle queue waits at most a minute', 1, queue(), 1, [1, 1]],
     ['while windows are free, only the rate counts', 900, queue(), 2, [2, 2]],
-    // 4,000 fans behind 1,000 free windows of 5 minutes each: 20 minutes, although the rate alone would need 9.
+    // 4,000 fans wait for 1,000 windows of 5 minutes each: 20 minutes. The admission rate alone would allow 9 minutes.
     ['behind the free windows, the window length counts', 5000, queue({ measured: measured(5) }), 20, [20, 21]],
     [
       'window lengths that vary much, or few measured windows, make the range wide',
@@ -72,7 +72,7 @@ describe('estimateWait', () => {
       1900,
       [1900, 2000],
     ],
-  ])('%s', (_fact, position, state, minutes, range) => {
+  ])('the estimated wait depends on rate, free windows and window lengths: %s', (_fact, position, state, minutes, range) => {
     expect(estimateWait(state, position, WINDOW_MS)).toEqual({ minutes, range });
   });
 
@@ -86,7 +86,7 @@ describe('estimateWait', () => {
     expect(estimateWait(state, 10, WINDOW_MS)).toBeNull();
   });
 
-  test('the p90 is never below the p50', () => {
+  test('the pessimistic wait (p90) is never below the median wait (p50)', () => {
     for (const minutes of [null, 0.02, 1, 19, 30]) {
       for (const position of [1, 7, 600, 25_000]) {
         const state = queue({ measured: minutes === null ? null : measured(minutes) });
@@ -108,7 +108,7 @@ describe('isSignificantMove: whether a change of position is sent at once', () =
     [40_000, 39_001, false],
     [39_001, 39_000, true],
     [10_000, 9999, false],
-  ])('from position %i to %i: %s', (from, to, expected) => {
+  ])('isSignificantMove from position %i to position %i is %s', (from, to, expected) => {
     expect(isSignificantMove(from, to)).toBe(expected);
   });
 
@@ -120,7 +120,7 @@ describe('isSignificantMove: whether a change of position is sent at once', () =
 describe('messageFor', () => {
   const environment = { queue: queue(), checkoutUrl: 'http://shop/matches/m/checkout', purchaseWindowMs: WINDOW_MS };
 
-  test('a waiting fan gets position, total and estimate', () => {
+  test('a waiting fan gets position, length of the line and estimated wait', () => {
     expect(messageFor({ kind: 'waiting', position: 12 }, environment)).toEqual({
       type: 'position_update',
       position: 12,
@@ -130,7 +130,7 @@ describe('messageFor', () => {
     });
   });
 
-  test('a waiting fan in a paused queue gets the reason, and no estimate', () => {
+  test('a waiting fan in a paused queue gets the reason of the pause, and no estimated wait', () => {
     const paused = { ...environment, queue: queue({ status: 'paused', reason: 'floodlights' }) };
     expect(messageFor({ kind: 'waiting', position: 12 }, paused)).toMatchObject({
       paused: true,
@@ -173,13 +173,13 @@ describe('messageFor', () => {
     [{ kind: 'over', status: 'closed', reason: 'sold_out' } as const, { type: 'queue_closed', reason: 'sold_out' }],
     [{ kind: 'over', status: 'left' } as const, undefined],
     [{ kind: 'not_in_line' } as const, undefined],
-  ])('the state %j gives the message %j', (state, message) => {
+  ])('a fan in the state %j gets the message %j', (state, message) => {
     expect(messageFor(state, environment)).toEqual(message);
   });
 });
 
 describe('MessageRateLimiter of one socket', () => {
-  test('ten messages in ten seconds pass, the eleventh does not, and each message counts for ten seconds', () => {
+  test('ten messages in ten seconds are allowed, the eleventh is not, and each message counts for ten seconds', () => {
     const limiter = new MessageRateLimiter();
     for (let message = 0; message < 10; message += 1) expect(limiter.take(message * 100)).toBe(true);
     expect(limiter.take(1000)).toBe(false);

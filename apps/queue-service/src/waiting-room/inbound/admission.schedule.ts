@@ -7,21 +7,25 @@ import { LineMovement } from '../application/ports.ts';
 import { nowMs } from './pod.ts';
 import { WaitingRoomMetrics } from './waiting-room.metrics.ts';
 
-/** Longest delay before a free token or window is used, and before a scheduled sale opens. */
+/** How often every line is checked: the longest delay until a possible turn is granted, and until a scheduled sale opens. */
 const TICK_MS = 250;
 /**
- * An idle match (empty line, no open window) is skipped for this long, because past matches stay in the list for ever. A join runs
- * the match at once. Only if the joining pod dies then, another pod runs it after this pause: still a turn within a second.
+ * An idle match (empty line, no open window) is skipped for this long, because past matches stay in the list of matches for ever. A
+ * join makes its pod grant turns at once. If this pod dies right after the join, another pod grants the turn after this pause: still
+ * within a second.
  */
 const IDLE_PAUSE_MS = 600;
-/** How often we check for fans without a connection who have passed position 1,000, 100 or 10. The event is sent at most once a minute. */
+/**
+ * How often we check for fans without a connection who have passed position 1,000, 100 or 10. The event is sent at most once a
+ * minute.
+ */
 const ANNOUNCE_INTERVAL_MS = 5000;
-/** Pause after each run of a match: a thousand joins in a second cause at most fifty runs. */
+/** Pause after each run of one match. With it a thousand joins in a second cause at most fifty runs. */
 const PAUSE_AFTER_RUN_MS = 20;
 
 /**
- * Advances the line of each match: every quarter of a second, and at once after each change that may have freed a window. All pods
- * do this, so the line goes on when one pod dies.
+ * Advances the line of each match every quarter of a second, and at once after each change that may have freed a window. Every pod
+ * does so, so turns are granted even when a pod dies.
  */
 @Injectable()
 export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestroy {
@@ -50,7 +54,7 @@ export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestro
     await Promise.all([...this.running.values()].map(({ done }) => done));
   }
 
-  /** Called after a change of this match: runs it now. Calls during a run lead to one more run. */
+  /** Advances the line of this match now, after a change of its queue. Calls during a run lead to one more run. */
   runSoon(matchId: string): void {
     if (this.isStopped) return;
     const run = this.running.get(matchId);

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const control = (matchId: string, body: object) => service.internal('PUT', `/api/v1/queue/${matchId}/control`, body);
 
-/** Makes the running service send every kind of message and every close code. Returns them. */
+/** Makes the running service send every kind of message and every close code. Returns these messages and codes. */
 async function collectMessagesAndCodes(): Promise<{ messages: { type: string }[]; codes: number[] }> {
   const sockets: FanSocket[] = [];
   const fan = async (matchId: string) => {
@@ -65,7 +65,7 @@ async function collectMessagesAndCodes(): Promise<{ messages: { type: string }[]
   const stranger = service.socket('nonsense');
   sockets.push(stranger);
   await stranger.ended;
-  // To expire a window, the test moves its end into the past.
+  // To let a window expire, the test moves the end of the window into the past.
   const expiringMatch = await service.match({ max_open_windows: 1 });
   const { token, user } = await service.join(expiringMatch);
   const socket = service.socket(token);
@@ -96,7 +96,7 @@ test('the running service sends exactly the messages and close codes that the As
   // A later version may add members: clients that validate with these schemas must ignore them.
   const withNewMember = messages.map((message) => ({ ...message, added_later: { deep: 1 } }));
   expect(withNewMember.filter((message) => !schemas[message.type]!.safeParse(message).success)).toEqual([]);
-  // The schemas do reject: an update without a position does not match.
+  // Check that the schemas reject something: a position update without a position does not match.
   expect(schemas.position_update!.safeParse({ type: 'position_update', total: 3 }).success).toBe(false);
 });
 

@@ -4,7 +4,7 @@ import { StateNeeded } from '../application/ports.ts';
 const MAX_WAIT_MS = 500;
 
 /**
- * Makes a request wait for a short time and try again while Redis does not know the state of its match. Without this, the first
+ * Lets a request wait for a short time and try again while Redis does not know the state of its match. Otherwise the first
  * request about a match that has no waiting room would get 503 instead of 404. All requests about a match share one wait.
  */
 export class AwaitState {
@@ -16,14 +16,14 @@ export class AwaitState {
       try {
         return await work();
       } catch (error) {
-        // `changed` may also be called before the last part of the state has arrived, so try in a loop.
+        // `changed` may be called before the last part of the state has arrived, so try in a loop.
         if (!(error instanceof StateNeeded) || performance.now() >= deadlineMs) throw error;
       }
       await this.wait(matchId);
     }
   }
 
-  /** Called on every change of this match, because the change may be the arrival of its state. */
+  /** Ends the wait for a match. Called on every change of its queue, because the change may be the arrival of its state. */
   changed(matchId: string): void {
     this.waits.get(matchId)?.end();
   }

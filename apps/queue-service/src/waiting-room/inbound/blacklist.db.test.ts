@@ -3,7 +3,7 @@ import { BLACKLIST_CHANNEL, BLACKLIST_REVISION, queueKeys } from '#contracts/que
 import { pause } from '../testing/line-fixture.ts';
 import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
 
-// The blacklist that the monolith writes to Redis, as the waiting room applies it.
+// Tests that the waiting room applies the blacklist that the monolith writes to Redis.
 
 let pod: ServiceFixture;
 let other: ServiceFixture;
@@ -21,7 +21,10 @@ afterAll(async () => {
 let revision = 0;
 const listed = new Map<string, string>();
 
-/** Writes the whole list atomically and publishes the change, like the monolith. `silently`: without the publication, as if it were lost. */
+/**
+ * Writes the whole list atomically and publishes the change, like the monolith. `silently`: without the publication, as if it
+ * were lost.
+ */
 async function write({ silently = false } = {}): Promise<void> {
   revision += 1;
   const change = pod.redis.multi().del(queueKeys.blacklist).hset(queueKeys.blacklist, BLACKLIST_REVISION, revision);
@@ -42,7 +45,7 @@ const position = async (matchId: string, user: string) =>
   (await pod.call('GET', `/api/v1/queue/${matchId}/position`, { user })).status;
 const REFUSED = '403 BLACKLISTED';
 
-/** Polls until the condition holds. Returns the elapsed milliseconds. */
+/** Calls `isTrue` until it is true. Returns the elapsed milliseconds. */
 async function until(isTrue: () => Promise<boolean>, timeoutMs = 3000): Promise<number> {
   const startedAt = performance.now();
   while (!(await isTrue())) {
@@ -123,7 +126,7 @@ test('the open window of a fan who comes onto the blacklist ends, and the next f
   );
 });
 
-test('after a loss of Redis pods still apply the blacklist they know, and a new pod applies it once the monolith has written it again', async () => {
+test('after a loss of Redis running pods still apply the blacklist in their memory, and a new pod applies the blacklist once the monolith has written it again', async () => {
   const fan = randomUUID();
   await list(fan);
   await untilRefused(await pod.match(), fan);
@@ -138,7 +141,7 @@ test('after a loss of Redis pods still apply the blacklist they know, and a new 
     expect(await join(matchId, fan, fresh)).toBe(201);
     await write();
     expect(await untilRefused(matchId, fan, fresh)).toBeLessThan(500);
-    // The queue entry created in between was removed.
+    // The queue entry that the fan got through the new pod, before the blacklist was back, was removed.
     await until(async () => (await position(matchId, fan)) === 404);
   } finally {
     await fresh.close();

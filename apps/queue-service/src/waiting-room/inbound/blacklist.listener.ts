@@ -5,7 +5,7 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import { LOGGER, SUBSCRIBER } from '../../tokens.ts';
 import { RemoveBlacklistedFans } from '../application/remove-blacklisted-fans.ts';
 
-/** Longest delay after which a pod learns of a change whose publication was lost. */
+/** How often a pod reads the blacklist even without a publication. A change whose publication was lost is read within this time. */
 const REFRESH_INTERVAL_MS = 1000;
 
 /** Refreshes the pod's copy of the blacklist: at the start, when the monolith publishes a change, and every second. */
@@ -29,7 +29,7 @@ export class BlacklistListener implements OnApplicationBootstrap, OnModuleDestro
     if (this.subscriber.status === 'ready') subscribe();
     else this.subscriber.once('ready', subscribe);
     this.timer = setInterval(() => void this.refresh(), REFRESH_INTERVAL_MS);
-    // The list is read before the pod accepts joins. Without Redis the read fails, but then no fan can join.
+    // The blacklist is read before the pod accepts joins. Without Redis the read fails, but then no fan can join either.
     await this.removeBlacklistedFans.learn().catch(() => undefined);
     void this.refresh();
   }
@@ -39,7 +39,7 @@ export class BlacklistListener implements OnApplicationBootstrap, OnModuleDestro
     await this.running;
   }
 
-  /** One refresh at a time. A change published during a refresh leads to one more. */
+  /** Runs one refresh at a time. A change that is published during a refresh leads to one more refresh. */
   private refresh(): Promise<void> {
     this.refreshAgain = true;
     this.running ??= this.run().finally(() => (this.running = undefined));

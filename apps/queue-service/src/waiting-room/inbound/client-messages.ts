@@ -7,7 +7,10 @@ type ReadMessage =
   | { readonly kind: 'heartbeat' | 'unknown' }
   | { readonly kind: 'refused'; readonly code: (typeof closeCodes)['notJson' | 'tooLarge'] };
 
-/** Classifies one message of a client. Safe for any bytes: 4 KB of JSON cannot be nested deep enough to overflow the stack. */
+/**
+ * Tells what a client's message is: a heartbeat, of an unknown type, or invalid. Safe for any bytes: 4 KB of JSON cannot be
+ * nested deep enough to overflow the stack.
+ */
 export function readClientMessage(data: Buffer, isBinary: boolean): ReadMessage {
   if (data.length > MAX_MESSAGE_BYTES) return { kind: 'refused', code: closeCodes.tooLarge };
   if (isBinary || !isUtf8(data)) return { kind: 'refused', code: closeCodes.notJson };

@@ -1,4 +1,4 @@
-/** Counts the sockets and streams of this pod. A pod at its limit refuses new ones, so that it serves the others well. */
+/** Counts the sockets and event streams of this pod. A pod at its limit refuses new ones, so that it serves its open ones well. */
 export class ConnectionBudget {
   sockets = 0;
   streams = 0;

@@ -33,7 +33,7 @@ async function socketPair(options: { autoPong?: boolean } = {}): Promise<[server
 }
 
 describe('a client that stops reading', () => {
-  test('over a socket it misses updates above 64 KB of unsent data and is disconnected above 256 KB', async () => {
+  test('over a socket the client misses position updates above 64 KB of unsent data and is disconnected above 256 KB', async () => {
     const [socket, client] = await socketPair();
     client.pause();
     const device = new SocketDevice('d', socket, 0);
@@ -48,7 +48,7 @@ describe('a client that stops reading', () => {
     await once(socket, 'close');
   });
 
-  test('gets all messages complete and in order when it reads again, also those sent by ws itself', async () => {
+  test('gets all messages complete and in order when it reads again, including messages that the library `ws` has sent', async () => {
     const [socket, client] = await socketPair();
     const received: string[] = [];
     client.on('message', (data) => received.push((data as Buffer).toString()));
@@ -72,7 +72,7 @@ describe('a client that stops reading', () => {
     expect(received).toEqual(sent);
   });
 
-  test('over an event stream it misses updates above 64 KB of unsent data and is disconnected above 256 KB', async () => {
+  test('over an event stream the client misses position updates above 64 KB of unsent data and is disconnected above 256 KB', async () => {
     const server = http.createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -94,7 +94,7 @@ describe('a client that stops reading', () => {
   });
 });
 
-test('send on a destroyed connection does not throw and ends the socket', async () => {
+test('SocketDevice: send on a destroyed TCP connection does not throw, and the WebSocket ends', async () => {
   const [socket] = await socketPair();
   const device = new SocketDevice('d', socket, 0);
   (socket as unknown as { _socket: Socket })._socket.destroy();
@@ -105,7 +105,7 @@ test('send on a destroyed connection does not throw and ends the socket', async 
   await once(socket, 'close');
 });
 
-test('a client that answers no pings is disconnected after 120 seconds, one that answers is not', async () => {
+test('a client that answers no pings is disconnected after 120 seconds, a client that answers pings is not', async () => {
   let nowMs = 1000;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   cleanups.push(() => clock.mockRestore());

@@ -18,7 +18,7 @@ async function calledFans(matchId: string): Promise<string[]> {
   return events.filter(({ event }) => event === 'queue.front_reached').map(({ user_id }) => user_id);
 }
 
-/** Polls until the condition holds. False when it does not within the time. */
+/** Calls `isTrue` until it is true. False when `withinMs` is over before. */
 async function becomesTrue(isTrue: () => Promise<boolean> | boolean, withinMs: number): Promise<boolean> {
   const deadlineMs = Date.now() + withinMs;
   while (!(await isTrue())) {
@@ -28,7 +28,7 @@ async function becomesTrue(isTrue: () => Promise<boolean> | boolean, withinMs: n
   return true;
 }
 
-test('a socket keeps a fan present; a fan without one is skipped, gets one queue.front_reached event, and a turn within a second of connecting', async () => {
+test('a socket keeps a fan present; a fan without a connection is skipped, gets one queue.front_reached event, and gets a turn within a second of connecting', async () => {
   const matchId = await service.match();
   const [away, here] = [await service.join(matchId), await service.join(matchId)];
   const socket = service.socket(here.token);
@@ -70,7 +70,8 @@ test('a fan is away after the last socket has closed, but not while a socket to 
     await pause(1200);
     laptop.terminate();
     const goneAt = () => service.redis.zscore(queueKeys.gone(matchId), user);
-    // The other pod reports the closed laptop. The phone on this pod still counts, so `websocket_id` does not become null.
+    // The other pod reports that the laptop's socket has closed. The phone's socket to this pod is open, so `websocket_id` does
+    // not become null.
     expect(
       await becomesTrue(
         async () => (await service.redis.get(queueKeys.session(user, matchId)))!.includes('"websocket_id":null'),
@@ -85,7 +86,7 @@ test('a fan is away after the last socket has closed, but not while a socket to 
   }
 });
 
-test('a fan without a sign of life for the persistence time is dropped; the next fan moves up and gets the new position', async () => {
+test('a fan without a sign of life for QUEUE_PERSISTENCE_SECONDS is dropped; the next fan moves up and gets the new position', async () => {
   const matchId = await service.match();
   const [gone, next] = [await service.join(matchId), await service.join(matchId)];
   const socket = service.socket(next.token);
@@ -99,7 +100,7 @@ test('a fan without a sign of life for the persistence time is dropped; the next
   expect((await late.ended).code).toBe(4506);
 });
 
-test('a draining pod makes no fan away; fans whose sockets all close at once are away', async () => {
+test('fans whose sockets a pod closes on shutdown do not count as away; fans whose sockets all close by themselves do', async () => {
   const other = await serviceFixture({ REDIS_URL: redisUrl(), QUEUE_PRESENCE_SECONDS: '1', QUEUE_PERSISTENCE_SECONDS: '5' });
   const matchId = await service.match();
   const fans = await Promise.all(Array.from({ length: 20 }, () => service.join(matchId)));

@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import type { SocketDevice } from './socket-device.ts';
 
-/** The events of a socket. */
+/** The handlers of the events of all sockets. */
 export interface SocketEvents {
   message(socket: FanSocket, data: Buffer, isBinary: boolean): void;
   ping(socket: FanSocket, data: Buffer): void;
@@ -10,7 +10,7 @@ export interface SocketEvents {
 }
 
 /**
- * A `ws` socket that passes its events to one handler object shared by all sockets. Five listeners per socket would cost 256 bytes
+ * A `ws` socket that passes its events to one handler object, which all sockets share. Five listeners per socket would cost 256 bytes
  * for each of 18,000 sockets, a tenth of the memory of a connection.
  */
 export class FanSocket extends WebSocket {
@@ -21,7 +21,7 @@ export class FanSocket extends WebSocket {
     this.events = events;
   }
 
-  /** 'error' is ignored, because 'close' always follows it. */
+  /** Passes an event to the handlers. The event 'error' is ignored, because 'close' always follows it. */
   override emit(event: string | symbol, ...args: unknown[]): boolean {
     const { events } = this;
     if (!events) return super.emit(event, ...args);

@@ -18,7 +18,7 @@ async function connectedFan(matchId: string) {
 }
 
 describe('messages to a fan on a socket', () => {
-  test('on connecting the fan gets the current position at once, in the form of the contract', async () => {
+  test('on connecting the fan gets the current position at once, as #contracts/socket-messages defines it', async () => {
     const matchId = await service.match();
     const { socket } = await connectedFan(matchId);
     expect(serverMessage.parse(socket.heard[0])).toMatchObject({
@@ -29,7 +29,7 @@ describe('messages to a fan on a socket', () => {
     });
   });
 
-  test('a heartbeat is acknowledged, an unknown type gets an error, and the connection stays open after both', async () => {
+  test('a heartbeat is acknowledged, a message of an unknown type gets an error message, and the connection stays open', async () => {
     const { socket } = await connectedFan(await service.match());
     socket.send({ type: 'heartbeat' });
     await socket.next('heartbeat_ack');
@@ -48,7 +48,7 @@ describe('messages to a fan on a socket', () => {
     for (;;) if ((await socket.next('position_update', 1200)).position === 1) break;
   });
 
-  test('the fan gets a pause with its reason, and the resume, within a second', async () => {
+  test('the fan gets a message about a pause with its reason, and about the end of the pause, within a second', async () => {
     const matchId = await service.match();
     const { socket } = await connectedFan(matchId);
     await control(matchId, { status: 'paused', reason: 'floodlights' });
@@ -79,7 +79,7 @@ describe('messages to a fan on a socket', () => {
     const granted = serverMessage.parse(await socket.next('turn_granted', 1000));
     const { body } = await service.call('GET', `/api/v1/queue/${matchId}/position`, { user });
     expect(granted).toMatchObject({ session_token: body.session_token, checkout_url: body.checkout_url });
-    // A device that connects later gets the same message.
+    // A device that connects after the grant gets the same message turn_granted.
     const tablet = service.socket(token);
     expect(await tablet.next('turn_granted')).toEqual(granted);
     await service.internal('POST', `/api/v1/queue/${matchId}/windows/${user}/complete`);
@@ -87,7 +87,7 @@ describe('messages to a fan on a socket', () => {
       await device.next('turn_completed', 1000);
       expect((await device.ended).code).toBe(4506);
     }
-    // A connection with the ended token gets the final message again.
+    // A new connection with the ended token gets the final message turn_completed too.
     const late = service.socket(token);
     await late.next('turn_completed');
     expect((await late.ended).code).toBe(4506);
@@ -96,17 +96,20 @@ describe('messages to a fan on a socket', () => {
   test.each([
     ['sold out', { path: 'sold-out', method: 'POST', body: { remaining_sectors: [] } }, 'sold_out'],
     ['closed', { path: 'control', method: 'PUT', body: { status: 'closed' } }, 'closed'],
-  ])('queue %s: all devices get queue_closed with the reason, then 4506', async (_what, { path, method, body }, reason) => {
-    const matchId = await service.match();
-    const { socket, token } = await connectedFan(matchId);
-    const tablet = service.socket(token);
-    await tablet.next('position_update');
-    await service.internal(method, `/api/v1/queue/${matchId}/${path}`, body);
-    for (const device of [socket, tablet]) {
-      expect(await device.next('queue_closed', 1000)).toEqual({ type: 'queue_closed', reason });
-      expect((await device.ended).code).toBe(4506);
-    }
-  });
+  ])(
+    'when the queue is %s, all devices get queue_closed with the reason, then close code 4506',
+    async (_what, { path, method, body }, reason) => {
+      const matchId = await service.match();
+      const { socket, token } = await connectedFan(matchId);
+      const tablet = service.socket(token);
+      await tablet.next('position_update');
+      await service.internal(method, `/api/v1/queue/${matchId}/${path}`, body);
+      for (const device of [socket, tablet]) {
+        expect(await device.next('queue_closed', 1000)).toEqual({ type: 'queue_closed', reason });
+        expect((await device.ended).code).toBe(4506);
+      }
+    },
+  );
 
   test('when the queue is closed, a fan with an open window gets queue_closed and close 4506', async () => {
     const matchId = await service.match({ max_open_windows: 1 });
@@ -118,7 +121,7 @@ describe('messages to a fan on a socket', () => {
     expect((await socket.ended).code).toBe(4506);
   });
 
-  test('leaving on one device closes all devices of the fan with 4505', async () => {
+  test('when the fan leaves on one device, all devices of the fan are closed with 4505', async () => {
     const matchId = await service.match();
     const { socket, token, user } = await connectedFan(matchId);
     const tablet = service.socket(token);
@@ -128,10 +131,10 @@ describe('messages to a fan on a socket', () => {
     expect((await service.socket(token).ended).code).toBe(4505);
   });
 
-  test('after a lost hint the next regular update sends the new state', async () => {
+  test('when the publication of a change is lost, the next regular update sends the new state', async () => {
     const matchId = await service.match();
     const { socket, user } = await connectedFan(matchId);
-    // Removed from the line without a publication, as if the publication were lost.
+    // Remove the fan from the line without a publication, as if the publication were lost.
     await service.redis.zrem(`queue:{${matchId}}`, user);
     await service.redis.set(`queue_ended:${user}:{${matchId}}`, '{"status":"closed","reason":"sold_out"}');
     await socket.next('queue_closed', 2500);
@@ -145,11 +148,11 @@ describe('upgrades to a socket', () => {
     ['a text that is not a token', () => 'nonsense'],
     ['a token of 2,000 characters', () => 'x'.repeat(2000)],
     ['a token with invalid characters', () => '%F0%9F%8E%9F..;'],
-  ])('a connection with %s is accepted and closed with 4501', async (_what, token) => {
+  ])('a connection with %s is accepted and then closed with 4501 (unknown token)', async (_what, token) => {
     expect((await service.socket(token()).ended).code).toBe(4501);
   });
 
-  test('an upgrade from a page of another origin is 403; allowed origins can connect', async () => {
+  test('an upgrade request from a page of a foreign origin is 403; pages of allowed origins can connect', async () => {
     const matchId = await service.match();
     const { token } = await service.join(matchId);
     expect((await service.socket(token, { origin: 'https://evil.example' }).ended).status).toBe(403);
@@ -158,7 +161,7 @@ describe('upgrades to a socket', () => {
     }
   });
 
-  test('an upgrade on another path is 404, and so is a plain HTTP request on the socket path', async () => {
+  test('a WebSocket upgrade on a path other than /ws/{token} is 404, and so is a plain HTTP request on /ws/{token}', async () => {
     expect((await service.call('GET', '/ws/some-token')).status).toBe(404);
     // A request that offers an upgrade to HTTP/2, as curl does, is handled as an ordinary request.
     expect(await rawUpgrade('/health/live', { upgrade: 'h2c' })).toMatch(/^HTTP\/1\.1 200 /);
@@ -166,7 +169,7 @@ describe('upgrades to a socket', () => {
     expect(await rawUpgrade('/ws/token', { version: 99 })).toMatch(/^HTTP\/1\.1 4\d\d /);
   });
 
-  test('the sixth device of a fan closes the oldest with 4507', async () => {
+  test('when a fan connects a sixth device, the oldest device is closed with 4507', async () => {
     const matchId = await service.match();
     const { token } = await service.join(matchId);
     const sockets = [];

@@ -9,7 +9,7 @@ import { nowMs, Pod } from './pod.ts';
 import { OpenStreams, StreamDevice } from './stream-device.ts';
 import { refuseWhenFull } from './upgrade-adapter.ts';
 
-/** The event stream, for networks that block WebSockets. */
+/** The event stream of a fan, for networks that block WebSockets. */
 @ApiTags('waiting room')
 @Controller('sse')
 export class FanStreamController {

@@ -35,7 +35,7 @@ test('an event stream with an unknown or ended token is 404', async () => {
   expect((await service.call('GET', `/sse/${token}`)).status).toBe(404);
 });
 
-test('sockets and streams of a fan count together: a sixth stream is 429, a sixth socket closes the oldest connection', async () => {
+test('sockets and event streams of a fan count together: after five, a new stream is 429, a new socket closes the oldest connection', async () => {
   const matchId = await service.match();
   const { token } = await service.join(matchId);
   const first = await FanStream.open(service.url, token);
@@ -49,7 +49,7 @@ test('sockets and streams of a fan count together: a sixth stream is 429, a sixt
   await first.ended;
 });
 
-test('a stream closed by the client no longer counts towards the limit of five', async () => {
+test('an event stream that the client has closed does not count towards the limit of five connections', async () => {
   const matchId = await service.match();
   const { token } = await service.join(matchId);
   for (let opened = 0; opened < 8; opened += 1) {
@@ -62,7 +62,7 @@ test('a stream closed by the client no longer counts towards the limit of five',
   expect(body.text).toMatch(/^event_stream_connections 0$/m);
 });
 
-test('of twenty streams requested at the same moment five are opened, the others get 429', async () => {
+test('of twenty streams that a fan requests at the same moment five are opened, and fifteen get 429', async () => {
   const { token } = await service.join(await service.match());
   const streams = await Promise.all(Array.from({ length: 20 }, () => FanStream.open(service.url, token)));
   const statuses = streams.map(({ response }) => response.status).sort();

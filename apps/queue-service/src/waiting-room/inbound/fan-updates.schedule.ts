@@ -10,10 +10,14 @@ import { QueueConfig } from './queue-config.ts';
 
 const PING_INTERVAL_MS = 25_000;
 const KEEP_ALIVE_INTERVAL_MS = 15_000;
-/** How long clients have to answer our close before their sockets are destroyed. */
+/** How long clients may take to answer our close frame before their sockets are destroyed. */
 const CLOSE_TIMEOUT_MS = 3000;
-/** When the pod drains, its clients reconnect spread over this time: 5,000 within 20 seconds, a few within two. */
+/**
+ * Clients of a pod that shuts down reconnect at random times, over a period of 4 ms per connection: 5,000 clients within 20
+ * seconds.
+ */
 const SPREAD_PER_CONNECTION_MS = 4;
+/** The shortest and the longest period over which the clients of a pod that shuts down reconnect. */
 const SPREAD_MS = { min: 2000, max: 30_000 };
 
 /** Runs the regular updates, the pings of sockets and the keep-alives of streams, and closes all connections at shutdown. */

@@ -14,8 +14,8 @@ const UNKNOWN_TYPE = JSON.stringify({ type: 'error', code: 'UNKNOWN_MESSAGE_TYPE
 const MAX_SILENCE_MS = 120_000;
 
 /**
- * The fans' sockets. All sockets share these handlers. A message of a client costs little: it is counted, its size is checked and
- * it is parsed. The first fault closes the connection with its close code.
+ * The fans' sockets. All sockets share the handlers of this class. A message of a client costs little: it is counted, its size is
+ * checked and it is parsed. The first invalid message closes the connection, with a close code for the kind of fault.
  */
 @WebSocketGateway({ path: '/ws' })
 export class FanGateway implements OnGatewayConnection<FanSocket>, SocketEvents {

@@ -41,7 +41,7 @@ async function fan() {
 
 const isOpen = ({ socket }: FanSocket) => socket.readyState === WebSocket.OPEN;
 
-/** Polls until the condition holds. False when it does not within the time. */
+/** Calls `isTrue` until it is true. False when `withinMs` is over before. */
 async function becomesTrue(isTrue: () => Promise<boolean> | boolean, withinMs: number): Promise<boolean> {
   const deadlineMs = Date.now() + withinMs;
   while (!(await isTrue())) {
@@ -52,7 +52,7 @@ async function becomesTrue(isTrue: () => Promise<boolean> | boolean, withinMs: n
 }
 
 describe('the limit of five connections of a fan over two pods', () => {
-  test('the sixth socket closes the oldest at once, on either pod, and each further socket closes the next oldest', async () => {
+  test('a sixth socket to either pod closes the oldest socket at once, and each further socket closes the next oldest', async () => {
     const { connect } = await fan();
     const sockets: FanSocket[] = [];
     for (const pod of [firstPod, secondPod, firstPod, secondPod, firstPod]) sockets.push(await connect(pod));
@@ -61,7 +61,7 @@ describe('the limit of five connections of a fan over two pods', () => {
       sockets.push(await connect(sixth % 2 ? firstPod : secondPod));
       expect((await sockets[sixth]!.ended).code).toBe(4507);
     }
-    // If only heartbeats closed them, each would take up to a second.
+    // If only heartbeats closed replaced sockets, each close would take up to a second.
     expect(Date.now() - startedAt).toBeLessThan(2000);
     await pause(200);
     expect(sockets.slice(4).map(isOpen)).toEqual([true, true, true, true, true]);
@@ -89,7 +89,7 @@ describe('the limit of five connections of a fan over two pods', () => {
     expect(sockets.filter(isOpen)).toHaveLength(7);
   });
 
-  test('sockets and streams count together: a sixth stream is 429 on both pods, a sixth socket closes the oldest connection', async () => {
+  test('sockets and event streams count together: after five, a new stream is 429 on both pods, a new socket closes the oldest connection', async () => {
     const { connect, stream, token } = await fan();
     const first = await stream(firstPod);
     await first.next('position_update');
@@ -112,13 +112,13 @@ describe('the limit of five connections of a fan over two pods', () => {
     const streams = await Promise.all(Array.from({ length: 20 }, (_, index) => stream(index % 2 ? firstPod : secondPod)));
     const statuses = streams.map(({ response }) => response.status).sort();
     expect(statuses).toEqual([...Array(5).fill(200), ...Array(15).fill(429)]);
-    // A refused stream makes the pods check their listed connections. All of them exist, so the list stays full.
+    // A refused stream makes the pods check their listed connections. All listed connections exist, so the list stays full.
     await pause(300);
     expect((await stream(firstPod)).response.status).toBe(429);
     for (const opened of streams) opened.close();
   });
 
-  test('a closed connection makes room on every pod, and the session names the newest remaining connection', async () => {
+  test('after a connection has closed, a new one is accepted on every pod, and the session names the newest remaining connection', async () => {
     const { connect, stream, session } = await fan();
     const sockets: FanSocket[] = [];
     for (const pod of [firstPod, firstPod, secondPod, secondPod, firstPod]) sockets.push(await connect(pod));
@@ -135,7 +135,7 @@ describe('the limit of five connections of a fan over two pods', () => {
     expect((await session()).websocket_id).toBeNull();
   });
 
-  test('the connections of a pod that has shut down no longer count', async () => {
+  test('the connections of a pod that has shut down do not count towards the limit', async () => {
     const { connect, stream } = await fan();
     const leaving = await serviceFixture({ REDIS_URL: redisUrl() });
     const sockets: FanSocket[] = [];
@@ -153,7 +153,7 @@ describe('the limit of five connections of a fan over two pods', () => {
 describe('the limit of five connections after failures', () => {
   const DEAD = ['dead-1', 'dead-2', 'dead-3', 'dead-4', 'dead-5'];
 
-  test('connections of a killed pod block a new stream only until the pod has been silent for 5 s', async () => {
+  test('connections of a killed pod count towards the limit only until the pod has sent no heartbeat for 5 s', async () => {
     const { matchId, stream, writeDevices } = await fan();
     await writeDevices(DEAD);
     await firstPod.redis.zadd(queueKeys.podBeats(matchId), Date.now() - 4000, 'dead-');
@@ -165,7 +165,7 @@ describe('the limit of five connections after failures', () => {
     opened[0]!.close();
   });
 
-  test('connections of a killed pod are replaced before living connections, also when they are newer', async () => {
+  test('connections of a killed pod are replaced before open connections, even if the open ones are older', async () => {
     const { matchId, connect, session, writeDevices } = await fan();
     const sockets = [await connect(firstPod), await connect(secondPod)];
     await writeDevices([...(await session()).devices!, ...DEAD.slice(0, 3)]);
@@ -176,7 +176,7 @@ describe('the limit of five connections after failures', () => {
     expect((await session()).devices).toHaveLength(5);
   });
 
-  test('listed connections that no longer exist are removed after they caused a refused stream', async () => {
+  test('listed connections that no longer exist are removed after a stream was refused because of them', async () => {
     const { connect, stream, session, writeDevices } = await fan();
     await connect(firstPod);
     const [id] = (await session()).devices!;
@@ -189,7 +189,7 @@ describe('the limit of five connections after failures', () => {
     opened.close();
   });
 
-  test('after a lost hint the next pod heartbeat returns the replaced connection, and the pod closes it', async () => {
+  test('when the publication about a replaced connection is lost, the pod closes the connection after its next heartbeat', async () => {
     const { matchId, user, connect, session } = await fan();
     const socket = await connect(secondPod);
     const [id] = (await session()).devices!;

@@ -25,7 +25,7 @@ describe('while the monolith has not sent the state of a match', () => {
     expect(answer.body).not.toHaveProperty('retry_after_seconds');
   });
 
-  test('internal calls are 204, and control and complete say in a header that the state is needed', async () => {
+  test('internal calls are 204, and the answers of control and complete say in a header that the state is needed', async () => {
     service.monolith.answers = false;
     const matchId = randomUUID();
     const answerOf = async (method: string, path: string, body?: unknown) => {
@@ -41,13 +41,13 @@ describe('while the monolith has not sent the state of a match', () => {
     expect(await answerOf('POST', complete)).toEqual([204, null]);
   });
 
-  test('restore with a later part before part 0 is 409', async () => {
+  test('an internal call `restore` with a later part before part 0 is 409', async () => {
     const answer = await service.internal('PUT', `${base(randomUUID())}/restore`, { generation: 5, part: 1, complete: true });
     expect([answer.status, answer.body.code]).toEqual([409, 'INVALID_STATE']);
   });
 });
 
-test('a request waits for the state: the first request about a match without a waiting room is 404, not 503', async () => {
+test('a request waits until the monolith has sent the state: the first request about a match without a waiting room is 404, not 503', async () => {
   const [fan, matchId] = [randomUUID(), randomUUID()];
   const answers = await Promise.all([
     service.call('POST', `${base(matchId)}/join`, { user: fan }),
@@ -83,7 +83,7 @@ test('connected fans get `delayed` while the state is missing, and close code 45
   expect([entry.status, entry.body.position]).toEqual([201, 1]);
 });
 
-describe('sold-out with remaining sectors', () => {
+describe('the internal call `sold-out` with remaining sectors', () => {
   const sectors = (...names: string[]) =>
     names.map((name, index) => ({ sector_id: randomSector(name), name, available: 5 + index }));
   const ids = new Map<string, string>();
@@ -123,7 +123,7 @@ describe('sold-out with remaining sectors', () => {
     }
   });
 
-  test('a report with a smaller as_of is ignored, also when it would close the line; a report without as_of is applied', async () => {
+  test('a report with a smaller as_of than the last report is ignored, even if it would close the line; a report without as_of is applied', async () => {
     const matchId = await service.match();
     const { token } = await service.join(matchId);
     await report(matchId, ['A', 'B'], 100);
@@ -142,7 +142,7 @@ describe('sold-out with remaining sectors', () => {
   };
 });
 
-test('a join during a restore waits for the last part and is then answered', async () => {
+test('a join while the state of the match is being restored waits for the last part and is then answered', async () => {
   const [matchId, fan] = [randomUUID(), randomUUID()];
   service.monolith.answers = false;
   const joining = service.call('POST', `${base(matchId)}/join`, { user: fan });

@@ -23,7 +23,7 @@ describe('while Redis does not answer', () => {
   });
 
   test.each(['cut', 'silence'] as const)(
-    'with link %s: REST is 503 within two seconds, sockets stay open and get `delayed`, and after the repair all works again',
+    'outage `%s`: REST is 503 within two seconds, sockets stay open and get `delayed`, and after the outage sockets get positions again',
     async (outage) => {
       const matchId = await service.match();
       const { user, token } = await service.join(matchId);
@@ -42,7 +42,7 @@ describe('while Redis does not answer', () => {
       expect(answers.map(({ status, body }) => [status, body.code])).toEqual(Array(5).fill([503, 'DEPENDENCY_UNAVAILABLE']));
       await socket.next('delayed', 5000);
       expect((await service.call('GET', '/health/ready')).body).toEqual({ status: 'down', down: ['redis'] });
-      // A new socket is accepted and gets `delayed` too. Heartbeats are still acknowledged.
+      // During the outage a new socket is accepted and gets `delayed`, and heartbeats are acknowledged.
       const newcomer = service.socket(token);
       await newcomer.next('delayed', 5000);
       newcomer.send({ type: 'heartbeat' });
@@ -67,7 +67,7 @@ describe('while Redis does not answer', () => {
 });
 
 describe('the connection limits of a pod', () => {
-  test('upgrades and streams count towards the rate limit of an address, like other requests', async () => {
+  test('requests for sockets and event streams count towards the rate limit of an IP address, like all requests', async () => {
     const service = await serviceFixture({ RATE_LIMIT_IP_PER_MINUTE: '6' });
     try {
       const { token } = await service.join(await service.match());
@@ -81,7 +81,7 @@ describe('the connection limits of a pod', () => {
     }
   });
 
-  test('a full pod answers upgrades and streams with 503 and Retry-After, and accepts again when a connection has closed', async () => {
+  test('a full pod refuses sockets and event streams with 503 and Retry-After, and accepts a new one when a connection has closed', async () => {
     const service = await serviceFixture({ QUEUE_MAX_CONNECTIONS: '2' });
     try {
       const matchId = await service.match();
@@ -101,7 +101,7 @@ describe('the connection limits of a pod', () => {
     }
   });
 
-  test('streams requested at the same moment do not exceed the limit', async () => {
+  test('event streams requested at the same moment do not exceed the connection limit', async () => {
     const service = await serviceFixture({ QUEUE_MAX_CONNECTIONS: '2' });
     try {
       const matchId = await service.match();
@@ -115,7 +115,7 @@ describe('the connection limits of a pod', () => {
     }
   });
 
-  test('streams whose client disconnects before they start are not counted as open', async () => {
+  test('an event stream whose client disconnects before the start is not counted as open', async () => {
     const server = await createTestRedis();
     const proxy = await TcpProxy.inFrontOf(server.url);
     const service = await serviceFixture({ REDIS_URL: proxy.url });
@@ -139,7 +139,7 @@ describe('the connection limits of a pod', () => {
     }
   });
 
-  test('a draining pod closes all sockets with 4000 and a different retry delay each, and stops within four seconds', async () => {
+  test('a pod that shuts down closes all sockets with 4000, each with a different retry delay, and stops within four seconds', async () => {
     const service = await serviceFixture();
     try {
       const matchId = await service.match();
@@ -159,7 +159,7 @@ describe('the connection limits of a pod', () => {
       expect(new Set(delays).size).toBeGreaterThan(25);
       await stopped;
       expect(performance.now() - startedAt).toBeLessThan(4000);
-      // All queue entries are kept; other pods serve them.
+      // All queue entries are kept, so the fans can reconnect to other pods.
       expect(await service.redis.zcard(`queue:{${matchId}}`)).toBe(30);
     } finally {
       await service.close();
@@ -168,7 +168,7 @@ describe('the connection limits of a pod', () => {
 });
 
 describe('two pods', () => {
-  test('a fan with devices on both pods gets the same messages on both', async () => {
+  test('a fan with one device on each pod gets the same messages on each device', async () => {
     const server = await createTestRedis();
     const [firstPod, secondPod] = [
       await serviceFixture({ REDIS_URL: server.url }),

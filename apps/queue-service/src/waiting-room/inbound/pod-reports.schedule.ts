@@ -27,7 +27,10 @@ export class PodReportsSchedule implements OnApplicationBootstrap, OnModuleDestr
     );
   }
 
-  /** Runs before FanUpdatesSchedule closes all connections. Those are not reported one by one: their fans reconnect to other pods. */
+  /**
+   * Runs before FanUpdatesSchedule closes all connections. The connections closed then are not reported one by one: their fans
+   * reconnect to other pods.
+   */
   async onModuleDestroy(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
     await Promise.allSettled([this.presence.reportClosed(), this.deviceList.removePod()]);

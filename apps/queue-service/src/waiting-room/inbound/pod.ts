@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** The id of this pod, and ids for its connections: the pod's id and a number. Device lists in fans' sessions contain them. */
+/** Gives this pod an id, and each of its connections an id made of the pod's id and a number. Redis lists these ids per fan. */
 export class Pod {
   readonly id = `${randomBytes(4).toString('hex')}-`;
   private devices = 0;

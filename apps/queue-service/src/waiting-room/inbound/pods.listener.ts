@@ -11,7 +11,7 @@ import { PresenceReports } from '../application/presence-reports.ts';
 import { FanUpdates } from '../application/fan-updates.ts';
 import { nowMs } from './pod.ts';
 
-/** The fields of a published message that this listener reads: the match, and the fan or devices if it names them. */
+/** The fields of a published message that this listener reads: the match, and the fans or connections if the message names them. */
 const hint = z.object({
   event: z.string().optional(),
   match_id: z.string(),
@@ -23,14 +23,17 @@ const hint = z.object({
   kind: z.string().optional(),
 });
 
-/** After a departure fans near the front get their new position within this time. A hundred departures in a second cause ten updates. */
+/**
+ * When a fan has left the line, fans near the front get their new position after this delay. A hundred departures in a second
+ * cause ten updates.
+ */
 const UPDATE_DELAY_MS = 100;
 /** How often the subscriber pings Redis. Without pings a connection that only listens would not notice that it is dead. */
 const PING_INTERVAL_MS = 5000;
 
 /**
- * Receives published messages about changes of a line, by any pod. A message is only a hint: the data for fans is then read from
- * Redis. Messages get lost while the subscriber reconnects; the next regular update makes up for them.
+ * Receives the messages that any pod publishes about changes of a line. A message is only a hint: the data for fans is then read from
+ * Redis. Messages that are lost while the subscriber reconnects do no harm: the next regular update reads the same data.
  */
 @Injectable()
 export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
@@ -63,7 +66,7 @@ export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
   private async receive(text: string): Promise<void> {
     try {
       const { event, match_id, user_id, user_ids, device_ids, kind } = hint.parse(JSON.parse(text));
-      // This event is for the monolith only.
+      // `queue.state_needed` asks the monolith for the state of a match; pods have nothing to do.
       if (event === 'queue.state_needed') return;
       if (kind === 'queue') this.awaitState.changed(match_id);
       if (user_id && device_ids) {

@@ -5,7 +5,7 @@ import { Links, Receipts, type QueueEntry } from '../application/ports.ts';
 import type { PositionAnswer } from './queue.schemas.ts';
 import { QueueConfig } from './queue-config.ts';
 
-/** Builds the answer of join and position from a queue entry. */
+/** Builds the answer to the requests `join` and `position` from a queue entry. */
 @Injectable()
 export class PositionAnswers {
   constructor(

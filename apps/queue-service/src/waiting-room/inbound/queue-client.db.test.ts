@@ -10,7 +10,10 @@ afterAll(() => service.close());
 const connections: QueueConnection[] = [];
 afterEach(() => connections.splice(0).forEach((connection) => connection.stop()));
 
-/** Connects the client of libs/queue-client to the running service, for a new fan in a new match. Records messages and ends. */
+/**
+ * Connects a QueueConnection to the running service, for a new fan in a new match. Records its messages and the reasons of its
+ * end.
+ */
 async function client(environment: ClientEnvironment = {}) {
   const matchId = await service.match();
   const { user, token } = await service.join(matchId);
@@ -75,7 +78,7 @@ test('QueueConnection receives the position by polling when sockets and streams 
   expect(received.at(-1)).toMatchObject({ type: 'position_update', position: 1, total: 1 });
 });
 
-test('QueueConnection reconnects after its socket closed and receives the current position', async () => {
+test('QueueConnection reconnects after its socket has closed, and then receives the current position', async () => {
   let sockets = 0;
   const { received, until } = await client({
     openWebSocket: (url) => {
@@ -89,7 +92,7 @@ test('QueueConnection reconnects after its socket closed and receives the curren
   expect(received.every(({ type }) => type === 'position_update')).toBe(true);
 });
 
-test('QueueConnection ends with `left` when the fan leaves on another device', async () => {
+test('QueueConnection ends with `left` when the fan leaves the line on another device', async () => {
   const { matchId, user, received, ends, until } = await client();
   await until(() => received.length > 0);
   await service.call('DELETE', `/api/v1/queue/${matchId}`, { user });
@@ -97,7 +100,7 @@ test('QueueConnection ends with `left` when the fan leaves on another device', a
   expect(ends).toEqual(['left']);
 });
 
-test('QueueConnection ends with `rejoin` after a loss of Redis', async () => {
+test('QueueConnection ends with `rejoin` (the fan must join again) after Redis has lost all data', async () => {
   const { received, ends, until } = await client();
   await until(() => received.length > 0);
   await service.redis.flushdb();

@@ -1,4 +1,7 @@
-/** Longest interval between regular updates. After a lost hint a fan gets the new state within this time. */
+/**
+ * Longest interval between regular updates of fans. If the publication of a change is lost, a fan gets the new state within this
+ * time.
+ */
 const MAX_RUN_INTERVAL_MS = 1000;
 
 /** The settings of the waiting room, in the units that the code uses. */

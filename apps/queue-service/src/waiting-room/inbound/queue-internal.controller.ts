@@ -19,7 +19,7 @@ import { completeRequest, matchParameter, userParameter } from './queue.schemas.
 
 const REPEATABLE = 'internal: repeating it changes nothing';
 
-/** Calls of the monolith to the waiting room. The ingress does not route them. */
+/** The internal endpoints that the monolith calls to control the waiting room. The ingress does not route requests to them. */
 @ApiTags('internal')
 @Controller('api/v1/queue/:match_id')
 export class QueueInternalController {

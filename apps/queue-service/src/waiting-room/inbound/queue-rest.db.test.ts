@@ -22,7 +22,7 @@ async function readUntil<T>(read: () => Promise<T>, isDone: (value: T) => boolea
 }
 
 describe('joining', () => {
-  test('join is 201 with all fields of the contract; a second join is 200 with the same answer', async () => {
+  test('the first join is 201 with all fields of `positionAnswer`; a second join is 200 with the same answer', async () => {
     const matchId = await service.match();
     const user = randomUUID();
     const first = await service.call('POST', `/api/v1/queue/${matchId}/join`, { user });
@@ -40,7 +40,7 @@ describe('joining', () => {
     expect([again.status, again.body]).toEqual([200, first.body]);
   });
 
-  test('a single fan has a turn within a second, with session token, end of the window and checkout URL', async () => {
+  test('the only fan in line has a turn within a second of joining, with session token, end of the window and checkout URL', async () => {
     const matchId = await service.match({});
     const { user } = await service.join(matchId);
     const { body } = await readUntil(
@@ -57,11 +57,11 @@ describe('joining', () => {
     expect(Date.parse(String(body.purchase_window_expires_at)) - Date.now()).toBeGreaterThan(1_190_000);
   });
 
-  test('a fan whose pod dies right after the join gets a turn within a second from another pod, also in an idle match', async () => {
+  test('a fan whose pod dies right after the join gets a turn within a second from another pod, even in a match that was idle', async () => {
     const settings = { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000 };
     const other = new RedisWaitingLines(service.redis, settings);
     const matchId = await service.match({});
-    // At different moments of the pause in which pods skip an idle match.
+    // Each join comes at a different moment of the pause in which pods skip an idle match (IDLE_PAUSE_MS).
     for (const restMs of [900, 700, 800]) {
       await pause(restMs);
       const user = randomUUID();
@@ -100,7 +100,7 @@ describe('joining', () => {
     expect([answer.status, answer.body.code]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
-  test('join: an invalid match id is 400, no caller is 401, and upper-case ids are accepted', async () => {
+  test('join with an invalid match id is 400, without a signed-in user 401, and ids in upper case are accepted', async () => {
     const matchId = await service.match();
     const user = randomUUID();
     expect((await service.call('POST', '/api/v1/queue/nonsense/join', { user })).status).toBe(400);
@@ -111,7 +111,7 @@ describe('joining', () => {
 });
 
 describe('position', () => {
-  test('position is 404 for a fan who was never in line or has left; fans behind a leaver move up', async () => {
+  test('position is 404 for a fan who was never in line or has left; fans behind a fan who leaves move up', async () => {
     const matchId = await service.match();
     const [first, second] = [await service.join(matchId), await service.join(matchId)];
     expect((await position(matchId, randomUUID())).status).toBe(404);
@@ -123,7 +123,7 @@ describe('position', () => {
     expect((await service.call('DELETE', `/api/v1/queue/${randomUUID()}`, { user: first.user })).status).toBe(204);
   });
 
-  test('in a paused queue join and position give the reason, and join gives no estimate', async () => {
+  test('in a paused queue the answers of join and position give the reason of the pause, and join gives no estimated wait', async () => {
     const matchId = await service.match({ status: 'paused', reason: 'floodlights' });
     const { user, entry } = await service.join(matchId);
     expect(entry).toMatchObject({ status: 'waiting', paused: true, reason: 'floodlights', estimated_wait_minutes: null });
@@ -141,7 +141,7 @@ describe('position', () => {
       async (matchId: string) => service.internal('PUT', `/api/v1/queue/${matchId}/control`, { status: 'closed' }),
       { status: 'closed', reason: 'closed' },
     ],
-  ])('position after the end of the turn is %s with position null', async (_end, end, expected) => {
+  ])('the request `position` after the end of the turn gives the status %s and position null', async (_end, end, expected) => {
     const matchId = await service.match({});
     const { user } = await service.join(matchId);
     await readUntil(
@@ -158,7 +158,7 @@ describe('position', () => {
 });
 
 describe('status and internal calls', () => {
-  test('status is public for the line; only internal calls see open windows and turn counts', async () => {
+  test('status and length of the line are public; only internal calls get open windows and numbers of turns', async () => {
     const matchId = await service.match({ max_open_windows: 1, processing_rate: 120 });
     const { user } = await service.join(matchId);
     await service.join(matchId);
@@ -178,7 +178,7 @@ describe('status and internal calls', () => {
     ['POST', 'sold-out', { remaining_sectors: [] }],
     ['PUT', 'control', { status: 'paused' }],
     ['POST', `windows/${randomUUID()}/complete`, undefined],
-  ])('%s %s without the secret, or with a wrong one, is 401', async (method, path, body) => {
+  ])('internal call %s %s without the internal secret, or with a wrong secret, is 401', async (method, path, body) => {
     const matchId = await service.match();
     for (const headers of [{}, { 'x-internal-auth': 'development-internal-auth-secret-001' }, { 'x-internal-auth': '' }]) {
       const answer = await service.call(method, `/api/v1/queue/${matchId}/${path}`, {
@@ -192,7 +192,7 @@ describe('status and internal calls', () => {
     expect((await service.internal(method, `/api/v1/queue/${matchId}/${path}`, body)).status).toBe(204);
   });
 
-  test('sold-out and complete for a match without a queue are 204', async () => {
+  test('the internal calls `sold-out` and `complete` for a match without a queue are 204', async () => {
     expect((await service.internal('POST', `/api/v1/queue/${randomUUID()}/sold-out`, { remaining_sectors: [] })).status).toBe(
       204,
     );
@@ -206,12 +206,12 @@ describe('status and internal calls', () => {
     ['a fraction of a window', { max_open_windows: 1.5 }],
     ['an unknown field', { rate: 3 }],
     ['an invalid time', { opens_at: 'tomorrow' }],
-  ])('control with %s is 400', async (_what, body) => {
+  ])('the internal call `control` with %s is 400', async (_what, body) => {
     const answer = await service.internal('PUT', `/api/v1/queue/${await service.match()}/control`, body);
     expect([answer.status, answer.body.code]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
-  test('the next fan is admitted within a second of a completed purchase', async () => {
+  test('the next fan gets a turn within a second after a purchase is completed', async () => {
     const matchId = await service.match({ max_open_windows: 1, processing_rate: 60_000 });
     const [first, second] = [await service.join(matchId), await service.join(matchId)];
     await readUntil(

@@ -11,7 +11,7 @@ import { WaitingLines } from '../application/ports.ts';
 import { QueueConfig } from './queue-config.ts';
 import { matchParameter } from './queue.schemas.ts';
 
-/** The public status of a line. */
+/** The endpoint for the public status of a line. */
 @ApiTags('waiting room')
 @Controller('api/v1/queue/:match_id')
 export class QueueStatusController {
@@ -39,7 +39,7 @@ export class QueueStatusController {
       status,
       total,
       processing_rate: processingRate,
-      // The wait of a fan who would join now.
+      // The estimated wait of a fan who joins at the end of the line now.
       estimated_wait_minutes: estimateWait(queue, total + 1, this.config.purchaseWindowMs)?.minutes ?? null,
       ...(isInternal ? { open_windows: openWindows, granted, completed, expired } : {}),
     };

@@ -12,7 +12,7 @@ import { AdmissionSchedule } from './admission.schedule.ts';
 import { PositionAnswers } from './position-answers.ts';
 import { joinRequest, matchParameter, positionAnswer, type PositionAnswer } from './queue.schemas.ts';
 
-/** The requests of a fan to the waiting room. */
+/** The endpoints for a fan: join a line, read the position, leave. */
 @ApiTags('waiting room')
 @Controller('api/v1/queue/:match_id')
 export class QueueController {

@@ -2,10 +2,12 @@ import { z } from 'zod';
 
 const id = (description: string) => z.guid().toLowerCase().meta({ description });
 
+/** The path parameter `match_id`, a UUID. */
 export const matchParameter = id('The match');
+/** The path parameter `user_id`, a UUID. */
 export const userParameter = id('The fan');
 
-/** The body is optional. */
+/** The optional body of a join. */
 export const joinRequest = z
   .strictObject({
     receipt: z
@@ -16,9 +18,13 @@ export const joinRequest = z
   })
   .optional();
 
-/** With `session_token` a late repetition of the call cannot end a later window of the same fan. */
+/**
+ * The optional body of the call that completes a window. With `session_token` a late repetition cannot end a later window of the
+ * same fan.
+ */
 export const completeRequest = z.strictObject({ session_token: z.string().max(100).optional() }).optional();
 
+/** The answer to the requests `join` and `position`. */
 export const positionAnswer = z
   .object({
     position: z
@@ -41,4 +47,5 @@ export const positionAnswer = z
     checkout_url: z.string().optional(),
   })
   .meta({ id: 'QueuePlace' });
+/** The answer to the requests `join` and `position`, as parsed by `positionAnswer`. */
 export type PositionAnswer = z.infer<typeof positionAnswer>;

@@ -23,19 +23,22 @@ const codes = {
 export class SocketDevice extends Device {
   private messages: MessageRateLimiter | undefined;
   private pings: MessageRateLimiter | undefined;
-  /** Set after a direct write that the kernel took only in part: from then on all messages go through the stream. */
+  /** Set when the kernel took only a part of a direct write: from then on all messages go through the stream. */
   private usesStream = false;
 
   constructor(
     override readonly id: string,
     readonly socket: WebSocket,
-    /** When the client last sent a message, ping or pong. Monotonic. */
+    /** When the client last sent a message, ping or pong, in monotonic milliseconds. */
     public lastReceivedAtMs: number,
   ) {
     super();
   }
 
-  /** False when the client exceeds the rate limit. A limiter is created at the first message, because most clients send none for a long time. */
+  /**
+   * False when the client exceeds the rate limit. A limiter is created at the first message, because most clients send none for a
+   * long time.
+   */
   mayReceive(kind: 'message' | 'ping', nowMs: number): boolean {
     const limiter = kind === 'message' ? (this.messages ??= new MessageRateLimiter()) : (this.pings ??= new MessageRateLimiter());
     return limiter.take(nowMs);
@@ -79,5 +82,5 @@ export class SocketDevice extends Device {
 }
 
 function ignore(): void {
-  // After a failed send the socket's close event follows, which does the rest.
+  // After a failed send the socket's 'close' event follows. Its handler removes the connection.
 }

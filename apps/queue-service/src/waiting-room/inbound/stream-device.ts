@@ -5,7 +5,7 @@ import { Device, type DisconnectReason } from '../application/device.ts';
 const SLOW_CLIENT_BYTES = 64 * 1024;
 /** Above this much unsent data a client is disconnected, so that it cannot fill the server's memory. */
 const MAX_UNSENT_BYTES = 256 * 1024;
-/** How long a browser waits before it reconnects. */
+/** How long a browser waits before it opens a closed stream again. */
 const RETRY_MS = 3000;
 
 /** One event stream of a fan: unnamed events, the same JSON as on a socket. */
@@ -61,7 +61,7 @@ export class OpenStreams {
     this.devices.delete(device);
   }
 
-  /** Called every 15 seconds. */
+  /** Sends a keep-alive comment on every stream. Called every 15 seconds. */
   sendKeepAlives(): void {
     for (const device of this.devices) device.sendKeepAlive();
   }

@@ -4,7 +4,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { SocketDevice } from './socket-device.ts';
 import { textFrame } from './text-frame.ts';
 
-test('textFrame gives a frame that a client decodes to the same text, for every header length and for non-ASCII text', async () => {
+test('textFrame returns a WebSocket frame that a client decodes to the same text, for every header length and for non-ASCII text', async () => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
   await once(server, 'listening');
   const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -26,7 +26,7 @@ test('textFrame gives a frame that a client decodes to the same text, for every 
     'č'.repeat(40_000),
   ];
   const device = new SocketDevice('d', socket, 0);
-  // Frames of the device and frames of ws alternate on one connection.
+  // On one connection, frames built by textFrame and frames built by the library `ws` alternate.
   for (const text of texts) {
     device.send(text, 'required');
     socket.send(text);

@@ -14,21 +14,22 @@ interface PendingUpgrade {
   readonly head: Buffer;
 }
 
-/** Above this size ws itself closes with 1009. The gateway checks the limit of 4,096 bytes and closes with a specific code. */
+/** For a larger message `ws` itself closes with 1009. The gateway checks the limit of 4,096 bytes and closes with a specific code. */
 const MAX_PAYLOAD_BYTES = 64 * 1024;
 const MAX_FRAGMENTS = 16;
 /**
- * Most network chunks of one incomplete message. 64 KB in the smallest IPv4 packets are 122 chunks. Without the limit a client that
- * sends byte by byte could use 13 MB per socket, because each chunk costs some hundred bytes until the message is complete.
+ * The largest number of network chunks of one incomplete message. 64 KB in the smallest IPv4 packets are 122 chunks. Without the
+ * limit a client that sends single bytes could use 13 MB per socket: each chunk costs some hundred bytes until the message is
+ * complete.
  */
 const MAX_BUFFERED_CHUNKS = 256;
-/** How long a client has to answer our close before its socket is destroyed. */
+/** How long a client may take to answer our close frame before its socket is destroyed. */
 const CLOSE_TIMEOUT_MS = 3000;
 
 /**
  * A thin WebSocket adapter of Nest over `ws`. An upgrade first goes through Fastify as an ordinary request, so that rate limits,
  * trusted proxies, request ids and problem+json work as for all requests. Accepted upgrades are passed to `ws`. The gateway
- * handles messages itself with handlers shared by all sockets: no closures per connection, no compression.
+ * handles messages itself with handlers shared by all sockets, which saves closures per connection. Compression is off.
  */
 export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSocket, { path?: string }> {
   private readonly pending = new WeakMap<IncomingMessage, PendingUpgrade>();
@@ -44,7 +45,7 @@ export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSock
       WebSocket: FanSocket,
       noServer: true,
       perMessageDeflate: false,
-      // The gateway answers pings. ws would create a closure for each socket.
+      // FanGateway answers pings; `ws` would create a closure for each socket.
       autoPong: false,
       clientTracking: false,
       maxPayload: MAX_PAYLOAD_BYTES,
@@ -61,7 +62,7 @@ export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSock
       config: { access: 'public' },
       handler: (request, reply) => this.accept(sockets, request, reply),
     });
-    // Other upgrades, such as the offer of HTTP/2 that curl sends, are handled as ordinary requests.
+    // Requests for an upgrade to something else, such as curl's offer of HTTP/2, are handled as ordinary requests.
     this.server.shouldUpgradeCallback = (request) => request.headers.upgrade?.toLowerCase() === 'websocket';
     this.server.on('upgrade', this.route);
     return sockets;
@@ -110,6 +111,7 @@ export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSock
   }
 }
 
+/** Throws 503 with Retry-After when the pod shuts down or has as many connections as it may hold. */
 export function refuseWhenFull(budget: ConnectionBudget): void {
   if (budget.isDraining) throw new RequestRefused('SHUTTING_DOWN', { headers: jitteredRetryAfter() });
   if (budget.isFull) {

@@ -4,7 +4,10 @@ import type { Metrics } from '#platform/health/metrics';
 import type { LineMovement, WaitingLines } from '../application/ports.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
 
-/** Metrics for operators and the autoscaler. The gauges of lines are read from Redis at each scrape and are equal on all pods. */
+/**
+ * The metrics of the waiting room, for operators and the autoscaler. The gauges of lines are read from Redis at each scrape, so
+ * all pods report the same values.
+ */
 export class WaitingRoomMetrics {
   readonly turnsGranted: Counter;
 
@@ -40,7 +43,7 @@ export class WaitingRoomMetrics {
           for (const [match_id, queue] of await readAll()) this.set({ match_id }, valueOf(queue));
         },
       });
-    // One read serves both gauges of a scrape.
+    // The gauges `queue_waiting` and `queue_open_windows` share one read of a scrape.
     let reading: Promise<[string, QueueState][]> | undefined;
     const readAll = () => {
       reading ??= readQueues(lines).finally(() => (reading = undefined));
@@ -51,7 +54,10 @@ export class WaitingRoomMetrics {
   }
 }
 
-/** Empty while Redis is down: a scrape must not fail then, and the gauges keep their last values. */
+/**
+ * Reads the queues of all matches. Returns none while Redis is down: the scrape must not fail, and the gauges keep their last
+ * values.
+ */
 async function readQueues(lines: WaitingLines & LineMovement): Promise<[string, QueueState][]> {
   const matches = await lines.matches().catch(() => []);
   const queues = await Promise.all(

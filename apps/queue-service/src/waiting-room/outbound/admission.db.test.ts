@@ -19,24 +19,29 @@ async function setBucket(matchId: string, tokens: number, msAgo: number): Promis
 
 describe('the token bucket of admission', () => {
   test.each([
-    ['when the sale opens it is full: one second of the rate', { processingRate: 600 }, undefined, 10],
-    ['with a slow rate it opens with one token', { processingRate: 6 }, undefined, 1],
+    ['when the sale opens, the bucket is full: it holds the turns of one second', { processingRate: 600 }, undefined, 10],
+    ['with a rate below one turn a second the bucket holds one token when the sale opens', { processingRate: 6 }, undefined, 1],
     ['a fraction of a token grants no turn', { processingRate: 90 }, undefined, 1],
     ['half a second at 600 a minute gives 5 tokens', { processingRate: 600 }, [0, 500], 5],
-    ['it never holds more than one second of the rate', { processingRate: 600 }, [0, 60_000], 10],
-    ['new tokens are added to the remaining ones', { processingRate: 600 }, [3, 200], 5],
+    ['the bucket never holds more than the turns of one second', { processingRate: 600 }, [0, 60_000], 10],
+    ['new tokens are added to the remaining tokens', { processingRate: 600 }, [3, 200], 5],
     ['ten seconds at 6 a minute give 1 token', { processingRate: 6 }, [0, 10_050], 1],
     ['nine seconds at 6 a minute give no token', { processingRate: 6 }, [0, 9000], 0],
     ['0.3 and 0.7 tokens are one token', { processingRate: 60 }, [0.3, 700], 1],
-    ['after the clock was set back it keeps its tokens and gets no new ones', { processingRate: 600 }, [4, -3_600_000], 4],
-  ] as const)('%s', async (_fact, change, bucket, granted) => {
+    [
+      'after the clock was set back the bucket keeps its tokens and gets no new tokens',
+      { processingRate: 600 },
+      [4, -3_600_000],
+      4,
+    ],
+  ] as const)('the number of tokens limits the turns granted: %s', async (_fact, change, bucket, granted) => {
     const matchId = await fixture.match(change);
     await joinFans(matchId, 15);
     if (bucket) await setBucket(matchId, bucket[0], bucket[1]);
     expect((await fixture.lines.admit(matchId, 50)).granted).toBe(granted);
   });
 
-  test('it fills while the queue is paused, but no turn is granted', async () => {
+  test('the bucket fills while the queue is paused, but no turn is granted', async () => {
     const matchId = await fixture.match({ processingRate: 600 });
     await joinFans(matchId, 15);
     await setBucket(matchId, 0, 0);
@@ -49,7 +54,7 @@ describe('the token bucket of admission', () => {
     expect(granted).toBeLessThan(10);
   });
 
-  test('after a change of the rate it keeps its tokens, at most the new capacity', async () => {
+  test('after a change of the rate the bucket keeps its tokens, at most its new capacity', async () => {
     const matchId = await fixture.match({ processingRate: 600 });
     await joinFans(matchId, 15);
     await setBucket(matchId, 8, 0);
@@ -59,13 +64,13 @@ describe('the token bucket of admission', () => {
     expect(Number(await fixture.redis.hget(queueKeys.meta(matchId), 'tokens'))).toBe(2);
   });
 
-  test('for two seconds at 300 a minute it grants one full bucket and then 5 a second', async () => {
+  test('in two seconds at 300 turns a minute, the turns of one full bucket and then 5 a second are granted', async () => {
     const matchId = await fixture.match({ processingRate: 300 });
     await joinFans(matchId, 40);
     let granted = 0;
     const startedAt = Date.now();
     let lastAt = startedAt;
-    // Time for which the bucket was full, because a busy machine did not call `admit` for more than a second.
+    // The time for which the bucket was full, because a busy machine did not call `admit` for more than a second.
     let overflowMs = 0;
     while (Date.now() - startedAt < 2000) {
       overflowMs += Math.max(0, Date.now() - lastAt - 950);
@@ -89,7 +94,7 @@ describe('the limits of admission', () => {
     expect((await fixture.redis.hkeys(queueKeys.windows(matchId))).sort()).toEqual(users.slice(0, 5).sort());
   });
 
-  test('two pods that admit at the same time with max_open_windows 20 never open more than 20 windows', async () => {
+  test('two pods that grant turns at the same time with max_open_windows 20 never open more than 20 windows', async () => {
     const matchId = await fixture.match({ processingRate: 1_000_000, maxOpenWindows: 20 });
     await joinFans(matchId, 200);
     const pods = [fixture.pod(), fixture.pod()];
@@ -100,7 +105,7 @@ describe('the limits of admission', () => {
           await pod.admit(matchId, 7);
           const open = await fixture.redis.hkeys(queueKeys.windows(matchId));
           maxOpen = Math.max(maxOpen, open.length);
-          // Windows are completed all the time, so that the limit is reached again and again.
+          // Windows are completed all the time, so that windows become free and the limit is reached many times.
           for (const user of open.slice(0, 3)) await pod.completeWindow(matchId, user);
         }
       }),
@@ -109,7 +114,7 @@ describe('the limits of admission', () => {
     expect((await fixture.lines.readQueue(matchId))!.completed).toBeGreaterThan(50);
   });
 
-  test('negative control: counting and granting in two separate steps opens more than 20 windows', async () => {
+  test('negative control: counting windows and granting turns in two separate steps opens more than 20 windows', async () => {
     const matchId = await fixture.match({ processingRate: 1_000_000, maxOpenWindows: 20 });
     await joinFans(matchId, 200);
     const grantInTwoSteps = async () => {
@@ -128,7 +133,7 @@ describe('the limits of admission', () => {
     ['useful_windows 0 grants no turn', { usefulWindows: 0 }, 0],
     ['useful_windows above max_open_windows has no effect', { usefulWindows: 50, maxOpenWindows: 4 }, 4],
     ['max_open_windows 0 grants no turn', { maxOpenWindows: 0 }, 0],
-  ])('%s', async (_fact, change, granted) => {
+  ])('the smaller of max_open_windows and useful_windows limits the turns: %s', async (_fact, change, granted) => {
     const matchId = await fixture.match({ processingRate: 60_000, ...change });
     await joinFans(matchId, 10);
     expect((await fixture.lines.admit(matchId, 50)).granted).toBe(granted);
@@ -143,7 +148,7 @@ describe('the limits of admission', () => {
 });
 
 describe('a granted turn', () => {
-  test('has its session token and end in the hash, and joining again returns the same', async () => {
+  test('has its session token and end in the hash of windows, and joining again returns the same turn', async () => {
     const matchId = await fixture.match();
     const [me] = (await joinFans(matchId, 1)) as [string];
     await fixture.lines.admit(matchId, 5);
@@ -153,18 +158,18 @@ describe('a granted turn', () => {
     const again = await fixture.lines.join(matchId, me);
     if (again.kind !== 'kept') throw new Error('not kept');
     expect(again.entry.state).toEqual({ kind: 'granted', expiresAt: window.expires_at, sessionToken: window.session_token });
-    // The session outlives the turn, so that the fan can still learn of its end.
+    // The fan's session lives longer than the turn, so that the fan can still read that the turn has ended.
     expect(await fixture.redis.ttl(queueKeys.session(me, matchId))).toBeGreaterThan(60);
   });
 
-  test('ends on Redis time without connected fans; the next fan is admitted, and joining again goes to the end of the line', async () => {
+  test('ends on the clock of Redis without connected fans; the next fan gets a turn, and joining again goes to the end of the line', async () => {
     const pod = fixture.pod({ purchaseWindowMs: 200 });
     const matchId = await fixture.match({ processingRate: 60_000, maxOpenWindows: 1 });
     const [first, second, third] = (await joinFans(matchId, 3)) as [string, string, string];
     await pod.admit(matchId, 5);
     expect(await pod.endWindows(matchId, 10)).toBe(0);
     await pause(250);
-    // The window counts as ended before endWindows has run.
+    // An expired window counts as ended even before endWindows has run.
     expect((await pod.pollEntry(matchId, first))?.state).toEqual({ kind: 'over', status: 'expired' });
     expect(await pod.endWindows(matchId, 10)).toBe(1);
     expect((await pod.admit(matchId, 5)).granted).toBe(1);
@@ -174,7 +179,7 @@ describe('a granted turn', () => {
     expect((await pod.pollEntry(matchId, third))?.state).toEqual({ kind: 'waiting', position: 1 });
   });
 
-  test('completeWindow ends it once, and a late call with an earlier session token does not end a newer window', async () => {
+  test('is ended by completeWindow once, and a late call with an earlier session token does not end a newer window', async () => {
     const matchId = await fixture.match({ processingRate: 60_000 });
     const [me] = (await joinFans(matchId, 1)) as [string];
     await fixture.lines.admit(matchId, 5);
@@ -189,7 +194,7 @@ describe('a granted turn', () => {
     expect((await fixture.lines.pollEntry(matchId, me))?.state.kind).toBe('granted');
   });
 
-  test('ends when the fan leaves, and another fan is admitted', async () => {
+  test('ends when the fan leaves, and another fan gets a turn', async () => {
     const matchId = await fixture.match({ processingRate: 60_000, maxOpenWindows: 1 });
     const [first, second] = (await joinFans(matchId, 2)) as [string, string];
     await fixture.lines.admit(matchId, 5);
@@ -199,7 +204,7 @@ describe('a granted turn', () => {
     expect((await fixture.lines.pollEntry(matchId, second))?.state.kind).toBe('granted');
   });
 
-  test('its length is measured for the estimates', async () => {
+  test('has its length measured when it ends, for the estimated waits', async () => {
     const matchId = await fixture.match({ processingRate: 60_000 });
     const [me] = (await joinFans(matchId, 1)) as [string];
     await fixture.lines.admit(matchId, 5);
@@ -211,14 +216,14 @@ describe('a granted turn', () => {
     expect([measured!.windows, measured!.varianceS2]).toEqual([1, 0]);
   });
 
-  test('mean and variance of several windows are measured correctly', async () => {
+  test('mean and variance of the length of several windows are measured correctly', async () => {
     const matchId = await fixture.match({ processingRate: 60_000 });
     const minutes = [1, 3, 5, 7];
     const users = await joinFans(matchId, minutes.length);
     await fixture.lines.admit(matchId, 5);
     for (const [index, user] of users.entries()) {
       const window = JSON.parse((await fixture.redis.hget(queueKeys.windows(matchId), user))!) as Record<string, unknown>;
-      // Moves the grant back by `minutes`.
+      // Set the time at which the turn was granted back by `minutes`.
       const text = JSON.stringify({ ...window, granted_at_ms: Date.now() - minutes[index]! * 60_000 });
       await fixture.redis.hset(queueKeys.windows(matchId), user, text);
       await fixture.lines.completeWindow(matchId, user);

@@ -34,7 +34,7 @@ describe('a scheduled queue', () => {
     expect((await fixture.lines.admit(matchId, 5)).granted).toBe(1);
   });
 
-  test('opens also in the regular run, without a request', async () => {
+  test('opens at opens_at by a regular run of AdvanceLine, without a request', async () => {
     const matchId = await fixture.restoredMatch();
     await fixture.lines.change(matchId, { status: 'scheduled', opensAt: new Date(Date.now() + 100).toISOString() });
     await pause(150);
@@ -42,7 +42,7 @@ describe('a scheduled queue', () => {
     expect(await fixture.redis.hget(queueKeys.meta(matchId), 'status')).toBe('active');
   });
 
-  test('a match reported as without a waiting room has no queue', async () => {
+  test('does not exist for a match that the monolith has reported as a match without a waiting room', async () => {
     const matchId = await fixture.matchWithoutQueue();
     expect(await fixture.lines.join(matchId, randomUUID())).toEqual({ kind: 'unknown' });
     expect(await fixture.lines.readQueue(matchId)).toBeUndefined();
@@ -111,7 +111,7 @@ describe('closing a queue', () => {
     expect(await fixture.lines.readQueue(matchId)).toMatchObject({ granted: 1, expired: 1, completed: 0 });
   });
 
-  test('as sold out ends all entries of the line, but an open window stays until it is used', async () => {
+  test('as sold out ends all entries of the line, but an open window stays until it is completed', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder, waiting] = await threeFans(matchId);
     await fixture.lines.reportRemaining(matchId, []);
@@ -124,7 +124,7 @@ describe('closing a queue', () => {
     expect(await stateOf(matchId, holder)).toEqual({ kind: 'over', status: 'completed' });
   });
 
-  test('that was sold out before ends the open windows too', async () => {
+  test('that is already closed as sold out ends the open windows', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder] = await threeFans(matchId);
     await fixture.lines.reportRemaining(matchId, []);
@@ -134,7 +134,7 @@ describe('closing a queue', () => {
     expect((await fixture.lines.readQueue(matchId))!.closedReason).toBe('closed');
   });
 
-  test('and opening it again makes an empty line; a fan who joins again before the drain keeps the new entry', async () => {
+  test('and opening it again makes an empty line; a fan who joins before drainClosed has run keeps the new entry', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder, waiting] = await threeFans(matchId);
     const oldToken = (await fixture.lines.pollEntry(matchId, waiting))!.queueToken!;
@@ -149,7 +149,7 @@ describe('closing a queue', () => {
     expect((await fixture.lines.readToken(oldToken))?.entry.state).toEqual(closed);
   });
 
-  test('twice before the first drain: the first line is drained before the second line is closed', async () => {
+  test('twice before drainClosed has run: fans of the first line get their final state before the second line is closed', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const changes = new ChangeQueue(fixture.lines, fixture.lines);
     await threeFans(matchId);
@@ -163,13 +163,13 @@ describe('closing a queue', () => {
     expect(await stateOf(matchId, waiting)).toEqual(closed);
   });
 
-  test('and opening it again clears the remaining sectors; only a changed set of sectors raises the revision', async () => {
+  test('and opening it again clears the remaining sectors; only a changed set of sectors raises the revision of the queue', async () => {
     const matchId = await fixture.match();
     const sectors = [{ sectorId: randomUUID(), name: 'Sjever "A"', available: 3 }];
     await fixture.lines.reportRemaining(matchId, sectors);
     expect((await fixture.lines.readQueue(matchId))!.remainingSectors).toEqual(sectors);
     const { revision } = (await fixture.lines.readQueue(matchId))!;
-    // The revision makes all fans get a message at once. A changed number does not raise it, because numbers change every second.
+    // A new revision makes pods send all fans a message at once. Changed numbers of seats do not raise it: they change every second.
     await fixture.lines.reportRemaining(
       matchId,
       sectors.map((sector) => ({ ...sector, available: 1 })),

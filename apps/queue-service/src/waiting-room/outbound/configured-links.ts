@@ -1,6 +1,6 @@
 import { Links } from '../application/ports.ts';
 
-/** URLs built from PUBLIC_URL and QUEUE_PUBLIC_URL, never from a request's Host header. */
+/** Builds URLs for fans from PUBLIC_URL and QUEUE_PUBLIC_URL, never from a request's Host header. */
 export class ConfiguredLinks extends Links {
   constructor(
     private readonly publicUrl: string,

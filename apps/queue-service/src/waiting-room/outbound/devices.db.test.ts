@@ -26,7 +26,7 @@ async function fan() {
   };
 }
 
-test('the device list is in order of connecting, also for connections of one batch and repeated ones', async () => {
+test('the device list is in order of connecting, even for connections of one batch and for repeated reads of a token', async () => {
   const { connect, devices } = await fan();
   await connect('a-1');
   await connect('a-2', 'a-3', 'a-1', 'a-4');
@@ -50,11 +50,11 @@ test('a sixth connection that is a stream gets `full` and does not change the de
   await connect('a-1', 'a-2', 'a-3', 'a-4', 'a-5');
   expect(await fixture.lines.readTokenForStream(token, 'b-1')).toBe('full');
   expect(await devices()).toEqual(['a-1', 'a-2', 'a-3', 'a-4', 'a-5']);
-  // A repeated read for a listed connection, as after a lost reply, is not a sixth connection.
+  // Reading the token again for a listed connection, as after a lost reply, does not count as a sixth connection.
   expect(await fixture.lines.readTokenForStream(token, 'a-3')).toMatchObject({ entry: { state: { kind: 'waiting' } } });
 });
 
-test('keepEntry adds connections missing from the device list as the oldest, and replaces them if the list is full', async () => {
+test('keepEntry adds connections that are missing from the device list as its oldest, and replaces them if the list is full', async () => {
   const { matchId, userId, token, connect, devices, ids } = await fan();
   await connect('b-1', 'b-2', 'b-3');
   expect(await fixture.lines.keepEntry({ matchId, userId, token }, ['a-1', 'a-2'])).toBe(true);
@@ -64,7 +64,7 @@ test('keepEntry adds connections missing from the device list as the oldest, and
   expect(await fixture.lines.sendHeartbeat(matchId, 'a-', [])).toEqual(ids(['a-3']));
 });
 
-test('a connection with an outdated token or after leaving is not listed', async () => {
+test('a connection with an outdated token, or of a fan who has left, is not added to the device list', async () => {
   const { matchId, userId, token, connect, devices } = await fan();
   await fixture.lines.readToken(`${token.slice(0, -4)}AAAA`, 'a-1');
   expect(await devices()).toBeUndefined();

@@ -1,6 +1,6 @@
 import { JoinBatches, type QueuedJoin } from './join-batches.ts';
 
-/** Batches whose replies the test controls: `sent` has each batch with `answer` and `fail`. */
+/** JoinBatches whose replies the test controls: `sent` has each batch with functions that answer it or let it fail. */
 function setUp() {
   const sent: { users: string[]; answer: () => void; fail: (error: Error) => void }[] = [];
   const batches = new JoinBatches<string>(
@@ -16,7 +16,7 @@ function setUp() {
 const users = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `fan ${from + index}`);
 const settled = () => new Promise(setImmediate);
 
-test('a single join is sent at once; joins during it are sent in batches of at most 100 in order of arrival', async () => {
+test('JoinBatches: a single join is sent at once; joins that arrive before its reply are sent in batches of at most 100 in order of arrival', async () => {
   const { batches, sent } = setUp();
   const answers = users(0, 250).map((user) => batches.add(user, ''));
   // The first join alone and two full batches are sent. The remaining 49 joins wait, because their batch is not full.
@@ -32,7 +32,7 @@ test('a single join is sent at once; joins during it are sent in batches of at m
   expect(batches.isIdle).toBe(true);
 });
 
-test('at most ten batches are in flight', async () => {
+test('JoinBatches: at most ten batches are sent before the first is answered', async () => {
   const { batches, sent } = setUp();
   const answers = users(0, 1201).map((user) => batches.add(user, ''));
   expect(sent).toHaveLength(10);
@@ -45,7 +45,7 @@ test('at most ten batches are in flight', async () => {
   await Promise.all(answers);
 });
 
-test('two joins of one fan are sent in two batches', async () => {
+test('JoinBatches: two joins of the same fan are sent in two batches', async () => {
   const { batches, sent } = setUp();
   const answers = ['first', 'me', 'other', 'me'].map((user) => batches.add(user, ''));
   sent[0]!.answer();
@@ -58,7 +58,7 @@ test('two joins of one fan are sent in two batches', async () => {
   await Promise.all(answers);
 });
 
-test('a failed batch rejects only its own joins', async () => {
+test('JoinBatches: when a batch of joins fails, only the joins of this batch are rejected', async () => {
   const { batches, sent } = setUp();
   const answers = ['first', 'second', 'third'].map((user) => batches.add(user, ''));
   sent[0]!.fail(new Error('Redis is down'));
@@ -70,7 +70,7 @@ test('a failed batch rejects only its own joins', async () => {
 describe('a join batch that times out', () => {
   const timeout = new Error('Command timed out');
 
-  test('rejects all waiting joins too if no other batch was answered meanwhile; a later join is sent again', async () => {
+  test('rejects its joins and all waiting joins if no other batch was answered meanwhile; a later join is sent', async () => {
     const { batches, sent } = setUp();
     const answers = ['first', 'second', 'third'].map((user) => batches.add(user, ''));
     sent[0]!.fail(timeout);

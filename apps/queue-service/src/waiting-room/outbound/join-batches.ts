@@ -1,7 +1,11 @@
 const MAX_BATCH_SIZE = 100;
-/** Most full batches in flight. Redis then always has the next batch, also while this process is busy: a ninth more joins than with three. */
+/**
+ * How many full batches may be in flight. With ten, Redis always has a next batch, even while this process is busy: a ninth more
+ * joins than with three.
+ */
 const MAX_BATCHES_IN_FLIGHT = 10;
 
+/** A join that waits in this process for a batch. `receiptScore` is '' without a receipt. */
 export interface QueuedJoin<Outcome> {
   readonly userId: string;
   readonly receiptScore: string;
@@ -13,7 +17,7 @@ export interface QueuedJoin<Outcome> {
  * Collects the joins of one match in this process. A single join is sent at once; joins that arrive while a batch is in flight form
  * the next batches, in order of arrival. One script call for a hundred joins costs a third of a hundred calls. Each join gets its
  * own result. A failed batch rejects only its own joins, with one exception: if it timed out and no other batch was answered
- * meanwhile, all waiting joins are rejected too, so that none waits for a second timeout.
+ * meanwhile, the joins that wait for a batch are rejected too, so that no join waits for a second timeout.
  */
 export class JoinBatches<Outcome> {
   private waiting: QueuedJoin<Outcome>[] = [];
@@ -44,7 +48,10 @@ export class JoinBatches<Outcome> {
     return this.waiting.length >= MAX_BATCH_SIZE;
   }
 
-  /** Two joins of one fan go into two batches, so that the second finds the entry that the first created. */
+  /**
+   * Removes the next batch from `waiting`. Two joins of one fan go into two batches, so that the second finds the entry that the
+   * first created.
+   */
   private takeBatch(): QueuedJoin<Outcome>[] {
     const batch = new Map<string, QueuedJoin<Outcome>>();
     const later: QueuedJoin<Outcome>[] = [];

@@ -7,7 +7,7 @@ import { RedisWaitingLines } from './redis-waiting-lines.ts';
 
 const TIMEOUT_MS = 600;
 
-test('when Redis stops answering, every join fails within one command timeout, also a join that waited for a batch', async () => {
+test('when Redis stops answering, every join fails within one command timeout, including a join that waited for a batch', async () => {
   const server = await createTestRedis();
   const proxy = await TcpProxy.inFrontOf(server.url);
   const redis = connectRedis(proxy.url, { name: 'silence-test', commandTimeoutMs: TIMEOUT_MS });

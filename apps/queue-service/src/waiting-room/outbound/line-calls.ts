@@ -11,11 +11,17 @@ interface Settings {
   readonly presenceMs: number;
 }
 
-/** A request with any match id makes the pod ask the monolith for its state. These limits bound it: at most 1,000 ids, each for a minute. */
+/**
+ * A request with an unknown match id makes this pod ask the monolith for the state of that match: for at most 1,000 ids, each for
+ * a minute.
+ */
 const MAX_MATCHES_WITHOUT_STATE = 1000;
 const ASK_DURATION_MS = 60_000;
 
-/** Calls the scripts in lua/. Each is atomic over the keys of one match. Throws StateNeeded when Redis does not know the match. */
+/**
+ * Base class that calls the scripts in lua/. A script is atomic over the keys of one match. A call throws StateNeeded when Redis
+ * does not know the match.
+ */
 export class LineCalls {
   protected readonly scripts: LineScripts = loadLineScripts();
   /** By match id: until when this pod asks the monolith for the state of the match (monotonic milliseconds). */
@@ -24,7 +30,7 @@ export class LineCalls {
   constructor(
     protected readonly redis: RedisConnection,
     protected readonly settings: Settings,
-    /** Undefined without replicas to wait for. */
+    /** Waits until replicas have confirmed a join or grant. Undefined when no replicas are configured. */
     private readonly confirmation?: ReplicaConfirmation,
   ) {}
 
@@ -58,7 +64,7 @@ export class LineCalls {
     return reply;
   }
 
-  /** For joins and grants: with replicas configured, the call succeeds only after they have confirmed it. */
+  /** Runs the script of a join or grant. With replicas configured, the call succeeds only after they have confirmed it. */
   protected async runConfirmed<T>(script: RedisScript, matchId: string, call: ReturnType<typeof this.callOf>): Promise<T> {
     const reply = this.confirmation
       ? await this.confirmation.run<T>(this.redis, script, { ...call, matchId })

@@ -6,7 +6,8 @@ import { ClockedLines } from '../testing/clocked-lines.ts';
 import { newFanIds, lineFixture, restoreEmpty, type LineFixture } from '../testing/line-fixture.ts';
 import type { RedisWaitingLines } from './redis-waiting-lines.ts';
 
-// Whole sales on a clock that the tests move: windows of 20 minutes, absences of 30 minutes, clock jumps (F23, F25 of docs/testing.md).
+// Whole sales on a clock that the tests move: windows of 20 minutes, absences of 30 minutes, clock jumps (faults F23 and F25 of
+// docs/testing.md).
 
 const MINUTE_MS = 60_000;
 const SETTINGS = { purchaseWindowMs: 20 * MINUTE_MS, persistenceSeconds: 1800, presenceMs: 2 * MINUTE_MS };
@@ -29,11 +30,14 @@ async function open(processingRate: number, maxOpenWindows: number): Promise<str
   return matchId;
 }
 
-/** Moves the clock by `ms`. Every `everyMs` the fans of `here()` give a sign of life, and both pods run AdvanceLine. */
-async function runFor(matchId: string, ms: number, here: () => readonly string[], everyMs = 10_000): Promise<void> {
+/**
+ * Moves the clock by `ms`. Every `everyMs` the fans that `presentFans` returns give a sign of life, and each pod runs
+ * AdvanceLine.
+ */
+async function runFor(matchId: string, ms: number, presentFans: () => readonly string[], everyMs = 10_000): Promise<void> {
   for (let elapsed = 0; elapsed < ms; elapsed += everyMs) {
     await clock.advance(Math.min(everyMs, ms - elapsed));
-    await pods[0]!.renewPresence(matchId, here());
+    await pods[0]!.renewPresence(matchId, presentFans());
     await Promise.all(pods.map((pod) => new AdvanceLine(pod).runOnce(matchId)));
   }
 }
@@ -50,7 +54,7 @@ async function join(matchId: string, users: readonly string[]): Promise<void> {
   for (const [index, user] of users.entries()) await pods[index % 2]!.join(matchId, user);
 }
 
-test('F23: a fan who is away for less than 30 minutes keeps the queue entry, for 31 minutes or more loses it', async () => {
+test('fault F23: a fan who is away for less than 30 minutes keeps the queue entry, a fan who is away for 31 minutes or more loses it', async () => {
   const matchId = await open(600, 0);
   const users = newFanIds(60);
   await join(matchId, users);
@@ -67,7 +71,7 @@ test('fans without a sign of life since the join are dropped after 30 minutes, a
   const matchId = await open(600, 0);
   const [early, late] = [newFanIds(450), newFanIds(30)];
   await Promise.all(early.map((user) => pods[0]!.join(matchId, user)));
-  // Every tenth early fan gives one sign of life after the join. Of the late fans every third stays present.
+  // Every tenth of the `early` fans gives one sign of life after the join. Every third of the `late` fans stays present.
   await pods[0]!.renewPresence(
     matchId,
     early.filter((_, index) => index % 10 === 0),
@@ -87,7 +91,7 @@ test('fans without a sign of life since the join are dropped after 30 minutes, a
   expect(await pods[0]!.dropAbsent(matchId, 200)).toBe(0);
 });
 
-test('no fan is dropped for two hours without a running pod; absence counts again from the moment a pod runs', async () => {
+test('no fan is dropped for the absence during two hours without a running pod; absence counts from the moment a pod runs', async () => {
   const matchId = await open(600, 1);
   const users = newFanIds(4);
   await join(matchId, users);
@@ -116,7 +120,7 @@ test('a window is open for exactly twenty minutes, and at its end the next fan i
 describe.each([
   ['five minutes ahead', 5 * MINUTE_MS],
   ['five minutes back', -5 * MINUTE_MS],
-])('F25: the clock of Redis jumps %s during a sale', (_where, jumpMs) => {
+])('fault F25: the clock of Redis jumps %s during a sale', (_where, jumpMs) => {
   test('the order is kept, no fan is dropped, and turns are granted at the rate', async () => {
     const matchId = await open(60, 1000);
     const users = newFanIds(80);
@@ -128,13 +132,13 @@ describe.each([
     await join(matchId, users.slice(40));
     await runFor(matchId, 10_000, here, 500);
     const granted = await grantedIn(matchId);
-    // In these ten seconds one turn a second is granted, and at most one more from a full bucket.
+    // In these ten seconds one turn a second is granted, and at most one more turn from a full token bucket.
     expect(granted.length - before).toBeGreaterThanOrEqual(9);
     expect(granted.length - before).toBeLessThanOrEqual(11);
     expect([...granted, ...(await lineOf(matchId))]).toEqual(users);
   });
 
-  test('all windows end: none is lost and none stays open for ever', async () => {
+  test('every window ends: no window is lost, and no window stays open for ever', async () => {
     const matchId = await open(600, 5);
     const users = newFanIds(5);
     await join(matchId, users);
@@ -147,7 +151,7 @@ describe.each([
 });
 
 test.each([1, 2])(
-  'seed %i: a random sale of 90 minutes keeps rate and limits, and every fan and window comes to an end',
+  'seed %i: a random sale of 90 minutes never exceeds rate and limits, and at the end no fan waits and no window is open',
   async (seed) => {
     const random = new SeededRandom(seed);
     const rate = 120;
@@ -167,12 +171,12 @@ test.each([1, 2])(
       await runFor(matchId, MINUTE_MS, () => [...here], 20_000);
       const granted = await grantedIn(matchId);
       for (const user of granted.slice(knownGrants)) grantedAt.set(user, clock.nowMs);
-      // In one minute at most the rate plus one full bucket of turns is granted.
+      // In one minute at most the turns of the rate plus those of one full token bucket are granted.
       expect(granted.length - knownGrants).toBeLessThanOrEqual(rate + rate / 60);
       knownGrants = granted.length;
       const open = await fixture.redis.hkeys(queueKeys.windows(matchId));
       expect(open.length).toBeLessThanOrEqual(40);
-      // No window is older than its twenty minutes plus the one minute of this step.
+      // No window is open for longer than its twenty minutes plus the minute of this step.
       expect(open.filter((user) => clock.nowMs - grantedAt.get(user)! > 21 * MINUTE_MS)).toEqual([]);
       for (const user of open) if (random.chance(0.05)) await pods[0]!.completeWindow(matchId, user);
       const waiting = await lineOf(matchId);

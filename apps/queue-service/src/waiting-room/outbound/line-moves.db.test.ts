@@ -8,8 +8,8 @@ let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
 afterAll(() => fixture.close());
 
-describe('positions from moves', () => {
-  test('a LineView fed with moves agrees with Redis after leaving, turns, drops and restored entries', async () => {
+describe('positions computed from the moves of a line (departures and returns)', () => {
+  test('a LineView that applies the moves agrees with Redis after fans have left, got turns, were dropped or were restored', async () => {
     const matchId = await fixture.match({ processingRate: 60_000, maxOpenWindows: 0 });
     const view = new LineView<string>(0);
     const scores = new Map<string, number>();
@@ -35,7 +35,7 @@ describe('positions from moves', () => {
         await fixture.redis.zadd(queueKeys.seen(matchId), Date.now() - 61_000, randomFan(), Date.now() - 61_000, randomFan());
         await fixture.lines.dropAbsent(matchId, 10);
       } else {
-        // A receipt with a score just below that of a random fan, if no fan has ever had it: scores are unique.
+        // A receipt with a score just below the score of a random fan, unless a fan has had that score: scores are unique.
         const between = scores.get(randomFan())! - 1;
         const isFree = ![...scores.values()].includes(between);
         await follow(newFanIds(1)[0]!, action < 0.7 && isFree ? String(between) : undefined);
@@ -49,7 +49,7 @@ describe('positions from moves', () => {
     }
   });
 
-  test('a close starts a new epoch, and so does a loss of the queue', async () => {
+  test('closing a queue starts a new epoch (older positions are void), and so does a loss of the queue', async () => {
     const matchId = await fixture.match();
     const epoch = async () => (await fixture.lines.readQueue(matchId))!.epoch;
     const epochs = [await epoch()];
@@ -72,7 +72,7 @@ describe('the event queue.position_update', () => {
   const announce = (matchId: string) => new AnnouncePositions(fixture.lines, fixture.lines, 1_200_000).runOnce(matchId);
   const moveLastEventBack = (matchId: string) => fixture.redis.hset(queueKeys.meta(matchId), 'positions_at', Date.now() - 61_000);
 
-  /** A line of `count` fans. `letIn` grants turns to the next fans at the front. */
+  /** Makes a line of `count` fans. The returned function `letIn` grants turns to that many fans at the front. */
   async function line(count: number) {
     const matchId = await fixture.match({ processingRate: 600_000, maxOpenWindows: 0 });
     const users = newFanIds(count);
@@ -95,13 +95,13 @@ describe('the event queue.position_update', () => {
     await letIn(5);
     await announce(matchId);
     const [items] = await positionEvents(matchId);
-    // Fans 11 to 15 have passed position 10, fans 101 to 105 position 100. The fourteenth fan is connected.
+    // Fans 11 to 15 have passed position 10, fans 101 to 105 position 100. Fan 14 is connected and is not named.
     expect(items!.map(({ user_id }) => user_id)).toEqual([10, 11, 12, 14, 100, 101, 102, 103, 104].map((index) => users[index]));
     expect(items!.map(({ position }) => position)).toEqual([6, 7, 8, 10, 96, 97, 98, 99, 100]);
     expect(items![0]!.estimated_wait_minutes).toBeGreaterThanOrEqual(1);
   });
 
-  test('is sent at most once a minute, and then names all fans who passed position 10 since the last one', async () => {
+  test('is sent at most once a minute, and then names all fans who passed position 10 since the last event', async () => {
     const { matchId, users, letIn } = await line(40);
     await letIn(2);
     expect(await announce(matchId)).toBe(2);
@@ -129,7 +129,7 @@ describe('the event queue.position_update', () => {
   });
 });
 
-test('the audit stream has each change by operators once, without repetitions and changes of useful windows', async () => {
+test('the audit stream has each change by operators once; repeated changes and changes of useful_windows are not in it', async () => {
   const matchId = await fixture.match();
   const { lines } = fixture;
   await lines.change(matchId, { status: 'paused', reason: 'floodlights' });

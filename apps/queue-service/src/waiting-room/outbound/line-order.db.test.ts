@@ -6,7 +6,7 @@ let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
 afterAll(() => fixture.close());
 
-/** Counts neighbours in the line whose order of arrival is reversed. */
+/** Counts pairs of neighbours in the line of whom the second arrived before the first. */
 function inversions(line: readonly string[], order: ReadonlyMap<string, number>): number {
   let found = 0;
   for (let index = 1; index < line.length; index += 1) if (order.get(line[index - 1]!)! > order.get(line[index]!)!) found += 1;
@@ -14,7 +14,7 @@ function inversions(line: readonly string[], order: ReadonlyMap<string, number>)
 }
 
 describe('the order of a line', () => {
-  test('2,000 joins over two pods: the line has the order in which Redis processed them, without inversions', async () => {
+  test('2,000 joins over two pods: the line has exactly the order in which Redis processed the joins', async () => {
     const matchId = await fixture.match();
     const pods = [fixture.pod(), fixture.pod()];
     const users = newFanIds(2000);
@@ -38,7 +38,7 @@ describe('the order of a line', () => {
     }
   });
 
-  test('negative control: with scores in milliseconds the same joins have inversions', async () => {
+  test('negative control: with scores in milliseconds the same joins stand in the wrong order', async () => {
     const key = `control:{${(await fixture.match()).slice(0, 8)}}`;
     const users = newFanIds(2000);
     const script =
@@ -79,7 +79,7 @@ describe('a queue entry', () => {
   test.each([
     ['before any fan has a turn', 0],
     ['while other fans have turns', 1],
-  ])('%s: in one batch of joins existing entries are kept, and new fans get consecutive positions', async (_when, turns) => {
+  ])('%s: a batch of joins keeps existing queue entries, and new fans get consecutive positions', async (_when, turns) => {
     const matchId = await fixture.match();
     const users = newFanIds(90);
     const early = users.filter((_user, index) => index % 3 === 0);
@@ -107,7 +107,7 @@ describe('a queue entry', () => {
     for (const user of users) expect(await fixture.redis.exists(queueKeys.session(user, matchId))).toBe(1);
   });
 
-  test('in one batch of joins each fan gets the right outcome: in a turn, after a turn, in line, or new', async () => {
+  test('in one batch of joins each fan gets the right outcome: fans in a turn, fans after a turn, fans in line and new fans', async () => {
     const short = fixture.pod({ purchaseWindowMs: 400 });
     const matchId = await fixture.match({ processingRate: 6000, maxOpenWindows: 100 });
     const ended = newFanIds(5);
@@ -129,7 +129,7 @@ describe('a queue entry', () => {
     for (const user of open) expect(outcomeOf.get(user)).toMatchObject(['kept', { kind: 'granted' }]);
     for (const [index, user] of early.entries())
       expect(outcomeOf.get(user)).toEqual(['kept', { kind: 'waiting', position: index + 1 }]);
-    // Behind the five waiting fans and the opener, in order of arrival: new fans and fans whose turn has ended.
+    // New fans and fans whose turn has ended stand in order of arrival behind the five waiting fans and the opener.
     const newcomers = users.filter((user) => !open.includes(user) && !early.includes(user));
     expect(newcomers.map((user) => outcomeOf.get(user))).toEqual(
       newcomers.map((_user, index) => ['created', { kind: 'waiting', position: 7 + index }]),
@@ -137,7 +137,7 @@ describe('a queue entry', () => {
     expect(await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1')).toEqual([...early, 'opener', ...newcomers]);
   });
 
-  test('is stored under the keys of the contract: line, meta and session', async () => {
+  test('is stored under the Redis keys of #contracts/queue-keys: line, meta and session', async () => {
     const matchId = await fixture.match();
     const [me] = newFanIds(1) as [string];
     const joined = await fixture.lines.join(matchId, me);
@@ -192,14 +192,14 @@ describe('a queue entry', () => {
     await pause(1500);
     expect(await pod.readToken(quietToken!)).toBeUndefined();
     expect((await pod.readToken(askingToken!))?.entry.state).toEqual({ kind: 'waiting', position: 2 });
-    // The queue entry is still there. The fan gets a new token for it.
+    // The queue entry still exists, and the fan gets a new token for it.
     const again = await pod.join(matchId, quiet);
     if (again.kind !== 'kept') throw new Error('the entry was not kept');
     expect(again.entry.state).toEqual({ kind: 'waiting', position: 1 });
     expect(again.entry.queueToken).not.toBe(quietToken);
   });
 
-  test('keepEntry records the connection as the latest and returns true only for the current token', async () => {
+  test('gets its latest connection from keepEntry, which returns true only for the current token', async () => {
     const matchId = await fixture.match();
     const [me] = newFanIds(1) as [string];
     const joined = await fixture.lines.join(matchId, me);
@@ -214,7 +214,7 @@ describe('a queue entry', () => {
     expect(await fixture.lines.keepEntry({ matchId, userId: me, token }, [])).toBe(false);
   });
 
-  test('readPositions returns 1 for a fan in line, 0 in a turn and -1 for neither in one call', async () => {
+  test('has a position in the reply of readPositions: 1 for the first fan in line, 0 for a fan in a turn, -1 for any other fan', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [granted, waiting, stranger] = newFanIds(3) as [string, string, string];
     await fixture.lines.join(matchId, granted);

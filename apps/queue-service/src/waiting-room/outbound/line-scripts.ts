@@ -3,7 +3,7 @@ import { projectFile } from '#platform/project-root';
 import { RedisScript } from '#platform/redis/script';
 
 const FOLDER = ['apps', 'queue-service', 'src', 'waiting-room', 'outbound', 'lua'];
-/** The order matters: a part uses functions of the parts before it. */
+/** The files of shared Lua functions in lua/parts. The order matters: a part uses functions of the parts before it. */
 const PARTS = [
   'match-keys',
   'match-state',
@@ -27,6 +27,7 @@ function script(name: string): RedisScript {
   return new RedisScript([...PARTS.map((part) => read('parts', `${part}.lua`)), read(`${name}.lua`)].join('\n'));
 }
 
+/** Reads all scripts of the waiting room from the folder lua/. */
 export function loadLineScripts() {
   return {
     joinLine: script('join-line'),
@@ -52,4 +53,5 @@ export function loadLineScripts() {
   };
 }
 
+/** The scripts of the waiting room, by name. */
 export type LineScripts = ReturnType<typeof loadLineScripts>;

@@ -13,7 +13,10 @@ afterAll(() => fixture.close());
 
 const SEEDS = 12;
 const STEPS = 70;
-/** A fan is present for 20 s after a sign of life and stays in line for 60 s. AWAY_MS and GONE_MS exceed these times. */
+/**
+ * A fan counts as present for 20 s after a sign of life and stays in line for 60 s. AWAY_MS exceeds the first time, GONE_MS the
+ * second.
+ */
 const PRESENCE_MS = 20_000;
 const AWAY_MS = 30_000;
 const GONE_MS = 61_000;
@@ -29,7 +32,7 @@ function chanceOf(seed: number): () => number {
   };
 }
 
-/** A line in Redis with a model of it in memory. Each method changes both; `check` compares them. */
+/** A line in Redis and a model of the line in memory. Each method changes the line and the model; `check` compares the two. */
 class SimulatedLine {
   line: string[] = [];
   windows: string[] = [];
@@ -99,8 +102,8 @@ class SimulatedLine {
     await this.pod.change(this.matchId, { maxOpenWindows: this.maxOpen });
     await Promise.all(this.pods.map((pod) => pod.admit(this.matchId, 3)));
     await Promise.all(this.pods.map((pod) => pod.admit(this.matchId, 3)));
-    const room = Math.max(0, this.maxOpen - this.windows.length);
-    const next = this.line.filter((user) => !this.away.has(user)).slice(0, room);
+    const freeWindows = Math.max(0, this.maxOpen - this.windows.length);
+    const next = this.line.filter((user) => !this.away.has(user)).slice(0, freeWindows);
     this.line = this.line.filter((user) => !next.includes(user));
     this.windows.push(...next);
     this.granted.push(...next);
@@ -139,7 +142,7 @@ class SimulatedLine {
     if (!again) return;
     await this.join(again, this.scores.get(again));
     if (this.line.at(-1) !== again) throw new Error('a receipt of a used turn was accepted');
-    // The fan is in line again with a new entry that has had no turn.
+    // The fan `again` is in line with a new entry that has had no turn.
     this.grants.delete(again);
   }
 
@@ -220,7 +223,7 @@ async function step(simulated: SimulatedLine, chance: () => number): Promise<str
   return simulated.admit().then(() => 'admit');
 }
 
-test('in 12 random lines order, presence, limits, positions and receipts are correct after every step', async () => {
+test('in 12 random lines the order, presence, limits, positions and receipts in Redis agree with a model after every step', async () => {
   const stepCounts = new Map<string, number>();
   const pods = [fixture.pod({ presenceMs: PRESENCE_MS }), fixture.pod({ presenceMs: PRESENCE_MS })];
   for (let seed = 1; seed <= SEEDS; seed += 1) {

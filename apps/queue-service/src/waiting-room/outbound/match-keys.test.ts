@@ -22,7 +22,7 @@ describe('cluster slots', () => {
 });
 
 describe('tokens and receipts', () => {
-  test('a queue token contains match and fan, is URL-safe, has at most 100 characters, and is unique', () => {
+  test('a queue token contains the ids of match and fan, is URL-safe, has at most 100 characters, and is unique', () => {
     const [matchId, userId] = [randomUUID(), randomUUID()];
     const many = Array.from({ length: 1000 }, () => newQueueToken(matchId, userId));
     expect(new Set(many).size).toBe(1000);
@@ -61,7 +61,7 @@ describe('tokens and receipts', () => {
     expect(receipts.sign(match, user, '1')).toBe(all[0]);
   });
 
-  test('a receipt is valid only for its own fan and match, and only unchanged', () => {
+  test('a receipt is valid only for its own fan and match, and only if no character was changed', () => {
     const [match, user] = [randomUUID(), randomUUID()];
     const receipts = new SignedReceipts('s'.repeat(32));
     const receipt = receipts.sign(match, user, '1763485000123456');

@@ -1,6 +1,6 @@
 import { queueKeys } from '#contracts/queue-keys';
 
-/** KEYS of every script, in the order of parts/match-keys.lua. */
+/** The argument KEYS of every script: all keys of one match, in the order of parts/match-keys.lua. */
 export function matchKeys(matchId: string): string[] {
   return [
     queueKeys.line(matchId),

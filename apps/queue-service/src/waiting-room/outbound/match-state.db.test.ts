@@ -59,7 +59,7 @@ describe('a match whose state Redis does not know', () => {
     expect(await keysOf(matchId)).toEqual([queueKeys.restored(matchId)]);
   });
 
-  test('queue.state_needed is published once a second over all pods, also without further requests', async () => {
+  test('makes all pods together publish queue.state_needed once a second, even without further requests', async () => {
     const pods = [fixture.pod(), fixture.pod(), fixture.pod()];
     const matchId = randomUUID();
     await expect(pods[0]!.join(matchId, randomUUID())).rejects.toThrow(StateNeeded);
@@ -75,7 +75,7 @@ describe('a match whose state Redis does not know', () => {
     expect(pods[0]!.matchesWithoutState()).toEqual([]);
   });
 
-  test('counts as without a waiting room for a minute after the monolith has reported so', async () => {
+  test('has no waiting room for a minute after the monolith has reported `exists: false`', async () => {
     const matchId = await fixture.matchWithoutQueue();
     expect((await fixture.lines.join(matchId, randomUUID())).kind).toBe('unknown');
     expect(await fixture.lines.readQueue(matchId)).toBeUndefined();
@@ -92,7 +92,7 @@ describe('a match whose state Redis does not know', () => {
     expect((await fixture.lines.join(matchId, randomUUID())).kind).toBe('created');
   });
 
-  test('a report `exists: false` does not change a match that is known or is being restored', async () => {
+  test('`exists: false` does not change a match whose state Redis knows or is receiving', async () => {
     const known = await fixture.match();
     const restoring = randomUUID();
     await fixture.lines.restore(restoring, partWith({ isLast: false }));
@@ -132,7 +132,7 @@ describe('a restored match', () => {
     expect((await fixture.lines.admit(matchId, 5)).granted).toBe(1);
   });
 
-  test('negative control: restored without its windows it exceeds max_open_windows and gives the fan a second turn', async () => {
+  test('negative control: a match restored without its open windows exceeds max_open_windows and gives a fan a second turn', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder] = newFanIds(1) as [string];
     await fixture.lines.join(matchId, holder);
@@ -167,19 +167,19 @@ describe('a restored match', () => {
     expect(await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1')).toEqual([buyer, other]);
   });
 
-  test('ends a window that has expired meanwhile and publishes its event', async () => {
+  test('ends a window that expired while the state was lost, and publishes its event', async () => {
     const matchId = randomUUID();
     const [fan] = newFanIds(1) as [string];
     const window = windowOf(fan, { expiresAt: new Date(Date.now() - 10).toISOString() });
     await fixture.lines.restore(matchId, partWith({ sale: { status: 'active' }, windows: [window] }));
     expect((await fixture.lines.pollEntry(matchId, fan))?.state).toMatchObject({ kind: 'over', status: 'expired' });
     expect(await new AdvanceLine(fixture.lines).runOnce(matchId)).toMatchObject({ ended: 1 });
-    // The publication arrives on another connection than the reply of the script.
+    // The test may get the publication after the reply of the script, because it arrives on another connection.
     await pause(50);
     expect(published.filter((text) => text.includes('queue.expired') && text.includes(matchId))).toHaveLength(1);
   });
 
-  test('answers only after the last part, and only if no earlier part was lost', async () => {
+  test('answers requests only after the last part of its state, and only if no earlier part was lost', async () => {
     const matchId = randomUUID();
     const [fan, late] = newFanIds(2) as [string, string];
     await fixture.lines.restore(matchId, partWith({ isLast: false, sale: { status: 'active' } }));
@@ -196,7 +196,7 @@ describe('a restored match', () => {
     expect((await fixture.lines.join(matchId, late)).kind).toBe('created');
   });
 
-  test('ignores an older or the same generation; a newer generation replaces the turns and keeps the line', async () => {
+  test('ignores a restore with an older or the same generation; a newer generation replaces the turns and keeps the line', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder, waiting, other] = newFanIds(3) as [string, string, string];
     await fixture.lines.join(matchId, holder);
@@ -209,7 +209,7 @@ describe('a restored match', () => {
     expect(await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1')).toEqual([]);
   });
 
-  test('starts with a full token bucket only if it has granted no turns before', async () => {
+  test('starts with a full token bucket only if no turns were granted before the loss', async () => {
     const [running, fresh] = [randomUUID(), randomUUID()];
     const sale = { status: 'active', processingRate: 600 } as const;
     await fixture.lines.restore(running, partWith({ sale, counts: { granted: 70, completed: 60, expired: 4 } }));
@@ -220,7 +220,7 @@ describe('a restored match', () => {
     expect(await fixture.lines.readQueue(running)).toMatchObject({ completed: 60, expired: 4 });
   });
 
-  test('that was sold out is closed with that reason, and its windows stay open', async () => {
+  test('that was sold out is closed with the reason sold_out, and its windows stay open', async () => {
     const matchId = randomUUID();
     const [fan] = newFanIds(1) as [string];
     const sale = { status: 'closed', closedReason: 'sold_out' } as const;
@@ -229,7 +229,7 @@ describe('a restored match', () => {
     expect((await fixture.lines.pollEntry(matchId, fan))?.state.kind).toBe('granted');
   });
 
-  test('can have 1,000 windows and 100,000 used turns, sent in parts', async () => {
+  test('can have 1,000 open windows and 100,000 used turns, which are sent in parts', async () => {
     const matchId = randomUUID();
     const sale = { status: 'active', maxOpenWindows: 1000 } as const;
     await fixture.lines.restore(matchId, partWith({ isLast: false, sale }));
@@ -246,7 +246,7 @@ describe('a restored match', () => {
   });
 });
 
-test('after a loss of the list of matches a pod writes the matches it knows again', async () => {
+test('when Redis has lost the list of matches, a pod writes the matches that it knows into the list again', async () => {
   const pod = fixture.pod();
   const matchId = await fixture.match();
   expect(await pod.matches()).toContain(matchId);

@@ -15,7 +15,7 @@ async function joinFans(matchId: string, count: number): Promise<string[]> {
   return users;
 }
 
-/** Moves the last sign of life of these fans back by `ms`. */
+/** Sets the last sign of life of these fans to `ms` ago. */
 async function makeAway(matchId: string, ms: number, users: readonly string[]): Promise<void> {
   for (const user of users) await fixture.redis.zadd(queueKeys.seen(matchId), Date.now() - ms, user);
 }
@@ -56,7 +56,7 @@ describe('a fan who is away when the turn is due', () => {
     expect(await eventsOf(matchId, 'queue.front_reached')).toHaveLength(1);
   });
 
-  test('negative control: gets a window and blocks it when the presence rule is off', async () => {
+  test('negative control: without the check of presence an absent fan gets a window and blocks it', async () => {
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1 });
     const [away, here] = (await joinFans(matchId, 2)) as [string, string];
     await makeAway(matchId, 61_000, [away]);
@@ -99,7 +99,7 @@ describe('a fan who is away when the turn is due', () => {
     expect(await eventsOf(matchId, 'queue.front_reached')).toHaveLength(2);
   });
 
-  test('is one of 1,000 absent fans at the front: one run skips them all and grants the turns to the fans behind', async () => {
+  test('is one of 1,000 absent fans at the front: one run of AdvanceLine skips all of these and grants the turns to the fans behind', async () => {
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 3 });
     const users = newFanIds(1003);
     await Promise.all(users.map((user) => fixture.lines.join(matchId, user)));
@@ -111,7 +111,7 @@ describe('a fan who is away when the turn is due', () => {
     expect((await fixture.lines.admit(matchId, 20)).hasMore).toBe(false);
   });
 
-  test('gets no turn in random lines: turns are granted to present fans in line order, without inversions', async () => {
+  test('gets no turn in random lines: turns are granted only to present fans, and strictly in line order', async () => {
     for (let run = 0; run < 6; run += 1) {
       const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1000 });
       let line = await joinFans(matchId, 60);
@@ -134,7 +134,7 @@ describe('a fan who is away when the turn is due', () => {
   });
 });
 
-describe('a fan who is away for longer than the persistence time', () => {
+describe('a fan who is away for longer than QUEUE_PERSISTENCE_SECONDS', () => {
   test('is dropped: the state is `expired`, and fans behind move up', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
     const [gone, back, behind] = (await joinFans(matchId, 3)) as [string, string, string];
@@ -151,7 +151,7 @@ describe('a fan who is away for longer than the persistence time', () => {
     expect(again.kind === 'created' && again.entry.state).toEqual({ kind: 'waiting', position: 3 });
   });
 
-  test('is dropped by the regular run, without a request', async () => {
+  test('is dropped by a regular run of AdvanceLine, without a request', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
     const [gone] = (await joinFans(matchId, 2)) as [string];
     await makeAway(matchId, 61_000, [gone]);
@@ -204,7 +204,7 @@ describe('presence of a fan', () => {
       true,
     ],
   ] as [string, (fan: Awaited<ReturnType<typeof connected>>) => Promise<void>, number, boolean][])(
-    '%s',
+    'a fan is present for some time after a join or a sign of life: %s',
     async (_fact, giveSign, waitMs, expected) => {
       const fan = await connected();
       await giveSign(fan);
@@ -216,7 +216,7 @@ describe('presence of a fan', () => {
   test('ends 5 s after the last connection has closed, if the last poll is older than the presence period', async () => {
     const { pod, matchId, me, token, isPresent } = await connected(20_000);
     await pod.keepEntry({ matchId, userId: me, token }, ['pod1-1']);
-    // Sets the time of the last join or poll back by 30 s. Then the connection closes.
+    // Set the time of the last join or poll to 30 s ago, then close the connection.
     const session = JSON.parse((await fixture.redis.get(queueKeys.session(me, matchId)))!) as Record<string, unknown>;
     const text = JSON.stringify({ ...session, polled_at: Date.now() - 30_000 });
     await fixture.redis.set(queueKeys.session(me, matchId), text, 'EX', 60);
@@ -229,7 +229,7 @@ describe('presence of a fan', () => {
     expect(await isPresent()).toBe(true);
   });
 
-  test('lasts for the presence period after a poll, also when the connection closes before', async () => {
+  test('lasts for the presence period after a poll, even if the connection closes before its end', async () => {
     const { pod, matchId, me, token, isPresent } = await connected(20_000);
     await pod.keepEntry({ matchId, userId: me, token }, ['pod1-1']);
     await pod.removeConnections(matchId, [{ userId: me, websocketId: 'pod1-1' }]);

@@ -31,7 +31,7 @@ async function eventsInStream(matchId: string): Promise<string[]> {
 const published = (channel: string, matchId: string) =>
   received.filter((message) => message.channel === channel && message.text.includes(matchId)).map(({ text }) => text);
 
-test('the stream of a match has exactly the published events, in the same order and in the form of the contract', async () => {
+test('the event stream of a match in Redis has exactly the published events, in the same order and valid for the schema `queueEvent`', async () => {
   const pod = fixture.pod({ purchaseWindowMs: 150 });
   const matchId = await fixture.match({ processingRate: 60_000, maxOpenWindows: 3 });
   const [buyer, expired, leaver, closedOut] = newFanIds(4) as [string, string, string, string];
@@ -65,7 +65,7 @@ test('the stream of a match has exactly the published events, in the same order 
   expect(queue).toMatchObject({ granted: 4, completed: 1, expired: 3, openWindows: 0 });
 });
 
-test('when queue.turn_granted is published, the window is already in the hash', async () => {
+test('when queue.turn_granted is published, Redis has already stored the window', async () => {
   const matchId = await fixture.match();
   await fixture.lines.join(matchId, randomUUID());
   const reader = fixture.redis.duplicate();

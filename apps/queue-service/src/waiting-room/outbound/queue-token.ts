@@ -4,16 +4,16 @@ const TOKEN_PATTERN = /^qt_([0-9a-f]{32})([0-9a-f]{32})[A-Za-z0-9_-]{24}$/;
 /** 18 bytes are exactly 24 base64url characters without padding, so one encoded text can be cut into many random parts. */
 const RANDOM_BYTES = 18;
 const RANDOM_LENGTH = 24;
-/** One call of the random generator costs as much as the rest of a token, so each call fills a pool for 256 tokens. */
+/** One call of the random generator costs as much as building a token, so each call fills a pool for 256 tokens. */
 const POOL_SIZE = 256;
 
 let pool = '';
 let usedCount = POOL_SIZE;
 
 /**
- * `qt_`, the match id, the fan's id and 18 random bytes: 91 characters. The match id tells in which cluster slot the fan's keys
- * are. The fan's id gives the key of the session, so a join writes no extra key for the token. The random part makes the token
- * unguessable: it is compared with the token in the session.
+ * A queue token: `qt_`, the match id, the fan's id and 18 random bytes, 91 characters in total. The match id tells in which cluster
+ * slot the fan's keys are. The fan's id gives the key of the session, so a join writes no extra key for the token. The random part
+ * makes the token unguessable: the scripts compare the whole token with the one in the session.
  */
 export function newQueueToken(matchId: string, userId: string): string {
   if (usedCount === POOL_SIZE) {
@@ -25,7 +25,10 @@ export function newQueueToken(matchId: string, userId: string): string {
   return `qt_${withoutHyphens(matchId)}${withoutHyphens(userId)}${pool.slice(from, from + RANDOM_LENGTH)}`;
 }
 
-/** Undefined for a text that cannot be a queue token. Such a text is refused without a call to Redis. */
+/**
+ * The match and the fan that a queue token contains. Undefined for a text that cannot be a queue token: it is refused without a
+ * call to Redis.
+ */
 export function ownerOfToken(token: string): { matchId: string; userId: string } | undefined {
   const [, match, user] = TOKEN_PATTERN.exec(token) ?? [];
   return match && user ? { matchId: withHyphens(match), userId: withHyphens(user) } : undefined;

@@ -17,7 +17,7 @@ async function join(matchId: string, userId: string, receipt?: string) {
   return { created, position, receipt: entry.score === null ? '' : receipts.sign(matchId, userId, entry.score) };
 }
 
-/** Deletes all keys of the match and restores it like the monolith, without turns. */
+/** Deletes all keys of the match, then stores its state like the monolith after a loss of Redis: no open windows, no used turns. */
 async function loseMatch(matchId: string): Promise<void> {
   const keys = await fixture.redis.keys(`*{${matchId}}`);
   await fixture.redis.del(...keys);
@@ -44,7 +44,7 @@ describe('after a loss of Redis', () => {
     expect(await join(matchId, users[7]!, held.get(users[7]!))).toMatchObject({ created: false, position: 8 });
   });
 
-  test('negative control: without receipts the order is that of joining again', async () => {
+  test('negative control: without receipts the fans stand in the order of joining again', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
     const users = newFanIds(20);
     for (const user of users) await join(matchId, user);
@@ -53,7 +53,7 @@ describe('after a loss of Redis', () => {
     expect(await lineOf(matchId)).toEqual(users.toReversed());
   });
 
-  test('a fan who joined again without the receipt moves up when another device joins with it', async () => {
+  test('a fan who joined again without the receipt moves up when another device of the fan joins with the receipt', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
     const [me, other] = newFanIds(2) as [string, string];
     const { receipt } = await join(matchId, me);
@@ -65,7 +65,7 @@ describe('after a loss of Redis', () => {
     expect(await lineOf(matchId)).toEqual([me, other]);
   });
 
-  test('a fan restored in front of an already granted fan gets the next turn', async () => {
+  test('a fan restored to a position in front of a fan who already has a turn gets the next turn', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
     const [me, ...others] = newFanIds(4) as [string, string, string, string];
     const { receipt } = await join(matchId, me);
@@ -88,7 +88,7 @@ test('a fan who was skipped at a later position and then joins with an earlier r
   await join(matchId, newcomer);
   await join(matchId, early);
   await fixture.redis.zadd(queueKeys.seen(matchId), Date.now() - 61_000, early);
-  // The newcomer gets a turn. The fan `early` is away and is skipped.
+  // The fan `newcomer` gets a turn. The fan `early` is away and is skipped.
   await fixture.lines.change(matchId, { maxOpenWindows: 2 });
   await fixture.lines.admit(matchId, 2);
   await join(matchId, late, second);
@@ -97,8 +97,8 @@ test('a fan who was skipped at a later position and then joins with an earlier r
   expect((await fixture.redis.hkeys(queueKeys.windows(matchId))).sort()).toEqual([newcomer, early].sort());
 });
 
-describe('a receipt does not restore', () => {
-  test('an entry that the fan left, that had its turn or that was dropped: the fan goes to the end', async () => {
+describe('a receipt (signed join time) does not restore', () => {
+  test('an entry that the fan gave up, that had its turn or that was dropped: the fan goes to the end of the line', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
     const [leaver, buyer, dropped, last] = newFanIds(4) as [string, string, string, string];
     const held = new Map<string, string>();
@@ -133,7 +133,7 @@ describe('a receipt does not restore', () => {
     expect((await join(matchId, me, old)).position).toBe(2);
   });
 
-  test('an entry if the receipt is not valid for the fan: the join is refused and the line is unchanged', async () => {
+  test('an entry if the receipt was issued to another fan or was changed: the join is refused and the line is unchanged', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
     const [me, other] = newFanIds(2) as [string, string];
     const { receipt } = await join(matchId, other);

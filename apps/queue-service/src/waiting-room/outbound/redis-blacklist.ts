@@ -4,9 +4,9 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import { Blacklist } from '../application/ports.ts';
 
 /**
- * A copy of the monolith's blacklist in the memory of this pod. A join checks it without a call to Redis, where the list is in
- * another cluster slot than the line. If Redis has lost the list, the copy stays in use until the monolith has written the list
- * again, a second or two later.
+ * A copy of the monolith's blacklist in the memory of this pod. A join checks the copy without a call to Redis, where the
+ * blacklist is in another cluster slot than the line. If Redis has lost the blacklist, the copy stays in use until the monolith
+ * has written the blacklist again, a second or two later.
  */
 export class RedisBlacklist extends Blacklist {
   private readonly fans = new ListedFans();
@@ -29,7 +29,7 @@ export class RedisBlacklist extends Blacklist {
     const [startedAtMs, [seconds, micros]] = [this.nowMs(), await this.redis.time()];
     const redisNowMs = Number(seconds) * 1000 + Number(micros) / 1000;
     const { [BLACKLIST_REVISION]: read, ...entries } = await this.redis.hgetall(queueKeys.blacklist);
-    // Redis has lost the list: keep the copy.
+    // Redis has lost the blacklist: keep the copy in memory.
     if (read === undefined) return [];
     const listed = Object.entries(entries).map(([userId, untilMs]) => ({
       userId,

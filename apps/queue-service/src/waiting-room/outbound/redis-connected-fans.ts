@@ -6,7 +6,7 @@ import { LineCalls } from './line-calls.ts';
 import { ownerOfToken } from './queue-token.ts';
 import { toMove, toQueueEntry, toQueue, type MoveReply, type QueueEntryReply, type QueueReply } from './redis-replies.ts';
 
-/** Redis needs one to two milliseconds for a hundred tokens. */
+/** How many tokens one script call reads. A hundred take Redis one to two milliseconds. */
 const MAX_TOKENS_PER_READ = 100;
 
 interface TokenToRead {
@@ -22,10 +22,10 @@ const keyOf = ({ token, websocketId }: TokenToRead): string => `${token} ${webso
 type Unknown = ['unknown'];
 
 const MAX_MOVES_PER_READ = 1000;
-/** A fan counts as away only this long after the last connection closed: a phone that changes networks reconnects within it. */
+/** How long after the last connection closed a fan still counts as present: a phone that changes networks reconnects in this time. */
 const AWAY_GRACE_MS = 5000;
 
-/** The port ConnectedFans over the scripts in lua/. */
+/** Implements the port ConnectedFans with the scripts in lua/. */
 export class RedisConnectedFans extends LineCalls implements ConnectedFans {
   private readonly tokenReads = new Map<string, KeyedBatcher<TokenToRead, QueueEntry | 'full' | undefined>>();
 
@@ -83,8 +83,8 @@ export class RedisConnectedFans extends LineCalls implements ConnectedFans {
   }
 
   /**
-   * Reads a token in a batch with others of the same match. When a pod dies, thousands of fans reconnect to the other pods within
-   * seconds. Read one by one, each would cost two calls: 130 µs of Redis and as much of the pod. Only one batch per match runs at
+   * Reads a token in a batch with other tokens of the same match. When a pod dies, thousands of fans reconnect to other pods within
+   * seconds. A token read alone would cost two calls: 130 µs of Redis and as much of the pod. Only one batch per match runs at
    * a time, so that the pod's commands do not run into their timeout.
    */
   private async readInBatch(

@@ -3,10 +3,10 @@ import type { FanState, QueueState } from '../domain/fan-state.ts';
 import type { LineMove } from '../domain/line-view.ts';
 import type { QueueEntry } from '../application/ports.ts';
 
-/** Converts the replies of the scripts into our types. Redis returns hash values as text, and Lua's false as null. */
+/** A value in the reply of a script: text, because Redis stores hash values as text, or null for Lua's false. */
 type Text = string | null;
 
-/** In the order of describe_queue in parts/queue-state.lua. */
+/** The state of a queue as a script returns it, in the order of describe_queue in parts/queue-state.lua. */
 export type QueueReply = [
   status: string,
   processingRate: string,
@@ -30,10 +30,13 @@ export type QueueReply = [
   openWindows: number,
 ];
 
-/** In the order of describe_entry in parts/entries.lua. `detail`: score (waiting), window JSON (granted) or final state JSON (over). */
+/**
+ * A fan's state as a script returns it, in the order of describe_entry in parts/entries.lua. `detail`: score (waiting), window
+ * JSON (granted) or final state JSON (over).
+ */
 export type QueueEntryReply = [kind: string, position: number, detail: Text, session: Text];
 
-/** A stream entry of read-moves.lua. */
+/** One move of the line (fans who left or came back) as read-moves.lua returns it: an entry of a Redis stream. */
 export type MoveReply = [id: string, [field: string, scores: string]];
 
 const windowText = z.object({ expires_at: z.string(), session_token: z.string(), place_score: z.number().optional() });
@@ -45,6 +48,7 @@ const overText = z.union([
 const sectorsText = z.array(z.object({ sector_id: z.string(), name: z.string(), available: z.number() }));
 const queueStatus = z.enum(['scheduled', 'active', 'paused', 'closed']);
 
+/** Converts the state of a queue from the reply of a script. */
 export function toQueue(reply: QueueReply): QueueState {
   const [status, rate, maxOpen, useful, opensAt, reason, closedReason, sectors, revision] = reply;
   const [, , , , , , , , , mean, variance, measured, granted, completed, expired, epoch, moves, joins, total, openWindows] =
@@ -71,7 +75,10 @@ export function toQueue(reply: QueueReply): QueueState {
   };
 }
 
-/** `token` is the fan's token when the caller passed it to the script, whose reply then has no session. */
+/**
+ * Converts a fan's state. `token` is the fan's token if the caller passed it to the script: the reply then has no session, which
+ * contains it.
+ */
 export function toQueueEntry(reply: QueueEntryReply, queue: QueueState, token: string | null = null): QueueEntry {
   const [kind, position, detail, session] = reply;
   const known = session === null ? null : sessionText.parse(JSON.parse(session));
@@ -81,16 +88,18 @@ export function toQueueEntry(reply: QueueEntryReply, queue: QueueState, token: s
   return { state, queue, queueToken: isActive ? (known?.queue_token ?? token) : null, score: isActive && score ? score : null };
 }
 
-/** The join time from the window, for a restored turn: it has no session with the join time. */
+/** The score (join time) from the window. A restored turn has no session with the score. */
 function scoreOfTurn(kind: string, detail: Text): string {
   const score = kind === 'granted' ? windowText.parse(JSON.parse(detail ?? '')).place_score : undefined;
   return score === undefined ? '' : String(score);
 }
 
+/** Converts one move of the line (fans who left or came back) from the reply of read-moves.lua. */
 export function toMove([id, [field, scores]]: MoveReply): LineMove {
   return { number: Number.parseInt(id, 10), isBack: field === 'back', scores: scores.split(',').map(Number) };
 }
 
+/** Converts a time in milliseconds since 1970, as Redis stores it, into ISO 8601. */
 export function toIsoTime(ms: string): string {
   return new Date(Number(ms)).toISOString();
 }

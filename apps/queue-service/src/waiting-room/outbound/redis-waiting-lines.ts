@@ -17,15 +17,18 @@ import { RedisConnectedFans } from './redis-connected-fans.ts';
 import { toQueueEntry, toQueue, type QueueEntryReply, type QueueReply } from './redis-replies.ts';
 
 type Unknown = ['unknown'];
-/** A string is the score of a new queue entry. */
+/** The result of one join, as join-line.lua returns it. A string is the score of a new queue entry. */
 type JoinedReply = string | [outcome: 'restored' | 'kept', QueueEntryReply] | ['refused'];
 type JoinReply = Unknown | ['found', QueueReply, firstPosition: number, string | JoinedReply[]];
 type EntryReply = Unknown | ['found', QueueReply, QueueEntryReply];
 
-/** At most one `queue.position_update` event per minute and match. */
+/** Shortest time between two `queue.position_update` events of a match. */
 const POSITIONS_INTERVAL_MS = 60_000;
 
-/** All lines, stored only in Redis. Each method runs one atomic script of lua/, so any number of pods may share the lines. */
+/**
+ * The lines of all matches, stored only in Redis. Each method runs one atomic script of lua/, so any number of pods may share the
+ * lines.
+ */
 export class RedisWaitingLines extends RedisConnectedFans implements WaitingLines, LineMovement {
   private readonly joins = new Map<string, JoinBatches<JoinOutcome>>();
   private readonly knownMatches = new Set<string>();
@@ -80,7 +83,10 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
     return reply[0] === 'found' ? toQueue(reply[1]) : undefined;
   }
 
-  /** The list of matches is one key in its own slot. If Redis has lost it, this pod writes the matches it knows again. No match is ever removed. */
+  /**
+   * All match ids with a queue. Redis keeps them in one key. If it has lost the key, this pod writes the ids it knows again. No
+   * id is ever removed.
+   */
   async matches(): Promise<string[]> {
     const listed = new Set(await this.redis.smembers(queueKeys.matches));
     const missing = [...this.knownMatches].filter((matchId) => !listed.has(matchId));
@@ -141,7 +147,10 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
     });
   }
 
-  /** Adds a match to the list before its queue is written. The two are in different slots: a queue missing from the list would grant no turns, a listed match without a queue only costs a read. */
+  /**
+   * Adds a match to the list of matches before its queue is written: the list and the queue are in different cluster slots. A queue
+   * missing from the list would grant no turns; a listed match without a queue only costs a read.
+   */
   private async addToMatchList(matchId: string): Promise<void> {
     await this.redis.sadd(queueKeys.matches, matchId);
     this.knownMatches.add(matchId);
@@ -157,7 +166,7 @@ function refusalOf({ status, closedReason, opensAt }: QueueState): JoinOutcome {
   return status === 'closed' ? { kind: 'closed', reason: closedReason ?? 'closed' } : { kind: 'scheduled', opensAt };
 }
 
-/** The fields that parts/settings.lua reads. */
+/** The settings as JSON fields that parts/settings.lua reads. */
 function settingsOf(change: NonNullable<RestoredPart['sale']>) {
   return {
     status: change.status,
@@ -170,7 +179,7 @@ function settingsOf(change: NonNullable<RestoredPart['sale']>) {
   };
 }
 
-/** The fields that restore-queue.lua reads. */
+/** One part of a match's state as JSON fields that restore-queue.lua reads. */
 function contentOf({ exists, sale, counts, windows, used }: RestoredPart) {
   return {
     exists,

@@ -2,7 +2,7 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { RedisScript } from '#platform/redis/script';
 
 const CONFIRM_TIMEOUT_MS = 100;
-/** After a server has lost its replicas, calls fail for this long: it may be an old master that is cut off during a failover. */
+/** How long calls fail after a server has lost its replicas: it may be an old master that is cut off during a failover. */
 const ALONE_GRACE_MS = 10_000;
 
 interface MatchCall {
@@ -13,8 +13,9 @@ interface MatchCall {
 
 /**
  * Acknowledges a script call only after `replicas` replicas have confirmed it, so a failover cannot lose an acknowledged join. An
- * unconfirmed call is 503 and safe to repeat: a join finds the existing queue entry. A server that a failover has promoted has no
- * replica yet. It is trusted without confirmation, because refusing all joins until a replica is back would prolong the outage.
+ * unconfirmed call is answered with 503 and is safe to repeat: a join finds the existing queue entry. A server that a failover has
+ * promoted has no replica yet. Its calls succeed without confirmation, because refusing all joins until a replica is back would
+ * prolong the outage.
  */
 export class ReplicaConfirmation {
   private aloneSinceMs: number | undefined;
@@ -38,7 +39,7 @@ export class ReplicaConfirmation {
   }
 
   private async isTrustedWithoutReplica(redis: RedisConnection, key: string): Promise<boolean> {
-    // EXISTS is only there to route the pipeline, and so INFO, to the node of this key.
+    // EXISTS only makes ioredis send the pipeline, and with it INFO, to the node of this key.
     const answers = await redis.pipeline().exists(key).info('replication').exec();
     const info = (answers?.[1]?.[1] ?? '') as string;
     const number = (field: string) => Number(new RegExp(`^${field}:(-?\\d+)`, 'm').exec(info)?.[1] ?? Number.NaN);

@@ -4,8 +4,8 @@ import { Receipts } from '../application/ports.ts';
 const RECEIPT_PATTERN = /^r1\.(\d{1,16})\.[A-Za-z0-9_-]{43}$/;
 
 /**
- * Receipts of the form `r1.<score>.<HMAC-SHA256 over match, fan and score>`. The text does not contain match and fan: the request
- * names both, and the signature is valid only for them.
+ * Receipts of the form `r1.<score>.<HMAC-SHA256 over match, fan and score>`. A receipt does not contain match and fan: the request
+ * names them, and the signature is valid only for this match and fan.
  */
 export class SignedReceipts extends Receipts {
   constructor(private readonly secret: string) {

@@ -3,7 +3,7 @@ import { RedisWaitingLines } from '../outbound/redis-waiting-lines.ts';
 
 const CLOCK_KEY = 'test:clock_us';
 
-/** Lua code in front of every script. It makes TIME return the test's clock. */
+/** Lua code that ClockedLines puts in front of every script. It makes the command TIME return the test's clock. */
 const TEST_CLOCK_LUA = `
 local real_redis = redis
 local redis = {
@@ -21,7 +21,7 @@ export class ClockedLines {
 
   constructor(private readonly redis: Redis) {}
 
-  /** A new pod. It sends the full text of each script with EVAL, with the test's clock in front. */
+  /** A new pod. It sends the full text of each script with EVAL, with TEST_CLOCK_LUA in front. */
   pod(settings: { purchaseWindowMs: number; persistenceSeconds: number; presenceMs: number }): RedisWaitingLines {
     const { redis } = this;
     const clocked = new Proxy(redis, {

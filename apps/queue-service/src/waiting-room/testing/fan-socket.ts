@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 
 type Message = { type: string } & Record<string, unknown>;
 
-/** A fan's socket that records all messages. A test can wait for the next message of a type. */
+/** A fan's WebSocket in a test. It records all messages, and a test can wait for the next message of a type. */
 export class FanSocket {
   readonly heard: Message[] = [];
   readonly socket: WebSocket;

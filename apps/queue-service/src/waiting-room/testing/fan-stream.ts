@@ -1,6 +1,6 @@
 import { pause } from './line-fixture.ts';
 
-/** A fan's event stream that records the raw text, so that a test can check the framing too. */
+/** A fan's event stream in a test. It records the raw text, so that a test can check the framing as well as the messages. */
 export class FanStream {
   text = '';
   readonly ended: Promise<void>;

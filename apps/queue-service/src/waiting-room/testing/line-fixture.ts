@@ -4,6 +4,7 @@ import { createTestRedis } from '#testing/test-database';
 import type { QueueChange, WaitingLines } from '../application/ports.ts';
 import { RedisWaitingLines } from '../outbound/redis-waiting-lines.ts';
 
+/** What tests of lines need: a Redis, pods over it, and new matches. */
 export interface LineFixture {
   redis: Redis;
   lines: RedisWaitingLines;
@@ -11,14 +12,14 @@ export interface LineFixture {
   pod(settings?: { purchaseWindowMs?: number; persistenceSeconds?: number; presenceMs?: number }): RedisWaitingLines;
   /** A new match with an open queue. */
   match(change?: QueueChange): Promise<string>;
-  /** A new match whose state is restored, without settings. */
+  /** A new match whose empty state Redis knows, but whose queue has no settings yet. */
   restoredMatch(): Promise<string>;
   /** A new match for which the monolith has reported that it has no waiting room. */
   matchWithoutQueue(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Lines on the Redis of this Jest worker. Each test uses its own match, so no data is flushed between tests. */
+/** Creates a LineFixture on the Redis of this Jest worker. Each test uses its own match, so no data is flushed between tests. */
 export async function lineFixture(): Promise<LineFixture> {
   const server = await createTestRedis();
   const connections: Redis[] = [];
@@ -58,11 +59,13 @@ export async function lineFixture(): Promise<LineFixture> {
   };
 }
 
-/** Sends the state of a new match like the monolith: no open windows and no used turns. */
+/** Stores the state of a new match, as the monolith sends it: no open windows and no used turns. */
 export async function restoreEmpty(lines: WaitingLines, matchId: string, generation = 1): Promise<void> {
   await lines.restore(matchId, { exists: true, generation, part: 0, isLast: true, windows: [], used: [] });
 }
 
+/** New random user ids, one for each fan. */
 export const newFanIds = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
 
+/** Waits for `ms` milliseconds of real time. */
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

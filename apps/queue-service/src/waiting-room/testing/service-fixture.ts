@@ -19,6 +19,7 @@ interface Answer {
   body: Json;
 }
 
+/** A running queue service for a test, with calls to its HTTP API and sockets. */
 export interface ServiceFixture {
   url: string;
   redis: Redis;
@@ -28,9 +29,9 @@ export interface ServiceFixture {
     options?: { user?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<Answer>;
   internal(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Sends the state of a new match like the monolith: no open windows and no used turns. */
+  /** Stores the state of a new match, as the monolith sends it: no open windows and no used turns. */
   restoreEmpty(matchId: string): Promise<void>;
-  /** While `answers` is true (the default), a fake monolith answers `queue.state_needed`. It knows the matches made by `match`. */
+  /** While `answers` is true (the default), a fake monolith answers the event `queue.state_needed` for matches made by `match`. */
   monolith: { answers: boolean };
   /** A new match with an active queue. The default settings grant no turns, so that fans stay in line. */
   match(control?: Json): Promise<string>;
@@ -40,7 +41,7 @@ export interface ServiceFixture {
   close(): Promise<void>;
 }
 
-/** The whole service on a free port, called over HTTP. It uses the Redis of this Jest worker, or `env.REDIS_URL`. */
+/** Starts the whole queue service on a free port. The service uses the Redis of this Jest worker, or `env.REDIS_URL`. */
 export async function serviceFixture(env: Record<string, string> = {}): Promise<ServiceFixture> {
   const server = env.REDIS_URL ? undefined : await createTestRedis();
   const redisUrl = env.REDIS_URL ?? server!.url;
@@ -57,7 +58,7 @@ export async function serviceFixture(env: Record<string, string> = {}): Promise<
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  // For a cluster: a client of the first node only.
+  // When REDIS_URL names a cluster, this client uses its first node only.
   const redis = new Redis(redisUrl.split(',')[0]!, { disconnectTimeout: 100 });
   redis.on('error', () => undefined);
   const sockets: FanSocket[] = [];

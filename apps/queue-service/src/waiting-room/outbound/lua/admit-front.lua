@@ -1,9 +1,9 @@
--- admit-front: grants the turns that are due to the first present fans in line.
+-- admit-front: grants turns to the first present fans in line, as many as the admission rate and the free windows allow now.
 --
 -- Guarantee: turns are granted strictly in line order among present fans, and never more than the token bucket holds
 -- (processing_rate a minute), max_open_windows or useful_windows allow, whichever pods run this and when: removing the fan from
 -- the line, writing the window, spending the token and publishing the event are one atomic step. A fan who is away is skipped,
--- keeps the queue entry, gets one event queue.front_reached (for a push) and comes first on return. Safe to repeat.
+-- keeps the queue entry, gets one event queue.front_reached (for a push notification) and comes first on return. Safe to repeat.
 -- O((granted + skipped) · log line), skipped ≤ 400.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
@@ -19,13 +19,13 @@ if redis.call('EXISTS', line) == 0 then return { 0, 0, open == 0 and 1 or 0, 0 }
 if status ~= 'active' then return { 0, 0, 0, 0 } end
 local settings = redis.call('HMGET', meta, 'processing_rate', 'max_open_windows', 'useful_windows', 'passed_score')
 local rate = tonumber(settings[1])
-local room = tonumber(settings[2])
-if settings[3] then room = math.min(room, tonumber(settings[3])) end
-room = room - open
+local free_windows = tonumber(settings[2])
+if settings[3] then free_windows = math.min(free_windows, tonumber(settings[3])) end
+free_windows = free_windows - open
 
 local tokens = tokens_now(rate)
 -- The small addend corrects rounding: 0.3 + 0.7 of a token must count as one token.
-local due = math.min(math.floor(tokens + 0.000001), room)
+local due = math.min(math.floor(tokens + 0.000001), free_windows)
 local count = math.min(due, batch)
 if count <= 0 then return { 0, 0, 0, 0 } end
 
@@ -37,7 +37,8 @@ local granted, skipped, blind_until = {}, 0, blind_until_ms()
 local function grant(user)
   local session_token = ARGV[5 + #granted]
   granted[#granted + 1] = take_out(user)
-  -- For the monolith: it ignores windows of an older generation, and sends the score as used up when Redis has lost its data.
+  -- The monolith needs `origin`: it ignores windows of an older generation (number of the match's state in Redis), and when Redis has
+  -- lost its data it sends this score (join time) back as used up.
   local origin = ',"generation":' .. generation .. ',"place_score":' .. granted[#granted]
   redis.call('HSET', windows, user, '{"expires_at":"' .. expires_at .. '","session_token":"' .. session_token
     .. '","granted_at_ms":' .. digits(now_ms) .. origin .. '}')
@@ -47,12 +48,12 @@ local function grant(user)
   local text = redis.call('GET', session_key(user))
   if not text then return end
   local session = cjson.decode(text)
-  -- The fan is no longer in the line, so the session keeps the score: receipts given out during the turn need it.
+  -- The fan is no longer in the line, so the session keeps the score (join time): receipts given out during the turn need it.
   session.score = granted[#granted]
   keep_session(user, cjson.encode(session), life_s)
 end
 
--- Skips a fan who is away. A fan gets at most one event queue.front_reached in presence_ms, also after a short return.
+-- Skips a fan who is away. A fan gets at most one event queue.front_reached in presence_ms, even after coming back for a short time.
 local function skip(user, score)
   skipped = skipped + 1
   redis.call('ZREM', back, user)

@@ -1,4 +1,5 @@
--- announce-positions: publishes which fans without a connection have passed position 1,000, 100 or 10. The monolith sends pushes.
+-- announce-positions: publishes which fans without a connection have passed position 1,000, 100 or 10. The monolith then sends push
+-- notifications to these fans.
 --
 -- Guarantee: at most one event in interval_ms, with at most 500 fans, those nearest to the front first. A fan is announced at most
 -- once for each of the three positions, whichever pods call this. Safe to repeat. O(passed fans), reads at most 2,000.

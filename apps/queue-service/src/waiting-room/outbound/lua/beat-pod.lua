@@ -1,4 +1,5 @@
--- beat-pod: the heartbeat of a pod that holds connections to this match. It also reports replaced connections as closed.
+-- beat-pod: the heartbeat of a pod that holds connections of fans of this match. The pod reports here which of its connections,
+-- replaced by newer connections of the same fan, it has closed.
 --
 -- Guarantee: every heartbeat returns the replaced connections of the pod until the pod reports them as closed. So no fan keeps a
 -- sixth connection because a published hint was lost. The connections of a removed pod no longer count. Safe to repeat.
@@ -7,7 +8,8 @@
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 pod: the prefix of its websocket ids  5 '1', or '' to remove the pod
 --       6… "user_id websocket_id" of replaced connections that are closed
 -- Returns the replaced connections that this pod must still close, as "user_id websocket_id".
--- Limited, because the pod sends them back as arguments. The next heartbeats return the others.
+-- At most MAX_RETURNED connections are returned, because the pod sends them back as arguments. The next heartbeats return further
+-- ones.
 local MAX_RETURNED = 1000
 local pod, is_running = ARGV[4], ARGV[5] == '1'
 if not is_running then

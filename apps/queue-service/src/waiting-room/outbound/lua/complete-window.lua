@@ -1,7 +1,7 @@
--- complete-window: ends a fan's window after the purchase. Another fan can then be admitted.
+-- complete-window: ends a fan's window after the purchase, so that another fan can be granted a turn.
 --
--- Guarantee: with a session_token it ends only that window, so a late call cannot end a later turn of the same fan. Without an
--- open window it does nothing: the monolith repeats this call until it is answered. Safe to repeat.
+-- Guarantee: with a session_token the script ends only the window of that token, so a late call cannot end a later turn of the same
+-- fan. Without an open window it does nothing. Safe to repeat: the monolith repeats the call until it is answered.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id  5 session_token, or '' for any open window of the fan

@@ -1,7 +1,7 @@
 -- drain-closed: writes the final state of fans whose line or windows were closed, in batches.
 --
--- Guarantee: each fan gets the final state once, and each ended window its event. Any pod may continue the work of another.
--- Processes at most `limit` fans. Safe to repeat.
+-- Guarantee: each fan gets the final state once, and for each ended window one event is published. A pod may go on where another
+-- stopped. Processes at most `limit` fans. Safe to repeat.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 limit

@@ -1,6 +1,6 @@
 -- drop-absent: removes fans from the line who have given no sign of life for persistence_s.
 --
--- Guarantee: never drops a fan who was seen within that time. Time without any running pod does not count. The state of a dropped
+-- Guarantee: never drops a fan who was seen within persistence_s. Time without any running pod does not count. The state of a dropped
 -- fan is `expired`, and fans behind move up. Checks at most `limit` fans. Safe to repeat.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
@@ -19,8 +19,8 @@ local limit, oldest_allowed_ms = tonumber(ARGV[4]), now_ms - life_ms
 local due = redis.call('ZRANGEBYSCORE', seen, '-inf', digits(oldest_allowed_ms), 'LIMIT', 0, limit)
 local checked = #due
 
--- Fans who joined before that time and gave no sign of life since. `swept_score` moves along the line, so each fan is checked here
--- only once: a fan who is in `seen` stays in it, and a fan whose entry is restored is added to it.
+-- Fans who joined before oldest_allowed_ms and have given no sign of life since. `swept_score` moves along the line, so each fan is
+-- checked here only once: a fan who is in `seen` stays in it, and a fan whose entry is restored is added to it.
 local joined = checked < limit and redis.call('ZRANGEBYSCORE', line, '(' .. (redis.call('HGET', meta, 'swept_score') or '0'),
   '(' .. digits((oldest_allowed_ms + 1) * 1000), 'WITHSCORES', 'LIMIT', 0, limit - checked) or {}
 if #joined > 0 then

@@ -1,7 +1,7 @@
 -- join-line: puts fans at the end of the line, or finds their existing queue entries. Up to a hundred fans in one call.
 --
--- Guarantee: first come, first served on Redis' clock, and within a call in the given order. The score is the time in µs, raised so
--- that it is always higher than the last one: all scores differ, also when the clock goes back, and no pod's clock matters.
+-- Guarantee: first come, first served on Redis' clock, and within a call in the given order. The score is the join time in µs, raised
+-- where needed so that it is always higher than the last score: all scores differ, even when the clock goes back.
 -- Joining again from any device does not change the queue entry. A receipt restores its queue entry, unless that entry was used up
 -- (left, granted, dropped) or belongs to a line that was closed. Safe to repeat. O(fans · log line).
 --
@@ -57,7 +57,7 @@ local function restore(user, receipt)
   last_score = math.max(last_score, tonumber(receipt))
   restored[#restored + 1] = receipt
   redis.call('HINCRBY', meta, 'restored', 1)
-  -- Admission has already read beyond this score: put the fan among those who come back, so that admission finds the fan.
+  -- If admit-front has already read beyond this score, put the fan into `back` (fans who came back), where admit-front reads first.
   if tonumber(receipt) <= (tonumber(redis.call('HGET', meta, 'passed_score')) or 0) then
     redis.call('ZADD', back, receipt, user)
   end
@@ -105,8 +105,8 @@ local function join_one(i, score, has_window)
   end
 end
 
--- At peak load almost all joining fans are new. Without receipts and draining, fans without a window are added without a lookup;
--- ZADD NX below reveals those who were in line already.
+-- At peak load almost all joining fans are new. So fans without a window are added without a lookup if the call has no receipts
+-- and no closed line must be drained. The ZADD NX further down reveals fans who were in line already.
 local skips_lookup = is_open and not draining and next(receipts) == nil
 local scores = skips_lookup and {} or redis.call('ZMSCORE', line, unpack(users))
 local open = redis.call('EXISTS', windows) == 1 and redis.call('HMGET', windows, unpack(users)) or {}
@@ -116,8 +116,8 @@ end
 
 local base = 0
 if #fresh > 0 then
-  -- No fan has a higher score, so these fans get the last positions in this order. Formatting a number costs Lua 0.5 µs, as much as
-  -- a ZADD. So a large batch formats scores and positions once per hundred and appends two digits from a table.
+  -- No fan has a higher score, so the new fans get the last positions in the order of `fresh`. Formatting a number costs Lua 0.5
+  -- µs, as much as a ZADD. So a large batch formats scores and positions once per hundred and appends two digits from a table.
   base = redis.call('ZCARD', line)
   local is_large = #fresh > 10
   local first = math.max(now_us, last_score + 1)
@@ -161,8 +161,9 @@ if #fresh > 0 then
 end
 if #fresh > 0 then
   redis.call('HINCRBY', meta, 'joins', #fresh)
-  -- Per mark (position 10, 100, 1,000) announce-positions.lua needs the score of the last fan who has reached it. Fans who join at or in
-  -- front of a mark have not passed it, so their score is stored as reached here and they are not announced.
+  -- For each mark (position 10, 100, 1,000) announce-positions.lua needs the score of the last fan who has reached it. Fans who
+  -- join at or in front of a mark did not move past it in line. Their score is stored here as reached, so that they are not
+  -- announced.
   for _, mark in ipairs({ 10, 100, 1000 }) do
     if base < mark then
       redis.call('HSET', meta, 'mark_' .. mark, in_line[2 * math.min(mark - base, #fresh) - 1])

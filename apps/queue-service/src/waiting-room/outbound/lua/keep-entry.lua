@@ -1,4 +1,5 @@
--- keep-entry: a pod reports all its connections of one fan. Renews the expiry of session and token, and the fan's presence.
+-- keep-entry: a pod reports all connections that one fan has to it. Renews the expiry of the fan's session and token, and the
+-- presence.
 --
 -- Guarantee: never creates or moves a queue entry. A connection missing from the device list is added as the oldest, or is replaced
 -- if the fan has five others. Safe to repeat.

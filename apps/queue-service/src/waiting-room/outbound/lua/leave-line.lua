@@ -1,11 +1,12 @@
 -- leave-line: gives up a fan's queue entry or open window, on all devices.
 --
--- Guarantee: afterwards the fan has neither. Fans behind have moved up. An ended window is published, and another fan can be
--- admitted. The fan joins again at the end of the line, also with a receipt. Safe to repeat. O(log line).
+-- Guarantee: afterwards the fan has no entry and no window. Fans behind have moved up. The end of a window is published, and another
+-- fan can be granted a turn. The fan can join again only at the end of the line, even with a receipt. Safe to repeat. O(log line).
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id
--- Returns 1 if an entry or window was given up, 0 or 'unknown' if there was none, 'state_needed' if the state of the match is missing: call again.
+-- Returns 1 if an entry or window was given up, 0 or 'unknown' if there was none, 'state_needed' if the state of the match is
+-- missing: call again.
 local user = ARGV[4]
 
 if not status_now() then return why_unknown() end

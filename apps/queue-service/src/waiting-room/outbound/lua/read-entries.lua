@@ -1,9 +1,9 @@
 -- read-entries: reads the queue entries of some tokens of one match, for sockets and streams. Up to a hundred tokens in one call.
 --
--- Guarantee: if the call names a new connection, the connection is added to the fan's device list. The oldest of six is replaced,
--- but a sixth that is a stream is refused. Like keep-entry.lua this renews session and token and counts as a sign of life. Without
--- a connection the call only reads (and opens a scheduled queue that is due). Never creates or moves a queue entry. Safe to repeat.
--- O(tokens · log line).
+-- Guarantee: if the call names a new connection, the connection is added to the fan's device list. A sixth socket replaces the oldest
+-- connection; a sixth connection that is a stream is refused. A new connection renews session and token and counts as a sign of life.
+-- Without a new connection the call only reads (and opens a scheduled queue after opens_at). Never creates or moves a queue
+-- entry. Safe to repeat. O(tokens · log line).
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  then four for each token: user_id (part of the token), queue token,
@@ -27,7 +27,7 @@ local function read_ended_token(user, token)
   return text and describe_entry(user, 'over', cjson.encode(cjson.decode(text).over), false)
 end
 
--- Cached by fan: if one call names several devices of a fan, the second sees the changes of the first.
+-- The session of a token's fan. Cached by fan: if one call names several devices of a fan, the second sees the changes of the first.
 local function session_of(i)
   local user = users[i]
   if sessions[user] == nil then sessions[user] = texts[i] and cjson.decode(texts[i]) end

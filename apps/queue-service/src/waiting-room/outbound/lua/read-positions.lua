@@ -1,4 +1,4 @@
--- read-positions: reads the positions of some fans in one call. A pod uses it for the snapshot of a line.
+-- read-positions: reads the positions of some fans in one call. A pod uses it to read the positions of all its fans in a line.
 --
 -- Guarantee: only reads. O(fans · log line); pass a few hundred fans at a time.
 --

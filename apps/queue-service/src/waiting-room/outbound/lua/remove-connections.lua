@@ -1,13 +1,13 @@
 -- remove-connections: removes closed connections from the device lists of their fans.
 --
 -- Guarantee: removed connections no longer count towards the limit of five. A waiting fan without another connection to any pod
--- counts as away after grace_ms (a phone that changes networks reconnects within it), or presence_ms after the last join or poll if
--- that is later. A publication names these fans; a pod that still has a connection of one reports it (keep-entry). No fan loses the
--- queue entry by this. Safe to repeat.
+-- counts as away after grace_ms (a phone that changes networks reconnects in this time), or presence_ms after the last join or
+-- poll if that is later. A publication names these fans; a pod that still has a connection of such a fan reports it (keep-entry).
+-- Fans keep their queue entries. Safe to repeat.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 grace_ms  then two for each: user_id, websocket_id
--- Returns the number of fans who now count as away.
+-- Returns the number of waiting fans left without a connection.
 local grace_ms = tonumber(ARGV[4])
 local away_users = {}
 for i = 5, #ARGV, 2 do

@@ -1,10 +1,10 @@
 -- report-sold-out: stores the remaining sectors that the monolith reports. An empty list closes the line; open windows stay until
 -- they are used or expire.
 --
--- Guarantee: after an empty list no fan is admitted, and every waiting fan gets queue_closed. Remaining sectors are sent with the next
--- position_update, and at once when the set of sectors has changed. Changed numbers alone are not sent at once: they change every
--- second in a busy sale, and each update goes to the whole line. A report older than the last one is ignored. Safe to repeat.
--- O(sectors).
+-- Guarantee: after an empty list no turn is granted, and every waiting fan gets queue_closed. Remaining sectors are sent with the
+-- next position_update, and at once when the set of sectors has changed. Changed numbers alone are not sent at once: they change
+-- every second in a busy sale, and each update goes to the whole line. A report older than the last one is ignored. Safe to
+-- repeat. O(sectors).
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 JSON list of the remaining sectors, '' when it is empty

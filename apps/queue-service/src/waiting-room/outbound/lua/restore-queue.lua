@@ -1,10 +1,10 @@
--- restore-queue: stores one part of the state of a match that the monolith sends: after Redis has lost it, and before the first call
--- for a new match.
+-- restore-queue: stores one part of the state of a match. The monolith sends this state after Redis has lost it, and before the first
+-- call for a new match.
 --
--- Guarantee: fans are served only after the last part has set the mark. It sets the mark only if all earlier parts are still in
--- Redis; after a loss in between the monolith starts again. Each open window is restored as it was. Each queue entry that had its
--- turn is used up, so no receipt restores it. A known state is never replaced by an older one. Safe to repeat.
--- O(windows + used entries of the part).
+-- Guarantee: fans are served only after the last part has set the mark (parts/match-state.lua). The last part sets the mark only
+-- if all earlier parts are still in Redis; after a loss in between the monolith starts again. Each open window is restored as it
+-- was. Each queue entry that had its turn is used up, so no receipt restores it. A known state is never replaced by an older one.
+-- Safe to repeat. O(windows + used entries of the part).
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 generation  5 number of the part, from 0  6 '1' for the last part, else ''

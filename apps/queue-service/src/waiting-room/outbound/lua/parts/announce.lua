@@ -1,17 +1,20 @@
--- Events and publications. A script sends them in the same atomic step as the change, so they never differ from the data.
+-- Functions that publish events and messages. A script calls them in the same atomic step as its change, so they never differ
+-- from the data.
 
--- Publishes an event of the contract and adds it to the match's stream. Publications may get lost, the stream does not. `~` lets Redis
--- trim only whole nodes, which is cheap. 100,000 events are some hours of the largest sale.
+-- Publishes an event for the monolith (libs/contracts/src/integration-events.ts) and adds it to the match's stream. A publication
+-- may get lost, the stream does not. `~` lets Redis trim only whole nodes, which is cheap. 100,000 events are some hours of the
+-- largest sale.
 local function announce(event)
   redis.call('XADD', events, 'MAXLEN', '~', 100000, '*', 'event', event)
   redis.call('PUBLISH', 'queue_events', event)
 end
 
--- Publications for the pods: they read this fan, or the whole queue, again.
+-- Makes the pods read this fan again.
 local function tell_pods_of_fan(user)
   redis.call('PUBLISH', 'queue_pods', '{"match_id":"' .. match_id .. '","kind":"fan","user_id":"' .. user .. '"}')
 end
 
+-- Makes the pods read the whole queue again.
 local function publish_queue_changed()
   redis.call('PUBLISH', 'queue_pods', '{"match_id":"' .. match_id .. '","kind":"queue"}')
 end
@@ -23,7 +26,7 @@ local function tell_queue_changed()
 end
 
 -- Adds one move to the stream: the scores of all fans who left the line in this call (`gone`) or returned into it (`back`). Each pod
--- computes the positions of its fans from the moves. They are numbered without gaps, so a pod notices a lost move. A pod that needs
+-- computes the positions of its fans from the moves. Moves are numbered without gaps, so a pod notices a lost move. A pod that needs
 -- a move older than the stream takes a new snapshot.
 local function tell_moves(field, scores)
   if #scores == 0 then return end

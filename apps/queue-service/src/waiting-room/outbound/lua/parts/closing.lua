@@ -2,8 +2,8 @@
 -- queue entries at once. drain-closed.lua then writes the final state of each fan in batches. Until then requests of these fans are
 -- answered from the renamed keys.
 
--- reason: sold_out (open windows stay) | closed (open windows end). Returns 'draining' if an earlier closed line is not drained yet:
--- drain it, then call again. Returns 'closed' when it is done, also if the queue was closed already.
+-- Closes the queue. reason: sold_out (open windows stay) | closed (open windows end). Returns 'draining' if fans of an earlier closed
+-- line have no final state yet: run drain-closed, then call again. Returns 'closed' when the queue is closed, even if it was before.
 local function close_queue(reason)
   local now = redis.call('HMGET', meta, 'status', 'closed_reason')
   if now[1] == 'closed' and (now[2] == 'closed' or now[2] == reason) then return 'closed' end
@@ -18,7 +18,7 @@ local function close_queue(reason)
     redis.call('RENAME', windows, closing_windows)
     redis.call('RENAME', window_ends, closing_window_ends)
   end
-  -- `line_from` makes receipts of this line unusable in the next one. The new epoch makes the positions that pods know void.
+  -- `line_from` makes receipts of this line unusable in the next line. The new epoch makes the positions that pods hold void.
   redis.call('HSET', meta, 'status', 'closed', 'closed_reason', reason, 'closing_reason', reason, 'total_size', 0,
     'line_from', digits(now_us), 'epoch', digits(now_us))
   tell_queue_changed()
@@ -27,7 +27,7 @@ end
 
 local function is_draining() return redis.call('EXISTS', closing_line, closing_window_ends) > 0 end
 
--- Writes the final state of one fan of a closed line or window. Does nothing for other fans.
+-- Writes the final state of one fan whose line or window was closed. Does nothing for any other fan.
 local function finish_closing(user)
   if redis.call('ZREM', closing_line, user) == 1 then
     end_entry(user, redis.call('HGET', meta, 'closing_reason'))
@@ -41,8 +41,8 @@ local function finish_closing(user)
   end
 end
 
--- Adds an action of an operator to the audit stream: the request, and the status of the queue after it. Repetitions, and the regular
--- updates of useful_windows by the monolith, are not recorded.
+-- Adds an action of an operator to the audit stream: the request, and the status of the queue after it. A repeated action is not
+-- recorded, and neither are the monolith's regular updates of useful_windows (how many windows may still find a seat).
 local function note_action(request, has_changed)
   if not has_changed then return end
   redis.call('XADD', audit, 'MAXLEN', '~', 10000, '*', 'at', rfc3339(now_ms), 'request', request, 'status', stored_status())

@@ -1,9 +1,9 @@
--- The device list of a fan: `devices` in the session has the websocket ids of the fan's connections to all pods, oldest first, at most
--- five. An id starts with the id of its pod. Each pod sends a heartbeat every second (beat-pod.lua).
+-- The device list of a fan: `devices` in the session has the websocket ids of the fan's connections to all pods, oldest first, at
+-- most five. An id starts with the id of its pod. Each pod sends a heartbeat every second (beat-pod.lua).
 --
--- The list may be wrong in two ways, and both are repaired:
+-- The list may be wrong in two ways, and each is repaired:
 --   An id too many, because a killed pod removes nothing: when the list is full, ids of pods without a heartbeat for POD_LIFE_MS do not
---   count. If a stream is refused nevertheless, a publication makes each pod remove its listed connections that do not exist.
+--   count. If a stream is still refused, a publication makes each pod remove those of its listed connections that do not exist.
 --   An id too few, because a failover lost it or a running pod was silent for too long: pods report all connections of a fan from time
 --   to time (keep-entry.lua), and missing ones are added as the oldest.
 -- An id that is removed because the list is full stays in the set `replaced` until its pod reports that the connection is closed. The
@@ -12,7 +12,7 @@ local MAX_DEVICES, POD_LIFE_MS = 5, 5000
 
 local function pod_of(id) return string.match(id, '^.-%-') or id end
 
--- The key expires a minute after the last heartbeat.
+-- Records a heartbeat of a pod. The key expires a minute after the last heartbeat of any pod.
 local function note_beat(pod)
   redis.call('ZADD', pod_beats, now_ms_text, pod)
   redis.call('PEXPIRE', pod_beats, 60000)
@@ -25,6 +25,7 @@ local function index_on_list(devices, id)
   return nil
 end
 
+-- The device ids whose pods have sent a heartbeat within POD_LIFE_MS.
 local function of_living_pods(devices)
   local living = {}
   for _, id in ipairs(devices) do
@@ -33,7 +34,7 @@ local function of_living_pods(devices)
   return living
 end
 
--- An empty Lua table would become {} in JSON.
+-- Writes the device list into the session. An empty list is left out, because an empty Lua table would become {} in JSON.
 local function set_devices(session, devices)
   session.devices = #devices > 0 and devices or nil
   session.websocket_id = devices[#devices] or cjson.null
@@ -44,7 +45,7 @@ local function tell_pods_of_devices(user, kind, devices)
     cjson.encode({ match_id = match_id, kind = kind, user_id = user, device_ids = devices }))
 end
 
--- Stores the newest five devices in the session. The others are added to the set `replaced`.
+-- Stores the newest five devices in the session. Older devices are added to the set `replaced`, whose pods must close them.
 local function keep_newest(user, session, devices)
   if #devices > MAX_DEVICES then devices = of_living_pods(devices) end
   local removed = {}

@@ -1,5 +1,5 @@
--- The ends of queue entries and turns. The final state is kept for persistence_s under the fan (for polls) and under the token (for
--- sockets that reconnect), so that the fan can still learn of it.
+-- Functions that end queue entries and turns. The final state is kept for persistence_s under the fan's id (for polls) and under the
+-- queue token (for sockets that reconnect), so that the fan can still read it.
 local OVER = {
   completed = '{"status":"completed"}',
   window_timeout = '{"status":"expired"}',
@@ -30,7 +30,7 @@ local function announce_window_end(user, window, reason)
     .. '","session_token":"' .. window.session_token .. '"}')
 end
 
--- Running mean and variance (s²) of the length of about the last hundred windows. Estimates use them when all windows are taken.
+-- Updates the running mean and variance (s²) of the length of about the last hundred windows. Estimates of the wait use them.
 local function record_window_length(window)
   local known = redis.call('HMGET', meta, 'mean_window_ms', 'measured_windows', 'window_variance')
   local n = math.min(99, tonumber(known[2]) or 0)

@@ -1,6 +1,7 @@
--- The state of a fan in a match. An expired window counts as ended even before end-windows.lua has ended it.
+-- Functions that find a fan's state in a match. An expired window counts as ended even before end-windows.lua has ended it.
 
--- Returns kind, detail: waiting, score | granted, window JSON | window_over | over, JSON | none.
+-- The state of a fan, as two values, kind and detail: 'waiting' and score; 'granted' and window JSON; 'window_over' (expired, not
+-- ended yet) and window JSON; 'over' and final state JSON; 'none' and false.
 local function find_entry(user)
   local score = redis.call('ZSCORE', line, user)
   if score then return 'waiting', score end
@@ -17,7 +18,8 @@ local function find_entry(user)
   return 'none', false
 end
 
--- How long session and token live without a sign of life: persistence_s in line, and the rest of the turn plus persistence_s in a turn.
+-- How long a fan's session and token live without a sign of life: persistence_s in line; during a turn, its remaining time plus
+-- persistence_s.
 local function life_of(user, kind)
   if kind ~= 'granted' then return persistence_s end
   return persistence_s + math.ceil((tonumber(redis.call('ZSCORE', window_ends, user)) - now_ms) / 1000)
@@ -30,15 +32,15 @@ local function keep_session(user, session, life_s)
   redis.call('SET', session_key(user), session, 'PXAT', digits(session_end(life_s)))
 end
 
--- polled_at is the time of the last join or poll: a fan without connections stays present for presence_ms after it. Sessions written
--- by join-line.lua have no polled_at, to save time; then it is the join time in the score.
+-- Writes a new session. polled_at is the time of the last join or poll: a fan without connections stays present for presence_ms
+-- after it. Sessions written by join-line.lua have no polled_at, to save time; for them the score (join time) is used.
 local function new_session(user, position, token, life_s)
   local session = '{"position":' .. position .. ',"queue_token":"' .. token .. '","websocket_id":null,"polled_at":' .. now_ms_text .. '}'
   keep_session(user, session, life_s)
   return session
 end
 
--- After a join or poll: renews token, session and presence. A fan whose session has expired gets the new token.
+-- Called after a join or poll: renews a fan's token, session and presence. A fan whose session has expired gets `new_token`.
 local function renew_session(user, kind, detail, new_token)
   if kind == 'waiting' then note_sign_of_life(user) end
   local text = redis.call('GET', session_key(user))

@@ -10,7 +10,7 @@ local function session_key(user) return 'queue_session:' .. user .. ':{' .. matc
 local function ended_key(user) return 'queue_ended:' .. user .. ':{' .. match_id .. '}' end
 local function token_key(token) return 'queue_token:' .. token .. ':{' .. match_id .. '}' end
 
--- All times are on Redis' clock. Microseconds since 1970 (about 1.8e15) are exact in a double.
+-- All scripts use Redis' clock. Microseconds since 1970 (about 1.8e15) are exact in a double.
 local time = redis.call('TIME')
 local now_us = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local now_ms = math.floor(now_us / 1000)

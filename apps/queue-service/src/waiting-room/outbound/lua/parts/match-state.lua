@@ -1,6 +1,7 @@
--- Whether Redis knows the state of this match. After a loss of its data Redis must not answer as if lines were empty. So each match has
--- a mark, the key `restored`, which is set when the monolith has sent the state of the match (restore-queue.lua). Its values:
---   a number           the match is known: the generation of the last state that was sent
+-- Tells whether Redis knows the state of this match. After a loss of data, scripts must not answer as if lines were empty. So
+-- each match has a mark, the key `restored`, which is set when the monolith has sent the state of the match (restore-queue.lua).
+-- Its values:
+--   a number           the match is known: the generation of the last state that was sent (it grows with each restore)
 --   'restoring G N'    not known yet: part N of generation G comes next (expires after 10 s)
 --   'asked'            not known: the monolith was asked less than a second ago
 --   'no_queue'         the monolith has reported that this match has no waiting room (expires after 60 s)

@@ -1,15 +1,17 @@
--- The presence of fans:
+-- The presence of fans, in four sets of a match:
 --   seen   the last sign of life: a poll, or a connection, which its pod renews regularly. A fan who has only joined is not in it: the
 --          score is the join time, and this makes a join a quarter cheaper.
 --   gone   from when a fan counts as away because the last connection has closed.
 --   away   fans in line whom admission has skipped because they were away. They keep their queue entry.
 --   back   fans of `away` who have given a sign of life again, until they are granted a turn.
--- Admission has read the line up to the score `passed_score` in meta and continues behind it. It finds fans before it only in `back`.
+-- admit-front has read the line up to the score `passed_score` in meta and goes on behind it. Fans in front of it are granted
+-- turns only if they are in `back`.
 
--- The end of the last period without any running pod (set by drop-absent.lua). It counts as a sign of life of every fan, because no
--- fan could give one before.
+-- The end of the last period without any running pod (set by drop-absent.lua). This time counts as a sign of life of every fan,
+-- because no fan could give a sign of life while no pod was running.
 local function blind_until_ms() return tonumber(redis.call('HGET', meta, 'blind_until') or 0) end
 
+-- Records that a fan in line is present. A fan whom admit-front has skipped moves from `away` to `back`.
 local function note_sign_of_life(user)
   redis.call('ZADD', seen, digits(now_ms), user)
   redis.call('ZREM', gone, user)
@@ -20,7 +22,8 @@ local function note_sign_of_life(user)
   end
 end
 
--- The same for a few hundred fans; ignores fans not in line. Returns the number of fans who came back after they had been skipped.
+-- Like note_sign_of_life, for a few hundred fans; ignores fans not in line. Returns how many fans came back after they had been
+-- skipped.
 local function note_signs_of_life(users)
   local signs = {}
   for i, score in ipairs(redis.call('ZMSCORE', line, unpack(users))) do
@@ -56,7 +59,7 @@ local function forget_presence(user)
   redis.call('HDEL', called, user)
 end
 
--- Removes a fan from the line. The receipt of this entry is used up. Returns the score, or false if the fan is not in line.
+-- Removes a fan from the line. No receipt can restore this queue entry. Returns the score, or false if the fan is not in line.
 local function take_out(user)
   local score = redis.call('ZSCORE', line, user)
   if not score then return false end

@@ -1,8 +1,10 @@
--- The state of the queue: its status, the token bucket of admission, the length of the line.
+-- The state of the queue: its status, the token bucket that limits how fast turns are granted, the length of the line.
 
+-- How many tokens the bucket holds: one second's worth of turns, at least one.
 local function capacity_of(rate) return math.max(1, rate / 60) end
 
--- The current content of the token bucket. It is computed from the last write; only spending tokens writes. It fills while paused too.
+-- The number of tokens in the bucket now, computed from the last write. Only spending tokens writes. The bucket fills while
+-- paused too.
 local function tokens_now(rate)
   local stored = redis.call('HMGET', meta, 'tokens', 'tokens_at')
   local tokens, at = tonumber(stored[1]) or 0, tonumber(stored[2]) or now_ms
@@ -15,8 +17,8 @@ local function keep_tokens(tokens)
   redis.call('HSET', meta, 'tokens', string.format('%.6f', tokens), 'tokens_at', digits(now_ms))
 end
 
--- The stored status, also while the state of the match is incomplete; false when nothing is stored. The first script that runs after
--- opens_at makes a scheduled queue active here.
+-- The stored status of the queue, even while the state of the match is incomplete; false when nothing is stored. The first script
+-- that runs after opens_at makes a scheduled queue active here.
 local function stored_status()
   local stored = redis.call('HMGET', meta, 'status', 'opens_at', 'processing_rate')
   if stored[1] == 'scheduled' and stored[2] and tonumber(stored[2]) <= now_ms then
@@ -31,6 +33,7 @@ end
 -- The status that scripts must use: false when the match has no queue, or its state is not known (why_unknown).
 local function status_now() return generation and stored_status() end
 
+-- Stores the length of the line in meta.
 local function count_line()
   local total = redis.call('ZCARD', line)
   redis.call('HSET', meta, 'total_size', total)

@@ -16,9 +16,9 @@ local function set_or_clear(field, value)
   end
 end
 
--- wanted: status?, closed_reason?, opens_at_ms?, processing_rate?, max_open_windows?, useful_windows?, reason?. Omitted fields keep
--- their value; null clears a value. A sale that opens starts with a full bucket. After a change of the rate the bucket keeps its
--- tokens, up to the new capacity.
+-- Changes settings. wanted: status?, closed_reason?, opens_at_ms?, processing_rate?, max_open_windows?, useful_windows?, reason?.
+-- Omitted fields keep their value; null clears a value. A sale that opens starts with a full token bucket. After a change of the
+-- rate the bucket keeps its tokens, up to the new capacity.
 -- Returns 'done', or 'draining': nothing was changed, run drain-closed first, then call again.
 local function change_settings(wanted)
   if redis.call('EXISTS', meta) == 0 then create_queue() end
