@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
+/** What operators see of one source: cursor, counters, last error, and the events that wait for their effect (`due`). */
 export interface SourceStatus {
   readonly source: string;
   readonly cursor: string | null;
@@ -17,7 +18,7 @@ export interface SourceStatus {
   readonly conflicts: number;
 }
 
-/** Counters are read as floats: they stay below 2^53. */
+/** The status of all stored sources. The bigint counters are read as floats, which is exact, because they stay below 2^53. */
 const STATUS = `
   select source, cursor, stored::float as stored, refused_duplicates::float as refused_duplicates, quarantined::float as quarantined,
          last_error, transported_again::float as transported_again, gaps::float as gaps, missing::float as missing,
@@ -27,7 +28,9 @@ const STATUS = `
          (select count(*)::int from loaded_conflicts c where c.source = s.source and resolved_at is null) as conflicts
   from loader_sources s order by source`;
 
-/** Runs SQL and returns the rows. A function type, because pg and TypeORM return results in different forms. */
+/**
+ * Runs SQL and returns the rows. Each caller passes its own function, because pg and TypeORM return results in different forms.
+ */
 export type Query = (sql: string) => Promise<readonly unknown[]>;
 
 /** The status of every stored source, and of configured sources that were not polled yet. */
@@ -75,8 +78,8 @@ const GAUGES: readonly [name: string, help: string, member: keyof SourceStatus][
 ];
 
 /**
- * Registers the gauges of all sources. They read the database when metrics are collected, one query for all gauges. So they count
- * the work of every loader, also of loaders that have ended.
+ * Registers the gauges of all sources. When metrics are collected, one query reads the values of all gauges from the database. So
+ * the gauges count the work of every loader, including loaders that have ended.
  */
 export function observeLoader(registry: Registry, query: Query): void {
   let reading: Promise<SourceStatus[]> | undefined;

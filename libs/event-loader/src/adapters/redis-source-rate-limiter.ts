@@ -8,8 +8,8 @@ import { PERMIT_VALID_MS } from '../core/round-robin-event-loader.ts';
 export const GAP_MS = 200;
 
 /**
- * Sets the key if it is free. KEYS[1] `loader:gate:{source}`; ARGV[1] lifetime in ms. Returns 0, or the remaining ms of the
- * key.
+ * Takes a permit: sets the key of the source if it does not exist. KEYS[1] `loader:gate:{source}`; ARGV[1] lifetime in ms.
+ * Returns 0 if it was set, otherwise the remaining ms of the existing key.
  */
 const ACQUIRE = new RedisScript(`
 if redis.call('SET', KEYS[1], '1', 'NX', 'PX', ARGV[1]) then return 0 end
@@ -17,11 +17,11 @@ return math.max(redis.call('PTTL', KEYS[1]), 1)`);
 
 /**
  * Rate limiter on the Redis key `loader:gate:{source}`. The key lives for the lifetime of the permit plus one gap. So even if the
- * holder dies, the next request starts one gap after the last moment at which the holder could send its own. When the request is
- * over, the key is shortened to one gap.
+ * permit's holder dies, the next request starts at least one gap after the last moment at which the holder could send its own
+ * request. When the request is over, the lifetime of the key is shortened to one gap.
  */
 export class RedisSourceRateLimiter extends SourceRateLimiter {
-  /** For all sources: no permits until then, because Redis may have lost its keys. */
+  /** Until this time no source gets a permit, because Redis may have lost its keys. */
   private blockedUntil = 0;
   private readonly limitedUntil = new Map<string, number>();
 

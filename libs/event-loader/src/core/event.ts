@@ -1,4 +1,4 @@
-/** Plain data, independent of the transport: JSON of an HTTP answer, a line of a file. */
+/** The content of an event: plain data, the same whether it came as JSON of an HTTP answer or as a line of a file. */
 export type Payload = Readonly<Record<string, unknown>>;
 
 /** Something that happened at a source. It never changes: the same id with another content is a violation, not an update. */
@@ -12,7 +12,8 @@ export class Event {
 }
 
 /**
- * An entry of an answer that is not a valid event. It is quarantined for people to check; the source's later events are loaded.
+ * An entry of an answer that is not a valid event. It is quarantined (stored aside for people to check), and the loader goes on
+ * with the later events of the source.
  */
 export interface BadEvent {
   /** Undefined if the id cannot be read. */

@@ -6,8 +6,8 @@ const MAX_PAUSE_MS = 30_000;
 const FORBIDDEN_PAUSE_MS = 60_000;
 
 /**
- * Keeps a dead source from costing time. After five failures in a row the source is paused, then one fetch is tried. Each failed
- * try doubles the pause, up to half a minute. The first success resets the breaker.
+ * Pauses a source that keeps failing, so that it costs no time. After five failures in a row the source is paused, then one fetch
+ * is tried. Each failed try doubles the pause, up to half a minute. The first success resets the breaker.
  */
 export class SourceBreaker {
   private failures = 0;
