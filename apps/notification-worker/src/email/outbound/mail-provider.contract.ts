@@ -2,6 +2,7 @@ import type { ArrivedMail } from '../../testing/fake-mailgun.ts';
 import { NoAnswer, NotSent, ProviderDown, Refused } from '#platform/sending/send-errors';
 import type { MailProvider, OutgoingMail } from '../application/ports.ts';
 
+/** A mail provider that sends to a fake server, and the mails that the server accepted. */
 export interface ProviderUnderTest {
   readonly provider: MailProvider;
   readonly arrived: readonly ArrivedMail[];
@@ -42,7 +43,7 @@ export function mailProviderContract(name: string, make: () => Promise<ProviderU
       });
     });
 
-    test('with attachments: the files arrive unchanged, and so do subject, text and HTML', async () => {
+    test('arrive with attachments: the files arrive unchanged, and so do subject, text and HTML', async () => {
       const files = [
         {
           name: 'ticket-8BC3DB54.pdf',
@@ -61,7 +62,7 @@ export function mailProviderContract(name: string, make: () => Promise<ProviderU
       ]);
     });
 
-    test('with line breaks in subject or address get no additional headers or recipients', async () => {
+    test('whose subject or address contains line breaks get no additional headers or recipients', async () => {
       const injection = { ...mail, subject: 'x\r\nBcc: eve@example.com', to: 'ana@example.com\r\nBcc: eve@example.com' };
       await it.provider.send(injection).catch(() => undefined);
       for (const { to } of it.arrived) expect(to).not.toContain('eve');
@@ -83,7 +84,7 @@ export function mailProviderContract(name: string, make: () => Promise<ProviderU
       expect(it.arrived.at(-1)?.messageId).toContain('next');
     });
 
-    test('if the server cannot be reached the error is ProviderDown: the mail was certainly not sent', async () => {
+    test('to a server that cannot be reached fail with ProviderDown, which means certainly not sent', async () => {
       await it.shutDown();
       await expect(it.provider.send(mail)).rejects.toThrow(ProviderDown);
     });

@@ -11,12 +11,12 @@ export interface OutgoingPush {
   readonly title: string;
   readonly body: string;
   readonly data: Readonly<Record<string, string>>;
-  /** Urgent pushes have reserved calls at the provider, and they wake the device. */
+  /** True for a push that wakes the device and has a reserved share of the calls to the provider. */
   readonly urgent: boolean;
   readonly usefulUntil?: Date;
 }
 
-/** `devices`: to how many devices this call delivered the push, dead tokens not counted. */
+/** What one call of `send` did. `devices`: to how many devices the call delivered the push; dead tokens are not counted. */
 export type SendOutcome = { readonly outcome: 'sent'; readonly devices: number } | { readonly outcome: 'duplicate' };
 
 /** Sends each push once to each device. A second send of the same message returns `duplicate` and reaches no device. */
@@ -26,6 +26,7 @@ export abstract class Pushes {
   stop(): void {}
 }
 
+/** How far a broadcast is: numbers of its devices. */
 export interface BroadcastProgress {
   readonly id: string;
   readonly template: string;
@@ -36,7 +37,10 @@ export interface BroadcastProgress {
   readonly refused: number;
 }
 
-/** Broadcasts. The device tokens of a broadcast are stored when it starts. */
+/**
+ * Reads broadcasts. A broadcast is one message to the phones of all ticket holders of a match; its device tokens are stored when
+ * it starts.
+ */
 export abstract class Broadcasts {
   /** Returns the device tokens of a range: always the same tokens in the same order. */
   abstract tokens(broadcastId: string, range: { readonly from: number; readonly to: number }): Promise<readonly string[]>;

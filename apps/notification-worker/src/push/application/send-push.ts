@@ -2,8 +2,8 @@ import type { Clock } from '#application/clock';
 import type { SendOutcome, OutgoingPush, Pushes } from './ports.ts';
 
 /**
- * Sends a notification to devices once. After `usefulUntil` it is dropped, for example a turn notice after the end of the
- * window.
+ * Sends a notification to devices once. After `usefulUntil` the notification is dropped, for example "your turn" after the end of
+ * the turn.
  */
 export class SendPush {
   constructor(

@@ -56,14 +56,14 @@ pushesContract('Firebase Cloud Messaging', async () => {
 });
 
 describe('negative control', () => {
-  /** An inbox that treats every message as new. */
+  /** An inbox (the table of processed messages) that treats every message as new. */
   class InboxWithoutMemory extends Inbox {
     protected override remember(): Promise<boolean> {
       return Promise.resolve(true);
     }
   }
 
-  test('without the memory of the inbox, the same message sent twice reaches its device twice', async () => {
+  test('with an inbox that forgets messages, a push that is sent twice reaches its device twice', async () => {
     const mailbox = new PostgresMailbox(database);
     const pushes = new MailboxPushes(new InboxWithoutMemory(transactions), mailbox);
     const push = { messageId: 'm1', template: 'x', tokens: ['phone'], title: 't', body: 'b', data: {}, urgent: false };
