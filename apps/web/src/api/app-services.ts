@@ -3,6 +3,7 @@ import type { PurchaseStore } from '../purchase-store.ts';
 import type { Caller } from './caller.ts';
 import type { TribinaApi } from './tribina-api.ts';
 
+/** The objects that every component may use. */
 export interface AppServices {
   api: TribinaApi;
   caller: Caller;

@@ -12,7 +12,7 @@ test('changes are applied to the cached seats; an unchanged seat stays the same 
   expect([after.items[0] === cached.items[0], after.items[2] === cached.items[2]]).toEqual([true, false]);
 });
 
-test('an answer without changes returns the same list object, so that nothing is drawn again', () => {
+test('an answer without changes keeps the cached list object, so that React draws nothing again', () => {
   expect(applySeatAnswer(cached, { version: 1, since: 1, items: [] })).toBe(cached);
 });
 

@@ -108,7 +108,10 @@ export class TribinaApi {
     this.client.postOnce<unknown>('POST', `${v1}/ops/blacklist`, entry, { role: 'ops' });
   opsRemoveFromBlacklist = (userId: string) => this.client.delete(`${v1}/ops/blacklist/${userId}`, { role: 'ops' });
 
-  /** Tells the sandbox, which simulates the card provider, how to answer. No caller and no key are sent, and no retry is made. */
+  /**
+   * Tells the payment sandbox, which simulates the card provider, how the payment ends. Sent once, without the headers of the
+   * caller and without an Idempotency-Key.
+   */
   async simulatePayment(confirmUrl: string, outcome: PaymentOutcome): Promise<void> {
     let response: Response;
     try {

@@ -2,6 +2,7 @@
 
 export type SaleStatus = 'scheduled' | 'open' | 'paused' | 'sold_out' | 'closed';
 
+/** One page of a list, with the cursor of the next page. */
 export interface Page<T> {
   items: T[];
   next_cursor: string | null;
@@ -41,6 +42,7 @@ export interface Seat {
   status: SeatStatus;
 }
 
+/** All seats of a sector. */
 export interface SeatList {
   version: number | string;
   items: Seat[];
@@ -53,12 +55,13 @@ export interface SeatChanges {
   items: { id: string; status: SeatStatus }[];
 }
 
+/** A message of the availability stream: available seats of all sectors (`snapshot`) or of some (`diff`). */
 export interface AvailabilityMessage {
   type: 'snapshot' | 'diff';
   sectors: { id: string; available: number }[];
 }
 
-/** Row and number are null for a standing place. */
+/** How a seat is named for fans. Row and number are null for a standing place. */
 export interface SeatLabel {
   seat_id: string;
   sector: string;
@@ -66,6 +69,7 @@ export interface SeatLabel {
   number: number | null;
 }
 
+/** The seats that are held for a fan, and what became of the hold. */
 export interface Reservation {
   id: string;
   status: 'held' | 'ordered' | 'completed' | 'expired' | 'released';
@@ -77,7 +81,7 @@ export interface Reservation {
   expires_at: string;
 }
 
-/** Either the best available seats of a sector, or exactly the seats with these ids. */
+/** Asks for the best available seats of a sector, or for exactly the seats with these ids. */
 export type HoldRequest = { sector_id: string; quantity: number } | { seat_ids: string[] };
 
 export interface CheckoutRequest {
@@ -85,11 +89,12 @@ export interface CheckoutRequest {
   email: string;
 }
 
+/** The answer of checkout: the new order and how to pay it. */
 export interface CheckedOutOrder {
   order_id: string;
   number: string;
   status: OrderStatus;
-  /** Null if the seats cost nothing: the order is then already completed. */
+  /** Null if the seats cost nothing; then the order is already completed. */
   payment: { provider: string; intent_id: string; client_secret: string; confirm_url?: string } | null;
 }
 
@@ -121,7 +126,10 @@ export interface Ticket {
 
 export type PaymentOutcome = 'succeeded' | 'failed' | 'abandoned';
 
-/** The answer of join and position. When the entry has ended, `status` says how, `position` is null and there is no token. */
+/**
+ * The answer of the queue service about a fan's entry in the line (to a join or a position request). When the entry has ended,
+ * `status` says how, `position` is null and there is no token.
+ */
 export interface QueueEntry {
   position: number | null;
   total: number;
@@ -145,7 +153,10 @@ export interface QueueStatus {
   estimated_wait_minutes: number | null;
 }
 
-/** The contract does not require the two queue limits in this answer, so they are optional. Our server sends them. */
+/**
+ * A match as operators see it. The two limits of the line are optional, because the contract does not require them; our server
+ * sends them.
+ */
 export interface OpsMatch extends Match {
   processing_rate?: number;
   max_open_windows?: number;
@@ -153,6 +164,7 @@ export interface OpsMatch extends Match {
   cancel_reason?: string | null;
 }
 
+/** An order as operators see it. */
 export interface OpsOrder extends Order {
   email: string;
 }
@@ -165,6 +177,7 @@ export interface BlacklistEntry {
 
 export type SaleAction = 'open' | 'pause' | 'resume' | 'close';
 
+/** The sales report of a match. */
 export interface Report {
   capacity: number;
   available: number;

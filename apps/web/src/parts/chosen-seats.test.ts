@@ -2,7 +2,7 @@ import { toggleSeat } from './chosen-seats.ts';
 
 const available = (id: string) => ({ id, status: 'available' as const });
 
-test('toggling an available seat adds it, but not above the limit', () => {
+test('toggling an available seat adds it to the chosen seats, but not above the ticket limit', () => {
   const atTheLimit = toggleSeat({ chosen: ['a'], isOverLimit: false }, available('b'), 2);
   expect(atTheLimit).toEqual({ chosen: ['a', 'b'], isOverLimit: false });
   expect(toggleSeat(atTheLimit, available('c'), 2)).toEqual({ chosen: ['a', 'b'], isOverLimit: true });

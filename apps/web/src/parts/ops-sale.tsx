@@ -7,7 +7,10 @@ import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { ProblemNotice } from './notice.tsx';
 
-/** The allowed actions (CONTRACT §5): open a scheduled or closed sale, pause an open one, resume a paused one, close any. */
+/**
+ * The actions that the state of a sale allows (CONTRACT §5): open a scheduled or closed sale, pause an open sale, resume a paused
+ * sale, close any sale.
+ */
 const possible: Record<SaleStatus, SaleAction[]> = {
   scheduled: ['open', 'close'],
   open: ['pause', 'close'],
@@ -16,6 +19,7 @@ const possible: Record<SaleStatus, SaleAction[]> = {
   closed: ['open'],
 };
 
+/** The buttons of operators to open, pause, resume or close the sale of a match. */
 export function OpsSale({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
   const { texts } = useLanguage();
   const { api } = useAppServices();

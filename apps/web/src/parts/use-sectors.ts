@@ -7,7 +7,10 @@ import { type Loaded, useLoaded } from './use-loaded.ts';
 /** The polling interval while the availability stream is not connected. */
 const pollMs = 10_000;
 
-/** The sectors of a match with current numbers: from the availability stream, or by polling while the stream is down. */
+/**
+ * The sectors of a match with their current numbers of available seats, from the availability stream, or by polling while the
+ * stream is down.
+ */
 export function useSectors(matchId: string): Loaded<Sector[]> {
   const { api } = useAppServices();
   const [hasStream, setHasStream] = useState(false);
@@ -23,7 +26,8 @@ export function useSectors(matchId: string): Loaded<Sector[]> {
       setLive((before) => afterMessage(before, message));
     };
     stream.onerror = () => {
-      // The browser reconnects by itself unless the server refused. Until then old stream numbers must not hide polled ones.
+      // The browser reconnects by itself unless the server refused. Until the stream is back, its old numbers must not hide the
+      // polled numbers.
       setHasStream(false);
       setLive(new Map());
     };

@@ -7,10 +7,16 @@ export interface ReceivedRequest {
   body: unknown;
 }
 
-/** `request`: the server never receives the request. `answer`: the server handles the request, but its answer is lost. */
+/**
+ * What the network loses. `request`: the server never receives the request. `answer`: the server handles the request, but its
+ * answer is lost.
+ */
 export type Loss = 'request' | 'answer';
 
-/** Replaces `fetch` with a call of `server`. Each call consumes one entry of `losses` and loses that part. */
+/**
+ * Replaces `fetch` with a call of `server`. Each call removes the first entry of `losses` and loses the part that the entry
+ * names.
+ */
 export function installFakeServer(server: (request: ReceivedRequest) => Response, losses: Loss[] = []): { losses: Loss[] } {
   globalThis.fetch = async (input, init = {}) => {
     init.signal?.throwIfAborted();
@@ -28,6 +34,7 @@ export function installFakeServer(server: (request: ReceivedRequest) => Response
   return { losses };
 }
 
+/** An error answer (problem+json) of a fake server. */
 export function problemResponse(status: number, code: string, headers: Record<string, string> = {}): Response {
   return Response.json({ code, status }, { status, headers: { 'content-type': 'application/problem+json', ...headers } });
 }

@@ -370,5 +370,5 @@ export const en = {
   problems: problemTexts,
 };
 
-/** Every language must have exactly these texts. A missing or extra text does not compile. */
+/** The texts of the page. Every language must have exactly these texts: TypeScript reports a missing or extra text. */
 export type Texts = typeof en;

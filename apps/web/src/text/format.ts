@@ -1,3 +1,4 @@
+/** Formats amounts and times for the fan's language. */
 export interface Format {
   money(cents: number, currency: string): string;
   number(value: number): string;
