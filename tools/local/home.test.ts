@@ -33,7 +33,7 @@ test('openHome throws a clear error if the path is below a file or cannot be cre
   expect(() => openHome('/proc/tribina')).toThrow('/proc/tribina cannot be made.');
 });
 
-test('emptyHome removes our data folders and keeps other files', () => {
+test('emptyHome removes the data of PostgreSQL and Redis and keeps other files', () => {
   const home = openHome(folder);
   mkdirSync(home.postgres);
   mkdirSync(home.redis);
@@ -43,7 +43,7 @@ test('emptyHome removes our data folders and keeps other files', () => {
   expect(readFileSync(path.join(folder, 'diary.txt'), 'utf8')).toBe('mine');
 });
 
-test('the ports of PostgreSQL and Redis are saved independently, also if the file was corrupt', () => {
+test('rememberPorts saves the ports of PostgreSQL and Redis independently, even if the file was corrupt', () => {
   const home = openHome(folder);
   writeFileSync(home.ports, '{"postgres": 4');
   rememberPorts(home, { postgres: 40_001 });
@@ -57,7 +57,7 @@ test('runtime.json contains passwords, so only its owner can read it', () => {
   expect((statSync(home.runtime).mode & 0o777).toString(8)).toBe('600');
 });
 
-test('endLeftovers ends services of an earlier run but not another process with the same pid', async () => {
+test('endLeftovers ends services of an earlier run, but not an unrelated process that has the same pid now', async () => {
   const home = openHome(folder);
   const leftover = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   const exited = once(leftover, 'exit');

@@ -36,9 +36,13 @@ export interface RuntimeFile {
   processes: Record<string, ProcessIdentity>;
 }
 
-/** A new data folder needs 60 MB; its first write-ahead log and the demo stadium need another 60 MB. */
+/**
+ * The start is refused with less free disk space: a new data folder of PostgreSQL needs 60 MB, its first write-ahead log and the
+ * demo stadium another 60 MB.
+ */
 const MIN_FREE_MB = 300;
 
+/** Makes the folder TRIBINA_HOME if it is missing, checks it, and returns its paths. */
 export function openHome(folder: string): HomePaths {
   try {
     makeFolder(folder);
@@ -66,20 +70,29 @@ export function openHome(folder: string): HomePaths {
   };
 }
 
-/** Does not use the option `recursive` of mkdir, because under /proc and similar paths it never returns (Node 24.21). */
+/**
+ * Makes a folder and its parents. The option `recursive` of mkdir is not used, because under /proc and similar paths it never
+ * returns (Node 24.21).
+ */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   if (!existsSync(path.dirname(folder))) makeFolder(path.dirname(folder));
   mkdirSync(folder);
 }
 
-/** Removes only our own files, by name, because TRIBINA_HOME may be a folder with other files. */
+/**
+ * Removes the data of an earlier run. Only our own files are removed, by name, because TRIBINA_HOME may be a folder with other
+ * files.
+ */
 export function emptyHome(home: HomePaths): void {
   for (const item of [home.postgres, home.redis, home.ports, publicFolderOf(home.postgres)])
     rmSync(item, { recursive: true, force: true });
 }
 
-/** Ends services that a killed supervisor left running. startPostgres and startRedis do the same for their own servers. */
+/**
+ * Ends services that a killed supervisor left running. PostgreSQL and Redis of that run are ended by startPostgres and
+ * startRedis.
+ */
 export async function endLeftovers(home: HomePaths, say: (line: string) => void): Promise<void> {
   const runtime = readJson<RuntimeFile>(home.runtime);
   const leftovers = Object.entries(runtime?.processes ?? {}).filter(([name, identity]) => isService(name) && isRunning(identity));
@@ -116,7 +129,10 @@ function isService(name: string): boolean {
   return name !== 'postgres' && name !== 'redis';
 }
 
-/** Writes a new file and renames it, so that readers never see an incomplete file. The mode is 0600 because it has passwords. */
+/**
+ * Writes a new file and renames it, so that readers never see an incomplete file. Its mode is 0600, because the file has
+ * passwords.
+ */
 function writeJson(file: string, value: unknown): void {
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });

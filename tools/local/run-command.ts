@@ -9,6 +9,7 @@ export interface CommandOptions {
   signal?: AbortSignal;
 }
 
+/** How a command ended, and what it wrote. */
 export interface CommandResult {
   code: number;
   output: string;
