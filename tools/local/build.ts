@@ -19,6 +19,7 @@ const WEB_INPUTS = ['apps/web', 'libs/contracts/src', 'libs/queue-client/src', '
 /** Arguments of Vite for a build of the web app into dist/web. */
 export const VITE_ARGUMENTS = ['build', 'apps/web', '--outDir', WEB_OUTPUT, '--emptyOutDir'];
 
+/** What to build, and where to print progress. */
 export interface BuildOptions {
   say(line: string): void;
   serverOnly?: boolean;
@@ -44,6 +45,7 @@ export function npmBinary(name: string): string {
   return path.join(ROOT, 'node_modules/.bin', name);
 }
 
+/** True if the sources of the web app are present. */
 export function hasWebApp(): boolean {
   return existsSync(path.join(ROOT, 'apps/web/index.html'));
 }

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identify, isRunning, type ProcessIdentity } from './processes.ts';
 
-/** A taken lock of a folder. */
+/** A lock of a folder that this process has taken. */
 export interface LockFile {
   release(): void;
 }

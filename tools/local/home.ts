@@ -105,22 +105,27 @@ export async function endLeftovers(home: HomePaths, say: (line: string) => void)
   rmSync(home.runtime, { force: true });
 }
 
+/** The URL of the web app of the system that uses this folder, if one runs. */
 export function readRuntimeUrl(home: HomePaths): string | undefined {
   return readJson<RuntimeFile>(home.runtime)?.urls.web;
 }
 
+/** Writes runtime.json, which says which processes run and at which URLs. */
 export function writeRuntime(home: HomePaths, runtime: RuntimeFile): void {
   writeJson(home.runtime, runtime);
 }
 
+/** Removes runtime.json at the end of the system. */
 export function removeRuntime(home: HomePaths): void {
   rmSync(home.runtime, { force: true });
 }
 
+/** The ports that PostgreSQL and Redis used in the last run. */
 export function readPorts(home: HomePaths): { postgres?: number; redis?: number } {
   return readJson(home.ports) ?? {};
 }
 
+/** Saves the ports of PostgreSQL and Redis for the next run. */
 export function rememberPorts(home: HomePaths, ports: { postgres?: number; redis?: number }): void {
   writeJson(home.ports, { ...readPorts(home), ...ports });
 }

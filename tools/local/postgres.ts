@@ -64,7 +64,7 @@ interface LaunchOptions {
   readonly throwaway: boolean;
 }
 
-/** Starts a server on an existing data folder. */
+/** Starts a PostgreSQL server on an existing data folder. */
 export async function launchPostgres({
   binaries,
   serverFolder,

@@ -18,6 +18,7 @@ export function identify(pid: number): ProcessIdentity | undefined {
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
+/** True if this process still runs, and not another one with the same pid. */
 export function isRunning(identity: ProcessIdentity): boolean {
   const now = identify(identity.pid);
   return now !== undefined && now.startedAt === identity.startedAt;

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { eachLine } from './service.ts';
 
+/** Where and with which environment a command runs. */
 export interface CommandOptions {
   cwd: string;
   env?: NodeJS.ProcessEnv;

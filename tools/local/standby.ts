@@ -39,7 +39,9 @@ export async function startStandby({ folder, port, throwaway, primaryFolder, pri
   const primary = new pg.Client({ connectionString: primaryUrl });
   await primary.connect();
   try {
-    await primary.query(`select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = $1`, [STANDBY_NAME]);
+    await primary.query(`select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = $1`, [
+      STANDBY_NAME,
+    ]);
     await primary.query(`select pg_create_physical_replication_slot($1, true)`, [STANDBY_NAME]);
     await primary.query(`select pg_backup_start($1, true)`, [STANDBY_NAME]);
     copyData(path.join(makeDataFolder(primaryFolder), 'data'), dataFolder);

@@ -118,7 +118,7 @@ test('a broadcast waits as one bundle that counts as 20 jobs; a worker makes a j
 
 test.each([
   ['with the same job ids, reaches no device twice', false, DEVICES],
-  // Negative control: the job ids prevent the duplicates.
+  // Negative control: jobs with new ids are not recognised as done.
   ['with other job ids, reaches all devices twice', true, 2 * DEVICES],
 ])('a bundle that is delivered twice, %s', async (_name, otherIds, arrived) => {
   const worker = await openWorker();

@@ -100,15 +100,18 @@ describe('a mail through a provider', () => {
   test.each([
     { ledger: false, arrived: 2 },
     { ledger: true, arrived: 1 },
-  ])('whose job is delivered twice arrives $arrived times when the ledger of sends is on: $ledger', async ({ ledger, arrived }) => {
-    await startWorker({ ledger });
-    const mail = ticketMail({ recipient: `ledger-${ledger}@example.com` });
-    for (let delivery = 0; delivery < 2; delivery += 1) {
-      await inState(await publish('email', mail), 'completed');
-      await testRedis.flush();
-    }
-    expect(mailsTo(mail.recipient)).toBe(arrived);
-  });
+  ])(
+    'whose job is delivered twice arrives $arrived times when the ledger of sends is on: $ledger',
+    async ({ ledger, arrived }) => {
+      await startWorker({ ledger });
+      const mail = ticketMail({ recipient: `ledger-${ledger}@example.com` });
+      for (let delivery = 0; delivery < 2; delivery += 1) {
+        await inState(await publish('email', mail), 'completed');
+        await testRedis.flush();
+      }
+      expect(mailsTo(mail.recipient)).toBe(arrived);
+    },
+  );
 
   test('that the provider accepted without an answer is sent once more, counted as a possible duplicate, and becomes a dead letter', async () => {
     const worker = await startWorker();
@@ -243,7 +246,7 @@ describe('a loss of all data in Redis', () => {
     });
   });
 
-  test('is repaired only once: while Redis has its jobs, restoreOnce adds no job', async () => {
+  test('is repaired once: while Redis has its jobs, restoreOnce adds no job of the table queued_jobs', async () => {
     const worker = await startWorker();
     await worker.jobs.restoreOnce();
     await worker.database.query(`insert into queued_jobs (message_id, queue, body) values (gen_random_uuid(), 'email', $1)`, [

@@ -66,6 +66,7 @@ function subscribe(subscriber: () => void): () => void {
   };
 }
 
+/** The route of the current address. The component is drawn again after each navigation. */
 export function useRoute(): Route {
   const address = useSyncExternalStore(subscribe, () => location.pathname + location.search);
   const [pathname = '/', search = ''] = address.split('?');

@@ -28,7 +28,7 @@ class SafeStorage {
     try {
       this.backing().removeItem(name);
     } catch {
-      // The browser refuses storage, so nothing was stored in it.
+      // The browser refuses storage, so there is nothing to remove from it.
     }
   }
 }

@@ -22,8 +22,8 @@ import { ProviderMails } from './outbound/provider-mails.ts';
 import { SmtpServer } from './outbound/smtp-server.ts';
 
 /**
- * Mails that are processed at the same time. The mailbox needs one pooled database connection for each mail. With a provider the
- * ledger of sends writes many mails in one statement.
+ * How many mails are processed at the same time. The mailbox needs one pooled database connection for each mail. With a provider
+ * the ledger of sends writes many mails in one statement.
  */
 const MAIL_CONCURRENCY = { mailbox: 4, provider: 100 };
 

@@ -10,8 +10,10 @@ export interface AppServices {
   purchaseStore: PurchaseStore;
 }
 
+/** Gives the services to all components below it. */
 export const AppServicesContext = createContext<AppServices | undefined>(undefined);
 
+/** The services, for a component inside AppServicesContext. */
 export function useAppServices(): AppServices {
   const services = useContext(AppServicesContext);
   if (!services) throw new Error('useAppServices outside of AppServicesContext');

@@ -67,10 +67,12 @@ export function switchToNewFan(): void {
   storage.local.write(fanIdKey, randomUuid());
 }
 
+/** Stores the access token of a fan (jwt mode). It takes effect with the next page load. */
 export function signInWith(token: string): void {
   storage.session.write(tokenKey, token);
 }
 
+/** Forgets the access token (jwt mode). It takes effect with the next page load. */
 export function signOut(): void {
   storage.session.remove(tokenKey);
 }

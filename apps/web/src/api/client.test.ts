@@ -61,11 +61,14 @@ async function runThroughRetries<T>(call: Promise<T>): Promise<T | Problem> {
 }
 const sendHold = () => runThroughRetries(client.postOnce<{ id: string }>('POST', url, holdRequest));
 
-test.each(['request', 'answer'] as const)('a POST whose %s is lost is sent again by the client and takes effect once', async (loss) => {
-  installFakeServer(server.answer, [loss]);
-  expect(await sendHold()).toEqual({ id: 'hold-1' });
-  expect(server.holds).toHaveLength(1);
-});
+test.each(['request', 'answer'] as const)(
+  'a POST whose %s is lost is sent again by the client and takes effect once',
+  async (loss) => {
+    installFakeServer(server.answer, [loss]);
+    expect(await sendHold()).toEqual({ id: 'hold-1' });
+    expect(server.holds).toHaveLength(1);
+  },
+);
 
 test('a hold request whose answer is lost four times fails as UNREACHABLE; when the fan sends it again, it returns the first hold', async () => {
   installFakeServer(server.answer, ['answer', 'answer', 'answer', 'answer']);
@@ -115,7 +118,7 @@ test('after IDEMPOTENCY_KEY_IN_USE a request keeps its idempotency key, because 
   expect(server.holds).toHaveLength(1);
 });
 
-test('after LOCK_TIMEOUT the client repeats the request once with the same key', async () => {
+test('after LOCK_TIMEOUT the client repeats the request once with the same idempotency key', async () => {
   installFakeServer(server.answer);
   server.refusals.push(problemResponse(503, 'LOCK_TIMEOUT', { 'retry-after': '2' }));
   expect(await sendHold()).toEqual({ id: 'hold-1' });

@@ -24,7 +24,9 @@ const readTimeoutMs = 20_000;
 const maxNetworkAttempts = 4;
 const firstBackoffMs = 500;
 
-/** How many times the client repeats a request by itself after this error code. A repeated write has the same idempotency key. */
+/**
+ * For each error code: how many times the client repeats the request by itself. A repeated write has the same idempotency key.
+ */
 const maxResends: Partial<Record<ProblemCode, number>> = {
   SEATS_BUSY: 1,
   IDEMPOTENCY_KEY_IN_USE: 5,

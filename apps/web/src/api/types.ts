@@ -8,6 +8,7 @@ export interface Page<T> {
   next_cursor: string | null;
 }
 
+/** A match with the state of its sale. */
 export interface Match {
   id: string;
   home: string;
@@ -20,6 +21,7 @@ export interface Match {
   queue_required: boolean;
 }
 
+/** A part of the stadium with one price, and how many of its seats are available. */
 export interface Sector {
   id: string;
   name: string;
@@ -33,6 +35,7 @@ export interface Sector {
 
 export type SeatStatus = 'available' | 'held' | 'sold' | 'blocked';
 
+/** A seat of a sector. `x` and `y` are its stadium coordinates. */
 export interface Seat {
   id: string;
   row: string;
@@ -84,6 +87,7 @@ export interface Reservation {
 /** Asks for the best available seats of a sector, or for exactly the seats with these ids. */
 export type HoldRequest = { sector_id: string; quantity: number } | { seat_ids: string[] };
 
+/** What the fan enters at checkout: the name of each ticket holder and an e-mail address. */
 export interface CheckoutRequest {
   holders: { seat_id: string; name: string }[];
   email: string;
@@ -100,6 +104,7 @@ export interface CheckedOutOrder {
 
 export type OrderStatus = 'awaiting_payment' | 'completed' | 'cancelled' | 'refunded' | 'expired';
 
+/** A reservation that was checked out, with its tickets and its history (`timeline`). */
 export interface Order {
   id: string;
   number: string;
@@ -115,6 +120,7 @@ export interface Order {
 
 export type TicketStatus = 'valid' | 'used' | 'transferred' | 'refunded';
 
+/** A sold seat with the name of its holder. */
 export interface Ticket {
   id: string;
   order_id: string;
@@ -146,6 +152,7 @@ export interface QueueEntry {
   session_token?: string | null;
 }
 
+/** The state of the line of a match, without a fan's own entry. */
 export interface QueueStatus {
   status: 'scheduled' | 'active' | 'paused' | 'closed';
   total: number;
@@ -169,6 +176,7 @@ export interface OpsOrder extends Order {
   email: string;
 }
 
+/** A fan who may not buy, and until when. */
 export interface BlacklistEntry {
   user_id: string;
   reason: string;

@@ -19,6 +19,7 @@ import { useLanguage } from '../text/language.tsx';
  */
 const refreshMs = 10_000;
 
+/** The page of one match: line, seat choice and held seats. */
 export function MatchPage({ matchId }: { matchId: string }) {
   const { api } = useAppServices();
   const { value: match, problem, reload } = useLoaded((signal) => api.match(matchId, signal), matchId, refreshMs);

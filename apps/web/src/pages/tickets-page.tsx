@@ -13,6 +13,7 @@ interface TicketsWithMatches {
   matches: Map<string, Match>;
 }
 
+/** The page with all tickets of the fan. */
 export function TicketsPage() {
   const { texts } = useLanguage();
   const { api, caller } = useAppServices();

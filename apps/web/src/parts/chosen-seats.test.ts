@@ -8,7 +8,7 @@ test('toggling an available seat adds it to the chosen seats, but not above the 
   expect(toggleSeat(atTheLimit, available('c'), 2)).toEqual({ chosen: ['a', 'b'], isOverLimit: true });
 });
 
-test('toggling a chosen seat removes it and the message about the ticket limit', () => {
+test('toggling a chosen seat removes the seat and hides the message about the ticket limit', () => {
   expect(toggleSeat({ chosen: ['a', 'b'], isOverLimit: true }, available('a'), 2)).toEqual({ chosen: ['b'], isOverLimit: false });
 });
 

@@ -32,29 +32,35 @@ const coordinatesOf = (layout: SeatLayout, id: string) => {
 
 const angles = Array.from({ length: 24 }, (_, index) => index * 15);
 
-test.each(angles)('a block of seats rotated by %i° is drawn with the pitch on top, horizontal rows, and left and right unchanged', (degrees) => {
-  const layout = layOutSeats(block({ degrees }));
-  expect([
-    coordinatesOf(layout, '1-1'),
-    coordinatesOf(layout, '1-5'),
-    coordinatesOf(layout, '3-1'),
-    coordinatesOf(layout, '3-5'),
-  ]).toEqual([
-    { x: 16, y: 20 },
-    { x: 56, y: 20 },
-    { x: 16, y: 42 },
-    { x: 56, y: 42 },
-  ]);
-});
+test.each(angles)(
+  'a block of seats rotated by %i° is drawn with the pitch on top, horizontal rows, and left and right unchanged',
+  (degrees) => {
+    const layout = layOutSeats(block({ degrees }));
+    expect([
+      coordinatesOf(layout, '1-1'),
+      coordinatesOf(layout, '1-5'),
+      coordinatesOf(layout, '3-1'),
+      coordinatesOf(layout, '3-5'),
+    ]).toEqual([
+      { x: 16, y: 20 },
+      { x: 56, y: 20 },
+      { x: 16, y: 42 },
+      { x: 56, y: 42 },
+    ]);
+  },
+);
 
-test.each(angles)('a block of seats rotated by %i° whose numbers run from right to left is not mirrored in the drawing', (degrees) => {
-  const layout = layOutSeats(block({ degrees, fromRight: true }));
-  expect([coordinatesOf(layout, '1-1'), coordinatesOf(layout, '1-5'), coordinatesOf(layout, '3-1')]).toEqual([
-    { x: 56, y: 20 },
-    { x: 16, y: 20 },
-    { x: 56, y: 42 },
-  ]);
-});
+test.each(angles)(
+  'a block of seats rotated by %i° whose numbers run from right to left is not mirrored in the drawing',
+  (degrees) => {
+    const layout = layOutSeats(block({ degrees, fromRight: true }));
+    expect([coordinatesOf(layout, '1-1'), coordinatesOf(layout, '1-5'), coordinatesOf(layout, '3-1')]).toEqual([
+      { x: 56, y: 20 },
+      { x: 16, y: 20 },
+      { x: 56, y: 42 },
+    ]);
+  },
+);
 
 test('the drawing of a sector has margins for the row names and the pitch', () => {
   const { width, height } = layOutSeats(block());

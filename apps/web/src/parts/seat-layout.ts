@@ -10,6 +10,7 @@ export interface SeatOnMap {
   y: number;
 }
 
+/** One row of the drawing, with its name and its seats. */
 export interface SeatRow {
   name: string;
   seats: SeatOnMap[];

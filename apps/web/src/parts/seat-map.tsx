@@ -15,7 +15,7 @@ interface SeatMapProps {
 
 /**
  * The map with the seats of one sector. The Tab key stops once at the map; inside it arrow keys move, and space or Enter chooses
- * a seat. While seats are drawn too small to choose, a tap or click zooms in instead.
+ * a seat. While the seats are drawn too small to be chosen, a tap or click zooms in.
  */
 export function SeatMap({ sectorName, seats, chosen, onToggle }: SeatMapProps) {
   const { texts } = useLanguage();

@@ -13,6 +13,7 @@ function levelOf(sector: Sector): 'none' | 'few' | 'many' {
   return sector.available < sector.capacity * 0.1 ? 'few' : 'many';
 }
 
+/** The list of sectors with price and available seats, from which the fan chooses one. */
 export function SectorList({ sectors, chosenId, onChoose }: SectorListProps) {
   const { texts, format } = useLanguage();
   return (

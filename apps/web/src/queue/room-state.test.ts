@@ -36,9 +36,12 @@ test('the message turn_expired as the first one ends the stage with ended_earlie
   expect(stageAfter({ type: 'not_in_line' }, ended)).toEqual({ name: 'ended', reason: 'ended_earlier' });
 });
 
-test.each(['sold_out', 'closed'] as const)('the message queue_closed with reason %s ends the stage with this reason', (reason) => {
-  expect(stageAfter(waiting, received({ type: 'queue_closed', reason }))).toEqual({ name: 'ended', reason: reason });
-});
+test.each(['sold_out', 'closed'] as const)(
+  'the message queue_closed with reason %s ends the stage with this reason',
+  (reason) => {
+    expect(stageAfter(waiting, received({ type: 'queue_closed', reason }))).toEqual({ name: 'ended', reason: reason });
+  },
+);
 
 test('the message turn_completed ends the stage with the reason turn_completed', () => {
   expect(stageAfter(granted, received({ type: 'turn_completed' }))).toEqual({ name: 'ended', reason: 'turn_completed' });

@@ -44,6 +44,7 @@ export type RoomEvent =
   | { type: 'link_changed'; link: Link }
   | { type: 'connection_ended'; reason: Exclude<ConnectionEnd, 'rejoin' | 'ended'> };
 
+/** The state before the first answer of the queue service. */
 export const initialRoomState: RoomState = {
   stage: { name: 'loading' },
   link: 'over',
@@ -52,7 +53,7 @@ export const initialRoomState: RoomState = {
   problem: undefined,
 };
 
-/** The state after an event. It does nothing else: connections and storage are in WaitingRoom. */
+/** The state after an event. A pure function: connections and storage are in WaitingRoom. */
 export function nextState(state: RoomState, event: RoomEvent): RoomState {
   switch (event.type) {
     case 'request_started':

@@ -72,6 +72,7 @@ const lineOver: Record<LineEndReason, { title: string; text: string }> = {
 
 const saleAction: Record<SaleAction, string> = { open: 'Open sale', pause: 'Pause', resume: 'Resume', close: 'Close sale' };
 
+/** All English texts of the page. */
 export const en = {
   languageName: 'English',
   tagline: 'Tickets for football matches',

@@ -104,7 +104,7 @@ function withStripeKey(
 function stripeEventsUrl(configured: string | undefined, env: Environment): string {
   const base = (env.STRIPE_API_BASE?.trim() || 'https://api.stripe.com').replace(/\/+$/, '');
   const address = new URL(configured ?? `${base}/v1/events`);
-  // A URL without a path names only the host of the API.
+  // A URL that names only the host gets the path of Stripe's list of events.
   if (address.pathname === '/') address.pathname = '/v1/events';
   return address.href;
 }

@@ -98,7 +98,7 @@ test('negative control, the consumer does not check whether the event is still d
   expect((await counted()).rows).toBeGreaterThan(40);
 }, 30_000);
 
-test('an event whose effect does not commit stays due, and later events take effect', async () => {
+test('an event whose effect does not commit is tried again later, and the events after it take effect', async () => {
   await storeDueEvents(3);
   await actInFourLoaders(counting({ crashOn: 2 }));
   expect(await counted()).toEqual({ rows: 2, events: 2 });
@@ -108,7 +108,7 @@ test('an event whose effect does not commit stays due, and later events take eff
   expect(await counted()).toEqual({ rows: 3, events: 3 });
 });
 
-test('an event with a final error is parked after one attempt, an event with another error after ten', async () => {
+test('an event whose effect fails with a final error is parked after one attempt, with any other error after ten attempts', async () => {
   await storeDueEvents(2);
   await pools.reads.query(`update loaded_events set payload = '{"n": -1}' where event_id = '1'`);
   const effects = new DueEffects(

@@ -89,7 +89,7 @@ describe('Stripe fetcher', () => {
     },
   }));
 
-  test('with a cursor a fetch is one request, for the next newer page', async () => {
+  test('with a cursor a fetch makes one request, which asks for the page of events after the cursor', async () => {
     offer(500);
     const before = server.requests.length;
     const { events: page } = await new StripeEventFetcher().fetch(source(server.url), idOf(120), 1000);

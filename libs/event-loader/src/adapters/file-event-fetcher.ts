@@ -51,7 +51,7 @@ export class FileEventFetcher extends EventFetcher<FileSource> {
   private async read(file: FileHandle, source: FileSource, afterId: string | undefined, limit: number): Promise<FetchResult> {
     const { ino: inode, size } = await file.stat();
     const known = this.positions.get(source.name);
-    // If another loader has moved the cursor further, the remembered position is still good: it is before the new events.
+    // If another loader has moved the cursor further, the remembered position is still good, because it is before the new events.
     const isBeforeCursor =
       known !== undefined && (known.afterId === afterId || (known.afterId !== undefined && !isBeyond(known.afterId, afterId)));
     const canContinue = isBeforeCursor && known.inode === inode && known.offset <= size;
@@ -85,7 +85,7 @@ function parsed(text: string): UncheckedEntry | undefined {
   }
 }
 
-/** True if `id` is greater than `afterId`. Also true for an invalid id: `readEvents` refuses it later. */
+/** True if `id` is greater than `afterId` or is not a valid id. `readEvents` refuses invalid ids later. */
 function isBeyond(id: unknown, afterId: string | undefined): boolean {
   if (afterId === undefined) return true;
   const text = String(id);

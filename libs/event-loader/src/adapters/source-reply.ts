@@ -5,7 +5,10 @@ import { createGunzip } from 'node:zlib';
 import { EventFetchError } from '../core/event.ts';
 import { parseExactly } from './exact-json.ts';
 
-/** Less than half of a lock's lifetime (30 s), so a loader never loses its lock only because a fetch is slow. */
+/**
+ * The timeout of one fetch: less than half of a lock's lifetime (30 s), so a loader never loses its lock only because a fetch is
+ * slow.
+ */
 const FETCH_TIMEOUT_MS = 10_000;
 /** The largest answer: 8 MB, enough for 1,000 events of 8 KB. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;

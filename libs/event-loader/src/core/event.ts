@@ -38,7 +38,10 @@ export interface Source {
   readonly overlap: number;
 }
 
-/** The source is unreachable, refuses the request, or answers in a wrong format. The loader skips it and polls it again later. */
+/**
+ * Thrown when a source is unreachable, refuses the request, or answers in a wrong format. The loader goes on to the next source
+ * and polls this source again later.
+ */
 export class EventFetchError extends Error {
   constructor(
     readonly code:

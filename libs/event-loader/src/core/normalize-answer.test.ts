@@ -5,7 +5,11 @@ import { fetchStart, normalizeAnswer } from './normalize-answer.ts';
 
 const withIds = (...idsGiven: (number | string)[]): UncheckedEntry[] => idsGiven.map((id) => ({ id, payload: { n: id } }));
 
-function normalized(candidates: UncheckedEntry[], cursor?: string, more: { overlap?: number; ids?: IdOrder; limit?: number } = {}) {
+function normalized(
+  candidates: UncheckedEntry[],
+  cursor?: string,
+  more: { overlap?: number; ids?: IdOrder; limit?: number } = {},
+) {
   const source = sourceNamed('any', more);
   const { to, events, unrequested, bad, duplicates, gaps } = normalizeAnswer(
     source,
@@ -103,7 +107,7 @@ test.each([
   [5, '17', '12'],
   [5, '5', undefined],
   [5, undefined, undefined],
-])('with an overlap of %s and the cursor at %s the fetch starts after %s', (overlap, cursor, from) => {
+])('with an overlap of %s ids and the cursor at id %s the fetch starts after id %s', (overlap, cursor, from) => {
   expect(fetchStart(sourceNamed('any', { overlap }), cursor)).toBe(from);
 });
 

@@ -129,7 +129,7 @@ export type PollResult =
 /** Receives the result of every poll: logs it, counts it, keeps the last error. */
 export abstract class PollLog {
   abstract record(source: Source, result: PollResult): Promise<void>;
-  /** The source has failed several times in a row and is paused. */
+  /** Called when a source has failed several times in a row and is paused. */
   abstract breakerOpened(source: Source): void;
 }
 

@@ -77,7 +77,7 @@ test('a source that is locked or rate limited is skipped without a request', asy
 });
 
 test('a slow source delays the other sources only once, by 500 ms at most; its poll goes on in the background', async () => {
-  /** Only the answer of source `slow` takes real time. */
+  /** A clock of a test in which only the answer of source `slow` takes real time. */
   class TimeWithSlowAnswers extends ManualTime {
     override async sleep(ms: number): Promise<void> {
       await new Promise((later) => setImmediate(later));
@@ -192,7 +192,7 @@ test('a source that answers 401 is not polled again for a minute', async () => {
 
 test('the loader sleeps 100 ms after a pass over all sources without new events, and does not sleep after a pass with new events', async () => {
   const time = new ManualTime();
-  /** Like the limiter in Redis: a loader knows the gap after its own request without asking Redis. */
+  /** A rate limiter that knows the gap after the loader's own request from local memory, as the rate limiter in Redis does. */
   class LimiterWithLocalKnowledge extends MemoryRateLimiter {
     override isKnownLimited = (): boolean => time.now() < (fetcher.requests.at(-1)?.at ?? 0) + 200 && fetcher.requests.length > 0;
   }

@@ -20,7 +20,7 @@ export interface OutgoingMail {
   readonly attachments?: () => readonly Attachment[];
 }
 
-/** The data of a ticket mail, with the code of each ticket. */
+/** The data of a ticket mail, with the signed code of each ticket. */
 export type PrintableTickets = Omit<TicketDelivery, 'tickets'> & {
   readonly tickets: readonly (TicketDelivery['tickets'][number] & { readonly code: string })[];
 };
@@ -39,7 +39,7 @@ export type SendOutcome = 'sent' | 'duplicate';
 /** Sends each mail once. A second send of the same message returns `duplicate` and has no effect. */
 export abstract class Mails {
   abstract send(mail: OutgoingMail): Promise<SendOutcome>;
-  /** Resolves when all completed sends are persisted. */
+  /** Resolves when the ledger of sends has stored all completed sends. */
   settled(): Promise<void> {
     return Promise.resolve();
   }

@@ -73,16 +73,19 @@ export function mailProviderContract(name: string, make: () => Promise<ProviderU
       ['wrong credentials', NotSent],
       ['server error', ProviderDown],
       ['accepted without an answer', NoAnswer],
-    ] as const)('fault "%s" throws its own error class, without the address in the message', async (fault, kind) => {
-      it.plan(fault);
-      const error = await it.provider.send(mail).catch((reason: unknown) => reason);
-      expect(error).toBeInstanceOf(kind);
-      expect((error as Error).message).not.toContain('example.com');
-      expect(it.arrived).toHaveLength(fault === 'accepted without an answer' ? 1 : 0);
-      // After the fault the next mail is sent normally.
-      await it.provider.send({ ...mail, messageId: 'next' });
-      expect(it.arrived.at(-1)?.messageId).toContain('next');
-    });
+    ] as const)(
+      'with the fault "%s" fail with the error class of this fault, and its message does not contain the address',
+      async (fault, kind) => {
+        it.plan(fault);
+        const error = await it.provider.send(mail).catch((reason: unknown) => reason);
+        expect(error).toBeInstanceOf(kind);
+        expect((error as Error).message).not.toContain('example.com');
+        expect(it.arrived).toHaveLength(fault === 'accepted without an answer' ? 1 : 0);
+        // After the fault the next mail is sent normally.
+        await it.provider.send({ ...mail, messageId: 'next' });
+        expect(it.arrived.at(-1)?.messageId).toContain('next');
+      },
+    );
 
     test('to a server that cannot be reached fail with ProviderDown, which means certainly not sent', async () => {
       await it.shutDown();

@@ -66,6 +66,7 @@ function throwIfFailed({ status, retryAfterMs }: HttpAnswer): void {
   if (status === 429) throw new RateLimited(retryAfterMs ?? DEFAULT_PAUSE_MS, reason);
   if (status >= 500) throw new ProviderDown(reason);
   if (status === 400 || status === 413 || status === 422) throw new Refused(reason);
-  // 401, 403 and 404 mean our key or domain is wrong, 402 our account. The message itself is fine and can be sent later.
+  // 401, 403 and 404 mean that our key or domain is wrong, 402 that our account has a problem. The mail itself is fine and can be
+  // sent later.
   throw new NotSent(reason);
 }

@@ -36,7 +36,7 @@ export class SmtpServer extends MailProvider {
     this.transport = createTransport({
       pool: true,
       maxConnections: MAX_CONNECTIONS,
-      // By default the pool sends a mail again when its connection breaks: the same mail up to five times.
+      // By default nodemailer's connection pool sends a mail again, up to five times, when its connection breaks.
       maxRequeues: 0,
       host: url.hostname,
       port: url.port ? Number(url.port) : url.protocol === 'smtps:' ? 465 : 587,

@@ -42,7 +42,7 @@ export interface BroadcastProgress {
  * it starts.
  */
 export abstract class Broadcasts {
-  /** Returns the device tokens of a range: always the same tokens in the same order. */
+  /** Returns the device tokens of a range of a broadcast's devices: always the same tokens in the same order. */
   abstract tokens(broadcastId: string, range: { readonly from: number; readonly to: number }): Promise<readonly string[]>;
   /** The progress of the newest broadcasts. */
   abstract progress(): Promise<readonly BroadcastProgress[]>;
@@ -50,8 +50,8 @@ export abstract class Broadcasts {
 
 /**
  * The result of a push to one device. `dead`: the token will never work again. `refused`: the provider does not accept this
- * message for this device. The other failures are retried: `failed` (not sent), `unanswered` (unknown whether it was sent),
- * `provider down` and `too fast` (not sent).
+ * message for this device. All other results except `sent` are failures that are retried: `failed` (not sent), `unanswered`
+ * (unknown whether it was sent), `provider down` and `too fast` (not sent).
  */
 export type DeviceResult =
   | { readonly kind: 'sent' | 'dead' }
@@ -59,7 +59,7 @@ export type DeviceResult =
   | { readonly kind: 'too fast'; readonly forMs: number };
 
 /**
- * The external provider that delivers pushes: at most 500 devices a call. It returns one result for each token, in the same
+ * The external provider that delivers pushes: at most 500 devices a call. `send` returns one result for each token, in the same
  * order.
  */
 export abstract class PushProvider {

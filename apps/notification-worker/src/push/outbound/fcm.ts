@@ -92,7 +92,7 @@ function messageFor({ title, body, data, urgent, usefulUntil }: OutgoingPush, to
     token,
     notification: { title, body },
     data,
-    // The provider drops the push when it is no longer useful. Without this limit a device that was off would show "your turn"
+    // With `ttl` FCM drops the push when it is no longer useful. Without this limit a device that was off would show "your turn"
     // the next day.
     android: { priority: urgent ? 'HIGH' : 'NORMAL', ...(ttl === undefined ? {} : { ttl: `${ttl}s` }) },
     apns: {

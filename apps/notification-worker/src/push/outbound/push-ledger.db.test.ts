@@ -59,7 +59,7 @@ test('until its lock expires, a claimed job refuses all other claims as held', a
   expect(duplicatesCounted).toBe(0);
 });
 
-test('a claim waits for another claim that is not committed yet, and then finds the job held', async () => {
+test('a claim of a job waits for another claim that is not committed yet, and is then refused as held', async () => {
   const id = newId();
   const other = new pg.Client({ connectionString: testDatabase.url });
   await other.connect();
@@ -84,7 +84,7 @@ test('a claim waits for another claim that is not committed yet, and then finds 
   }
 });
 
-test('of eight simultaneous claims of a new job exactly one succeeds', async () => {
+test('of eight simultaneous claims of a new push job exactly one succeeds', async () => {
   const id = newId();
   const kinds = (await Promise.all(Array.from({ length: 8 }, () => claim(id)))).map(({ kind }) => kind);
   expect(kinds.sort()).toEqual(['claimed', ...Array.from({ length: 7 }, () => 'held')]);
