@@ -43,7 +43,7 @@ export interface RuntimeFile {
 const MIN_FREE_MB = 300;
 
 /** Makes the folder TRIBINA_HOME if it is missing, checks it, and returns its paths. */
-export function openHome(folder: string): HomePaths {
+export function prepareHome(folder: string): HomePaths {
   try {
     makeFolder(folder);
     accessSync(folder, constants.W_OK);
@@ -84,7 +84,7 @@ function makeFolder(folder: string): void {
  * Removes the data of an earlier run. Only our own files are removed, by name, because TRIBINA_HOME may be a folder with other
  * files.
  */
-export function emptyHome(home: HomePaths): void {
+export function clearHome(home: HomePaths): void {
   for (const item of [home.postgres, home.redis, home.ports, publicFolderOf(home.postgres)])
     rmSync(item, { recursive: true, force: true });
 }

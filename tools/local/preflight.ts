@@ -1,5 +1,5 @@
 import { isPortFree } from './free-port.ts';
-import { type HomePaths, openHome, readRuntimeUrl } from './home.ts';
+import { type HomePaths, prepareHome, readRuntimeUrl } from './home.ts';
 import { type LockFile, takeLock } from './home-lock.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { redisBinaries } from './redis-binaries.ts';
@@ -9,7 +9,7 @@ import { UserError } from './trouble.ts';
 /** Takes the lock of the folder TRIBINA_HOME. Throws an error with the owner's pid if another running system uses the folder. */
 export async function claimHome(settings: Settings): Promise<{ home: HomePaths; lock: LockFile }> {
   if (process.platform === 'win32') throw new UserError('Tribina does not run on Windows itself.', 'Run it inside WSL 2.');
-  const home = openHome(settings.home);
+  const home = prepareHome(settings.home);
   const lock = await takeLock(home.lock);
   if ('release' in lock) return { home, lock };
   const url = readRuntimeUrl(home);

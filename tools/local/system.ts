@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { build, ROOT } from './build.ts';
 import { type DatabaseUrls, startDatabases } from './databases.ts';
-import { emptyHome, endLeftovers, type HomePaths, removeRuntime, type RuntimeFile, writeRuntime } from './home.ts';
+import { clearHome, endLeftovers, type HomePaths, removeRuntime, type RuntimeFile, writeRuntime } from './home.ts';
 import { thisProcess } from './home-lock.ts';
 import { ProcessRestarter, type RestarterEvents } from './process-restarter.ts';
 import { checkMachine, claimHome } from './preflight.ts';
@@ -147,7 +147,7 @@ class System {
     if (databaseUrl || redisUrl)
       this.#options.say('--reset removes only the data of our own servers, not of those at DATABASE_URL and REDIS_URL');
     this.#options.say('--reset: removing the data of earlier runs');
-    emptyHome(this.#home);
+    clearHome(this.#home);
   }
 
   async #restartServices(): Promise<void> {

@@ -15,7 +15,7 @@ import type {
   CheckedOutOrder,
   QueueEntry,
   QueueStatus,
-  Report,
+  SalesReport,
   Reservation,
   SaleAction,
   SeatChanges,
@@ -86,7 +86,7 @@ export class TribinaApi {
   opsChangeQueueLimits = (matchId: string, limits: { processing_rate?: number; max_open_windows?: number }) =>
     this.client.postOnce<unknown>('PUT', `${v1}/ops/matches/${matchId}/queue`, limits, { role: 'ops' });
   opsReport = (matchId: string, signal?: AbortSignal) =>
-    this.client.get<Report>(`${v1}/ops/matches/${matchId}/report`, { role: 'ops', signal });
+    this.client.get<SalesReport>(`${v1}/ops/matches/${matchId}/report`, { role: 'ops', signal });
 
   opsCancelMatch = (matchId: string, reason: string) =>
     this.client.postOnce<unknown>('POST', `${v1}/ops/matches/${matchId}/cancel`, { reason }, { role: 'ops' });

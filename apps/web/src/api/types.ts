@@ -186,7 +186,7 @@ export interface BlacklistEntry {
 export type SaleAction = 'open' | 'pause' | 'resume' | 'close';
 
 /** The sales report of a match. */
-export interface Report {
+export interface SalesReport {
   capacity: number;
   available: number;
   held: number;

@@ -18,7 +18,7 @@ export function readAvailability(text: string): AvailabilityMessage | undefined 
  * Applies a message to the numbers of available seats. A snapshot replaces all numbers; a diff changes only the sectors that it
  * names.
  */
-export function afterMessage(before: Availability, message: AvailabilityMessage): Availability {
+export function applyAvailabilityMessage(before: Availability, message: AvailabilityMessage): Availability {
   const next = new Map(message.type === 'snapshot' ? [] : before);
   for (const sector of message.sectors) next.set(sector.id, sector.available);
   return next;

@@ -11,7 +11,7 @@ import { ProblemNotice } from './notice.tsx';
  * The actions that the state of a sale allows (CONTRACT §5): open a scheduled or closed sale, pause an open sale, resume a paused
  * sale, close any sale.
  */
-const possible: Record<SaleStatus, SaleAction[]> = {
+const actionsByStatus: Record<SaleStatus, SaleAction[]> = {
   scheduled: ['open', 'close'],
   open: ['pause', 'close'],
   paused: ['resume', 'close'],
@@ -26,7 +26,7 @@ export function OpsSale({ match, onChange }: { match: OpsMatch; onChange: () => 
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
-  const actions = match.cancelled_at ? [] : possible[match.sale.status];
+  const actions = match.cancelled_at ? [] : actionsByStatus[match.sale.status];
 
   const act = async (action: SaleAction) => {
     setBusy(true);

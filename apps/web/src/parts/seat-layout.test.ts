@@ -4,7 +4,7 @@ import { layOutSeats, type SeatLayout, neighbourSeat, stepForKey } from './seat-
 /** Distances in stadium coordinates, in metres: seats of a row are 0.5 m apart, rows 0.8 m. */
 const [seatWidth, rowDepth] = [0.5, 0.8];
 
-interface Block {
+interface BlockOptions {
   /** The rotation of the block around the pitch. */
   degrees?: number;
   /** Seat numbers run from right to left, seen with the pitch on top. */
@@ -14,7 +14,7 @@ interface Block {
 }
 
 /** A block of seats with the pitch above row 1, rotated to its location in the stadium. */
-function block({ degrees = 0, fromRight = false, rows = ['1', '2', '3'], perRow = 5 }: Block = {}): Seat[] {
+function block({ degrees = 0, fromRight = false, rows = ['1', '2', '3'], perRow = 5 }: BlockOptions = {}): Seat[] {
   const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
   return rows.flatMap((row, rowIndex) =>
     Array.from({ length: perRow }, (_, column): Seat => {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import type { Sector } from '../api/types.ts';
-import { afterMessage, type Availability, readAvailability } from './availability.ts';
+import { applyAvailabilityMessage, type Availability, readAvailability } from './availability.ts';
 import { type Loaded, useLoaded } from './use-loaded.ts';
 
 /** The polling interval while the availability stream is not connected. */
@@ -23,7 +23,7 @@ export function useSectors(matchId: string): Loaded<Sector[]> {
       const message = readAvailability(String(event.data));
       if (!message) return;
       setHasStream(true);
-      setLive((before) => afterMessage(before, message));
+      setLive((before) => applyAvailabilityMessage(before, message));
     };
     stream.onerror = () => {
       // The browser reconnects by itself unless the server refused. Until the stream is back, its old numbers must not hide the

@@ -11,13 +11,16 @@ export interface ReceivedRequest {
  * What the network loses. `request`: the server never receives the request. `answer`: the server handles the request, but its
  * answer is lost.
  */
-export type Loss = 'request' | 'answer';
+export type LostPart = 'request' | 'answer';
 
 /**
  * Replaces `fetch` with a call of `server`. Each call removes the first entry of `losses` and loses the part that the entry
  * names.
  */
-export function installFakeServer(server: (request: ReceivedRequest) => Response, losses: Loss[] = []): { losses: Loss[] } {
+export function installFakeServer(
+  server: (request: ReceivedRequest) => Response,
+  losses: LostPart[] = [],
+): { losses: LostPart[] } {
   globalThis.fetch = async (input, init = {}) => {
     init.signal?.throwIfAborted();
     const loss = losses.shift();

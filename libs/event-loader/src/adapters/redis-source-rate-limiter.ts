@@ -5,7 +5,7 @@ import { Permit, SourceRateLimiter } from '../core/ports.ts';
 import { PERMIT_VALID_MS } from '../core/round-robin-event-loader.ts';
 
 /** The gap between two requests to the same source, over all loaders. */
-export const GAP_MS = 200;
+export const REQUEST_GAP_MS = 200;
 
 /**
  * Takes a permit: sets the key of the source if it does not exist. KEYS[1] `loader:gate:{source}`; ARGV[1] lifetime in ms.
@@ -27,7 +27,7 @@ export class RedisSourceRateLimiter extends SourceRateLimiter {
 
   constructor(
     private readonly redis: RedisConnection,
-    private readonly gapMs = GAP_MS,
+    private readonly gapMs = REQUEST_GAP_MS,
   ) {
     super();
     // After a reconnect Redis may have lost its keys, while permits that were given before are still valid.

@@ -3,7 +3,7 @@ import { EventFetchError, type Source } from '../core/event.ts';
 import { EventFetcher, type FetchResult } from '../core/ports.ts';
 import { readEvents } from '../core/reading-events.ts';
 import { getReply, parseReply, type RemoteSource, type Reply, type ReplyLimits } from './source-reply.ts';
-import { GAP_MS } from './redis-source-rate-limiter.ts';
+import { REQUEST_GAP_MS } from './redis-source-rate-limiter.ts';
 
 /** A source that is the list of events of a Stripe account. */
 export interface StripeSource extends Source, RemoteSource {
@@ -68,7 +68,7 @@ export class StripeEventFetcher extends EventFetcher<StripeSource> {
   }
 
   private async waitForGap(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, this.options.gapMs ?? GAP_MS));
+    await new Promise((resolve) => setTimeout(resolve, this.options.gapMs ?? REQUEST_GAP_MS));
     if (this.options.stop?.aborted)
       throw new EventFetchError('SOURCE_STOPPED', 'the loader was stopped while it searched for the oldest event');
   }

@@ -3,7 +3,7 @@ import { HeldBack } from '#platform/jobs/job-outcomes';
 import type { Mails, OutgoingMail } from '../application/ports.ts';
 
 /** A mail as it arrived at its recipient. */
-export interface MailInBox {
+export interface ReceivedMail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
@@ -14,7 +14,7 @@ export interface MailInBox {
 export interface MailsUnderTest {
   readonly mails: Mails;
   /** All mails that have arrived so far, at any address. */
-  arrived(): Promise<readonly MailInBox[]>;
+  arrived(): Promise<readonly ReceivedMail[]>;
   close(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export function mailsContract(name: string, make: () => Promise<MailsUnderTest>)
     beforeEach(async () => void (it = await make()));
     afterEach(() => it.close());
 
-    const arrivedAt = async ({ to }: OutgoingMail): Promise<readonly MailInBox[]> =>
+    const arrivedAt = async ({ to }: OutgoingMail): Promise<readonly ReceivedMail[]> =>
       (await it.arrived()).filter((sentMail) => sentMail.to === to);
 
     test('a mail is sent and arrives unchanged', async () => {

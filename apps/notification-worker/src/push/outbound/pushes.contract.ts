@@ -3,7 +3,7 @@ import { newId } from '#platform/ids';
 import type { SendOutcome, OutgoingPush, Pushes } from '../application/ports.ts';
 
 /** A push as it arrived at one device. */
-export interface PushAtDevice {
+export interface ReceivedPush {
   readonly token: string;
   readonly title: string;
   readonly body: string;
@@ -13,7 +13,7 @@ export interface PushAtDevice {
 export interface PushesUnderTest {
   readonly pushes: Pushes;
   /** All pushes that have arrived so far, at any device. */
-  arrived(): Promise<readonly PushAtDevice[]>;
+  arrived(): Promise<readonly ReceivedPush[]>;
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function pushesContract(name: string, make: () => Promise<PushesUnderTest
     beforeEach(async () => void (it = await make()));
     afterEach(() => it.close());
 
-    const arrivedAt = async (tokens: readonly string[]): Promise<readonly PushAtDevice[]> =>
+    const arrivedAt = async (tokens: readonly string[]): Promise<readonly ReceivedPush[]> =>
       (await it.arrived()).filter(({ token }) => tokens.includes(token));
 
     test('one push reaches all its 500 devices, and its text arrives unchanged', async () => {

@@ -12,7 +12,7 @@ import { Fcm } from './fcm.ts';
 import { MailboxPushes } from './mailbox-pushes.ts';
 import { ProviderPushes } from './provider-pushes.ts';
 import { PushLedger } from './push-ledger.ts';
-import { pushesContract, type PushAtDevice } from './pushes.contract.ts';
+import { pushesContract, type ReceivedPush } from './pushes.contract.ts';
 
 let testDatabase: TestDatabase;
 let database: DataSource;
@@ -35,7 +35,7 @@ pushesContract('the mailbox', () =>
   Promise.resolve({
     pushes: new MailboxPushes(new Inbox(transactions), new PostgresMailbox(database)),
     arrived: () =>
-      database.query<PushAtDevice[]>(
+      database.query<ReceivedPush[]>(
         `select recipient as token, subject as title, text as body from mailbox_messages where channel = 'push'`,
       ),
     close: () => Promise.resolve(),
