@@ -18,7 +18,7 @@ export function identify(pid: number): ProcessIdentity | undefined {
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
-/** True if this process still runs, and not another one with the same pid. */
+/** True if the process with this pid and start time still runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   const now = identify(identity.pid);
   return now !== undefined && now.startedAt === identity.startedAt;

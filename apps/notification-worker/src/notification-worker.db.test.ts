@@ -149,7 +149,7 @@ describe('a push', () => {
     expect(await metric('notification_push_latency_seconds_count')).toBe(1);
   });
 
-  test('after its `useful_until` is dropped as expired, without a retry', async () => {
+  test('is dropped as expired after its `useful_until`, without a retry', async () => {
     const push = turnPush({ useful_until: new Date(Date.now() - 1000).toISOString() });
     await inState(await worker.publish('push-priority', push), 'completed');
     expect((await worker.queue('push-priority').getJob(push.job_id))?.returnvalue).toBe('expired');

@@ -156,7 +156,7 @@ describe('a mail through a provider', () => {
     await holder.end();
   });
 
-  test('after its `useful_until` is dropped as expired', async () => {
+  test('is dropped as expired after its `useful_until`', async () => {
     await startWorker();
     const mail = ticketMail({ useful_until: new Date(Date.now() - 1000).toISOString() });
     await inState(await publish('email', mail), 'completed');
@@ -246,7 +246,7 @@ describe('a loss of all data in Redis', () => {
     });
   });
 
-  test('is repaired once: while Redis has its jobs, restoreOnce adds no job of the table queued_jobs', async () => {
+  test('after it the jobs are restored once: while Redis has its data, restoreOnce adds no job', async () => {
     const worker = await startWorker();
     await worker.jobs.restoreOnce();
     await worker.database.query(`insert into queued_jobs (message_id, queue, body) values (gen_random_uuid(), 'email', $1)`, [

@@ -1,7 +1,9 @@
 /** The content of an event: plain data, the same whether it came as JSON of an HTTP answer or as a line of a file. */
 export type Payload = Readonly<Record<string, unknown>>;
 
-/** Something that happened at a source. It never changes: the same id with another content is a violation, not an update. */
+/**
+ * Something that happened at a source. An event never changes: the same id with another content is a violation, not an update.
+ */
 export class Event {
   constructor(
     readonly id: string,

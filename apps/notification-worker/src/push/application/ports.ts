@@ -22,7 +22,7 @@ export type SendOutcome = { readonly outcome: 'sent'; readonly devices: number }
 /** Sends each push once to each device. A second send of the same message returns `duplicate` and reaches no device. */
 export abstract class Pushes {
   abstract send(push: OutgoingPush): Promise<SendOutcome>;
-  /** Running sends stop after their current group of devices and are continued by another worker. */
+  /** Ends the sends of this worker: each stops after its current group of devices, and another worker continues it. */
   stop(): void {}
 }
 

@@ -16,7 +16,10 @@ export class SendPush {
     return this.pushes.send(push);
   }
 
-  /** Running sends stop after their current group of devices, with their progress stored. Another worker continues them. */
+  /**
+   * Ends the sends of this worker: each stops after its current group of devices, with its progress stored, and another worker
+   * continues it.
+   */
   stop(): void {
     this.pushes.stop();
   }

@@ -26,7 +26,9 @@ export type ServiceAccount = z.output<typeof serviceAccount>;
 
 const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
-/** Reads the file of FCM_SERVICE_ACCOUNT. Errors never contain its content. */
+/**
+ * Reads the Google service account from the file that FCM_SERVICE_ACCOUNT names. Errors never contain the content of the file.
+ */
 export async function readServiceAccount(path: string): Promise<ServiceAccount> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Error(`FCM_SERVICE_ACCOUNT: cannot be read (${error.code ?? 'unknown'})`);

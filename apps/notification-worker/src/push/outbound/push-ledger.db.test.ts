@@ -109,7 +109,7 @@ test('a worker that records progress extends its lock of the job to the full tim
   expect(await claim(id)).toEqual({ kind: 'held' });
 });
 
-test('a worker whose job another worker has claimed gets false; its progress counts, but its release does not free the job', async () => {
+test('when another worker has claimed the job, recordProgress of the old worker returns false; its progress counts, but its release does not free the job', async () => {
   const id = newId();
   const first = await claimOrFail(id);
   await passTime(id, LOCK_SECONDS + 1);
