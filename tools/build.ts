@@ -1,4 +1,5 @@
-// `npm run build [-- --server-only]`: builds the services and the web app into dist/. An unchanged web app is not built again.
+// `npm run build [-- --server-only]`: builds the services and the web app into dist/. The web app is built only if its sources
+// have changed.
 import { build } from './local/build.ts';
 import { explain } from './local/trouble.ts';
 

@@ -1,15 +1,15 @@
-// `npm test`: runs every check and all tests, prints a line for each step and at the end the number of passed and failed ones.
-// A failed step does not stop the run, so that one run shows all failures.
-import { buildStep, summaryLines, staticSteps, type Step, type StepResult } from './local/check-steps.ts';
+// `npm test`: runs every check and all tests, prints a line for each step and at the end the numbers of passed and failed tests.
+// After a failed step the next steps still run, so that one run shows all failures.
+import { buildStep, summaryLines, staticSteps, type CheckStep, type CheckStepResult } from './local/check-steps.ts';
 import { jestStep } from './local/jest-step.ts';
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const stop = new AbortController();
-const results: StepResult[] = [];
+const results: CheckStepResult[] = [];
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
 
-async function run(step: Step): Promise<void> {
+async function run(step: CheckStep): Promise<void> {
   const startedAt = Date.now();
   const result = await step.run(stop.signal);
   const { failed, note, output } = result;
@@ -20,7 +20,7 @@ async function run(step: Step): Promise<void> {
 }
 
 /** Runs two steps at a time, because a small machine has two cores. */
-async function runTwoAtATime(steps: Step[]): Promise<void> {
+async function runTwoAtATime(steps: CheckStep[]): Promise<void> {
   const waiting = [...steps];
   const worker = async () => {
     for (let step = waiting.shift(); step; step = waiting.shift()) await run(step);

@@ -11,7 +11,7 @@ const program = path.join(ROOT, 'dist/apps/monolith/src/cli.js');
 try {
   if (!existsSync(program)) await build({ say: (line) => void process.stderr.write(`${line}\n`), serverOnly: true });
   const child = spawn(process.execPath, ['--enable-source-maps', program, ...process.argv.slice(2)], { stdio: 'inherit' });
-  // On a signal the CLI finishes its current batch. This process only passes the signal on and waits.
+  // On a signal the CLI finishes its current batch. The process of this file only passes the signal on and waits for the CLI.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void child.kill(signal));
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)));
 } catch (error) {

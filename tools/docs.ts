@@ -1,5 +1,6 @@
-// `npm run docs`: writes the generated pages under docs/reference, and .env.example. The texts are in tools/docs. Pages that need
-// running services are written by the tests in tests/reference; without TRIBINA_WRITE_DOCS these tests only compare them.
+// `npm run docs`: writes the generated pages under docs/reference, and .env.example. The pages are rendered by the files in
+// tools/docs. Pages that need running services are written by the tests in tests/reference when TRIBINA_WRITE_DOCS is set;
+// otherwise those tests only compare the pages.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { errorCatalogue } from '../libs/platform/src/http/error-catalogue.ts';

@@ -1,4 +1,4 @@
-// `npm run fix`: lets the linter correct what it can, then formats all files.
+// `npm run fix`: runs the linter with automatic corrections, then formats all files.
 import { npmBinary, ROOT } from './local/build.ts';
 import { LINT_ARGUMENTS } from './local/check-steps.ts';
 import { runCommand } from './local/run-command.ts';

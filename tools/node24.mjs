@@ -35,7 +35,7 @@ const child = spawn(node, process.argv.slice(2), {
   stdio: 'inherit',
   env: { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH ?? ''}` },
 });
-// Ctrl-C reaches the child by itself, because it shares the terminal. A signal sent only to this pid is passed on here.
+// Ctrl-C reaches the child by itself, because it shares the terminal. A signal sent only to this process is passed on here.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 // A killed npm (SIGKILL) passes no signal on, and the child would run for ever. So if npm started this process and has ended, the
 // child is stopped.

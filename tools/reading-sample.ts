@@ -31,7 +31,7 @@ function surroundingDeclaration(text: string, index: number): string[] {
   return declaration ? [`(inside: ${declaration})`] : [];
 }
 
-/** Each piece with as much code as its reader sees at a glance. */
+/** All pieces of a file, each with as much code as a reader sees at a glance. */
 function piecesOf(path: string): Piece[] {
   const text = readFileSync(path, 'utf8');
   const whereIs = (index: number): string => `${path}:${text.slice(0, index).split('\n').length}`;
@@ -57,7 +57,7 @@ function piecesOf(path: string): Piece[] {
   return [...comments, ...tests, ...identifiers];
 }
 
-/** The same numbers for the same seed on every machine (mulberry32). */
+/** A random number generator (mulberry32) that gives the same numbers for the same seed on every machine. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

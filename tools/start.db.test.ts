@@ -117,7 +117,7 @@ test('npm start starts all processes and prints `ready` once; SIGTERM stops them
   expect(await second.ended).toBe(0);
 });
 
-test('a second start with the same TRIBINA_HOME is refused with the pid of the first', async () => {
+test('a second npm start with the same TRIBINA_HOME is refused, and the error names the pid of the first one', async () => {
   const first = await start();
   const second = await start();
   expect(await second.ended).toBe(1);
@@ -126,7 +126,7 @@ test('a second start with the same TRIBINA_HOME is refused with the pid of the f
   await first.ended;
 });
 
-test('a killed service or database is started again, the databases at the same addresses', async () => {
+test('npm start starts a killed service or database again, and a database keeps its address', async () => {
   const { child, ended } = await start();
   const before = runtime();
   for (const name of ['monolith', 'redis', 'postgres']) process.kill(before.pids[name]!, 'SIGKILL');
@@ -140,7 +140,7 @@ test('a killed service or database is started again, the databases at the same a
   expect(runningPids(Object.values(after.pids))).toEqual([]);
 });
 
-test('after kill -9 of the supervisor the next start ends the processes that were left running, and works', async () => {
+test('after kill -9 of npm start the next npm start ends the processes that were left running, and becomes ready', async () => {
   const first = await start();
   const { pids } = runtime();
   process.kill(pids.supervisor!, 'SIGKILL');
@@ -152,7 +152,7 @@ test('after kill -9 of the supervisor the next start ends the processes that wer
   await second.ended;
 });
 
-test('if a port is taken, the error names the port and the setting to change it', async () => {
+test('if the port of a service is taken, the error of npm start names the port and the setting to change it', async () => {
   const server = createServer().listen(Number(ports.QUEUE_PORT), '127.0.0.1');
   await once(server, 'listening');
   const { ended, output } = await start();
@@ -164,7 +164,7 @@ test('if a port is taken, the error names the port and the setting to change it'
   expect(output.out).toBe('');
 });
 
-test('if a service refuses its settings, npm start stops everything and exits with 78', async () => {
+test('if a service refuses its settings, npm start stops all processes and exits with 78', async () => {
   const { ended, output } = await start({ REFUSE: 'WORKER_PORT' });
   expect(await ended).toBe(78);
   expect(output.err).toContain('The notification-worker refuses its settings.');

@@ -26,7 +26,10 @@ function onSignal(): void {
   stop.abort(new Error('stopped by a signal'));
 }
 
-/** A Ctrl-C arrives twice: from the terminal and from the launcher, which passes it on. The second signal is ignored. */
+/**
+ * When the last signal arrived. A Ctrl-C arrives twice: from the terminal, and from the launcher (tools/node24.mjs), which passes
+ * it on. The second signal is ignored.
+ */
 let lastSignalAt = 0;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
@@ -65,7 +68,7 @@ async function main(): Promise<number> {
     }
     if (!existsSync(path.join(import.meta.dirname, '../node_modules/pg')))
       throw new UserError('The dependencies are missing.', 'Run `npm ci` first.');
-    // Imported only here, because it needs these dependencies.
+    // Imported only after the check that the dependencies are installed, because system.ts needs them.
     const { runSystem } = await import('./local/system.ts');
     await runSystem({ ...options, stop: stop.signal, say: (line) => out.write(line) });
     return isBroken ? 1 : 0;

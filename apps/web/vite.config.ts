@@ -2,8 +2,8 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 /**
- * The build goes to dist/web, and the monolith serves it at `/`. The development server forwards API requests to a monolith
- * that already runs on port 3000.
+ * The build of the web app goes to dist/web, which the monolith serves at `/`. The development server forwards API requests to a
+ * monolith that already runs on port 3000.
  */
 export default defineConfig({
   base: '/',

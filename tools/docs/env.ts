@@ -3,7 +3,8 @@ import { z } from 'zod';
 
 type SettingsSchema = z.ZodObject;
 
-export interface Setting {
+/** A setting as the page env.md shows it. */
+export interface DocumentedSetting {
   readonly name: string;
   readonly description: string;
   readonly isSecret: boolean;
@@ -15,9 +16,10 @@ export interface Setting {
   readonly readBy: readonly string[];
 }
 
-export interface Section {
+/** A group of settings under one heading of the page env.md. */
+export interface SettingSection {
   readonly title: string;
-  readonly settings: readonly Setting[];
+  readonly settings: readonly DocumentedSetting[];
 }
 
 interface JsonSchema {
@@ -35,7 +37,7 @@ function valuesOf(field: z.ZodType): string {
   return schema.type === 'array' ? 'list, separated by commas' : 'text';
 }
 
-function settingOf(name: string, field: z.ZodType, readBy: readonly string[]): Setting {
+function settingOf(name: string, field: z.ZodType, readBy: readonly string[]): DocumentedSetting {
   const { description, secret } = field.meta() ?? {};
   if (!description) throw new Error(`${name} does not say what it means: add .describe('…').`);
   const parsedDefault = field.safeParse(undefined);
@@ -54,14 +56,14 @@ function settingOf(name: string, field: z.ZodType, readBy: readonly string[]): S
   };
 }
 
-/** One section for each group of shared settings, then one for each service that has settings of its own. */
+/** The sections of the page: one for each group of shared settings, then one for each service that has settings of its own. */
 export function settingSections(
   sharedSchemas: Readonly<Record<string, SettingsSchema>>,
   services: Readonly<Record<string, SettingsSchema>>,
-): Section[] {
+): SettingSection[] {
   const readers = (name: string): string[] => Object.keys(services).filter((service) => name in (services[service]?.shape ?? {}));
   const sharedNames = new Set(Object.values(sharedSchemas).flatMap((schema) => Object.keys(schema.shape)));
-  const section = (title: string, fields: Readonly<Record<string, unknown>>): Section => ({
+  const section = (title: string, fields: Readonly<Record<string, unknown>>): SettingSection => ({
     title,
     settings: Object.entries(fields).map(([name, field]) => settingOf(name, field as z.ZodType, readers(name))),
   });
@@ -85,7 +87,8 @@ With \`NODE_ENV=production\` a process refuses \`AUTH_MODE=mock\`, \`PAYMENT_PRO
 the default of this page, because these defaults are public.
 `;
 
-export function renderEnvPage(sections: readonly Section[]): string {
+/** The text of docs/reference/env.md. */
+export function renderEnvPage(sections: readonly SettingSection[]): string {
   const tables = sections.map(({ title, settings }) => {
     const rows = settings.map(({ name, description, isSecret, defaultValue, isRequired, values, readBy }) => {
       const defaultCell = isRequired ? '**required**' : defaultValue ? `\`${defaultValue}\`` : '';
@@ -97,8 +100,8 @@ export function renderEnvPage(sections: readonly Section[]): string {
   return head + tables.join('');
 }
 
-/** A template for `.env`. All settings are commented out, so that an unchanged copy has no effect. */
-export function renderEnvExample(sections: readonly Section[]): string {
+/** The text of .env.example, the template for `.env`. All settings are commented out, so that an unchanged copy has no effect. */
+export function renderEnvExample(sections: readonly SettingSection[]): string {
   const parts = sections.map(({ title, settings }) => {
     const lines = settings.map(({ name, description, isSecret, defaultValue, isRequired }) => {
       const notes = [isRequired && 'required', isSecret && 'secret'].filter(Boolean).join(', ');

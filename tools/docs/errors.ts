@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import { problemMembers } from '../../libs/platform/src/http/problem-schemas.ts';
 
+/** What the error catalogue says about one error code. */
 export interface ErrorEntry {
   readonly status: number;
   readonly title: string;
@@ -30,6 +31,7 @@ members may be added at any time: ignore members that you do not know.
 |---|---|---|---|---|---|
 `;
 
+/** The text of docs/reference/errors.md. */
 export function renderErrors(catalogue: Readonly<Record<string, ErrorEntry>>): string {
   const rows = Object.entries(catalogue).sort(([a], [b]) => (a < b ? -1 : 1));
   const lines = rows.map(([code, { status, title, retry, retryAfterSeconds }]) => {
@@ -39,7 +41,9 @@ export function renderErrors(catalogue: Readonly<Record<string, ErrorEntry>>): s
   return `${head}${lines.join('\n')}\n`;
 }
 
-/** The extra members of a code. A question mark after the name means that the member is optional. */
+/**
+ * The extra members of the answers with an error code, as text. A question mark after the name means that the member is optional.
+ */
 function membersOf(code: string): string {
   const members = (problemMembers as Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>)[code] ?? {};
   return Object.entries(members)

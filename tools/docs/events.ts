@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { fieldTable, variantsOf } from './schema-table.ts';
 
-/** For each outbox destination: the consumer, and the form in which the message arrives there. */
+/** For each destination of outbox messages: the consumer, and the form in which a message arrives at it. */
 export const documentedDestinations: Readonly<Record<string, readonly [consumer: string, form: string]>> = {
   email: ['notification worker', 'a job of the BullMQ queue `email`'],
   push: ['notification worker', 'a job of the BullMQ queue `push`'],
@@ -18,7 +18,7 @@ export const documentedDestinations: Readonly<Record<string, readonly [consumer:
   'sandbox-webhook': ['monolith', 'a signed request to the payment webhook, sent by the sandbox in the role of the provider'],
 };
 
-/** For each event: its meaning, and the messages that it causes. */
+/** For each domain event: its meaning, and the outbox messages that it causes. */
 export const events: Readonly<Record<string, readonly [meaning: string, messages: string]>> = {
   'match.created': ['a match was created', '`waiting-room`: the queue is created, if the match has one'],
   'match.sold_out': [
@@ -87,6 +87,7 @@ BullMQ queues with the prefix \`{notification}\`. The name of a job is its templ
 letters.
 `;
 
+/** The text of docs/reference/events.md. */
 export function renderEvents(contracts: { queueEvent: z.ZodType; emailJob: z.ZodType; pushJob: z.ZodType }): string {
   const eventRows = Object.entries(events).map(([name, [meaning, messages]]) => `| \`${name}\` | ${meaning} | ${messages} |`);
   const destinationRows = Object.entries(documentedDestinations).map(

@@ -1,6 +1,7 @@
 // Renders docs/reference/redis-keys.md: all Redis keys. A test compares the list with the keys of a running system.
 import { waitingRoomKeys, type RedisKey } from './waiting-room-keys.ts';
 
+/** The Redis keys of everything except the waiting room. */
 export const platformKeys: readonly RedisKey[] = [
   {
     key: '{provider:<provider>}:calls',
@@ -124,6 +125,7 @@ join again; all other data comes from PostgreSQL.
 |---|---|---|---|---|
 `;
 
+/** The text of docs/reference/redis-keys.md. */
 export function renderRedisKeys(): string {
   const rows = [...Object.values(waitingRoomKeys), ...platformKeys].map(
     ({ key, type, life, owner, holds }) => `| \`${key}\` | ${type} | ${life} | ${owner} | ${holds} |`,
@@ -132,7 +134,7 @@ export function renderRedisKeys(): string {
   return `${head}${rows.join('\n')}\n\n## Channels\n| Channel | Between | Contents |\n|---|---|---|\n${published.join('\n')}\n`;
 }
 
-/** A pattern that matches all Redis keys of this row. */
+/** A pattern that matches all Redis keys that one row of the page describes. */
 export function redisKeyPattern({ key }: RedisKey): RegExp {
   const literal = key.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return new RegExp(`^${literal.replaceAll(/<\w+>/g, '[^{}]+').replace(String.raw`\*`, '.*')}$`);

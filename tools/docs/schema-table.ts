@@ -41,6 +41,7 @@ function rowsOf(schema: JsonSchema, path: string): string[] {
   });
 }
 
+/** The fields of a schema as a Markdown table. */
 export function fieldTable(schema: z.ZodType): string {
   const rows = rowsOf(z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as JsonSchema, '');
   return `| Field | Type |\n|---|---|\n${rows.join('\n')}\n`;

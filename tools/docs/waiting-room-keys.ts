@@ -1,7 +1,11 @@
 // The keys of the waiting room, for docs/reference/redis-keys.md (redis-keys.ts).
 
+/** A row of the page redis-keys.md: a Redis key, or all keys of one form. */
 export interface RedisKey {
-  /** `<…>` stands for a value. Braces are literal (the hash tag of the cluster). `*` at the end: keys that BullMQ names. */
+  /**
+   * The form of the key. `<…>` stands for a value. Braces are part of the key (the hash tag of Redis Cluster). `*` at the end
+   * stands for names that BullMQ chooses.
+   */
   readonly key: string;
   readonly type: 'hash' | 'set' | 'stream' | 'string' | 'zset' | 'several';
   readonly life: string;

@@ -1,6 +1,10 @@
-// Lint rules of this project that oxlint does not have. .oxlintrc.json loads them; tests/lint-canaries.test.ts proves that they fail.
+// Lint rules of this project that oxlint does not have. .oxlintrc.json loads them; tests/lint-canaries.test.ts proves that the
+// rules report code that breaks them.
 
-/** Forbids reading the clock: `new Date()`, `Date()` and `now`. `new Date(x)` and `Date.parse` only convert and are allowed. */
+/**
+ * The rule no-clock forbids code that reads the clock: `new Date()`, `Date()`, `Date.now` and `performance.now`. `new Date(x)`
+ * and `Date.parse` only convert and are allowed.
+ */
 const noClock = {
   create(context) {
     const report = (node) =>

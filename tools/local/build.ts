@@ -5,15 +5,21 @@ import { waitForLock } from './home-lock.ts';
 import { runCommand } from './run-command.ts';
 import { UserError } from './trouble.ts';
 
+/** The root folder of the repository. */
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 const WEB_OUTPUT = path.join(ROOT, 'dist/web');
-/** A hash of the inputs of the last web build. It is not inside dist/web, because every file there is served to browsers. */
+/**
+ * The file with a hash of the inputs of the last build of the web app. It is not in dist/web, because every file of that folder
+ * is served to browsers.
+ */
 const WEB_STAMP = path.join(ROOT, 'dist/.web-stamp');
 /** The inputs of the web app's build. Vite (2–4 s) runs only if one of them has changed. */
 const WEB_INPUTS = ['apps/web', 'libs/contracts/src', 'libs/queue-client/src', 'package.json', 'package-lock.json'];
 
+/** Arguments of Vite for a build of the web app into dist/web. */
 export const VITE_ARGUMENTS = ['build', 'apps/web', '--outDir', WEB_OUTPUT, '--emptyOutDir'];
 
+/** What to build, and where to print progress. */
 export interface BuildOptions {
   say(line: string): void;
   serverOnly?: boolean;
@@ -34,10 +40,12 @@ export async function build({ say, serverOnly = false, signal }: BuildOptions): 
   }
 }
 
+/** The path of a program that `npm ci` installed. */
 export function npmBinary(name: string): string {
   return path.join(ROOT, 'node_modules/.bin', name);
 }
 
+/** True if the sources of the web app are present. */
 export function hasWebApp(): boolean {
   return existsSync(path.join(ROOT, 'apps/web/index.html'));
 }

@@ -1,6 +1,6 @@
 import { summaryLines } from './check-steps.ts';
 
-test('the last line of a run has the number of passed and failed tests', () => {
+test('summaryLines: the last line has the numbers of passed and failed tests', () => {
   const results = [
     { passed: 1, failed: 0, output: '' },
     { passed: 2, failed: 3, output: '', notRun: [] },
@@ -8,7 +8,7 @@ test('the last line of a run has the number of passed and failed tests', () => {
   expect(summaryLines(results)).toEqual(['3 passed, 3 failed']);
 });
 
-test('a test that did not run is listed by name and counted as skipped', () => {
+test('summaryLines: a test that did not run is listed by name and counted as skipped', () => {
   const results = [
     { passed: 1, failed: 0, output: '' },
     { passed: 2, failed: 0, output: '', notRun: ['seats are sold once', 'a key has one answer'] },

@@ -5,35 +5,39 @@ import { type Lockfile, lockfileFaults } from './lockfile.ts';
 import { runCommand } from './run-command.ts';
 import { explain } from './trouble.ts';
 
-export interface StepResult {
+/** What one step of `npm test` found. */
+export interface CheckStepResult {
   passed: number;
   failed: number;
   /** Names of the tests that did not run. */
   notRun?: string[];
-  /** A short text after the step's name. */
+  /** A short text that is printed after the step's name. */
   note?: string;
-  /** Shown when something failed. */
+  /** The output of the step, printed when something failed. */
   output: string;
 }
 
-export interface Step {
+/** One step of `npm test`: a check, or the run of all tests. */
+export interface CheckStep {
   name: string;
-  run(signal: AbortSignal): Promise<StepResult>;
+  run(signal: AbortSignal): Promise<CheckStepResult>;
 }
 
-/** The last lines of a run: the name of each test that did not run, then the counts. */
-export function summaryLines(results: readonly StepResult[]): string[] {
+/** The last lines of `npm test`: the name of each test that did not run, then the numbers of passed, failed and skipped tests. */
+export function summaryLines(results: readonly CheckStepResult[]): string[] {
   const sum = (count: 'passed' | 'failed') => results.reduce((total, result) => total + result[count], 0);
   const notRun = results.flatMap((result) => result.notRun ?? []);
   const skipped = notRun.length > 0 ? `, ${notRun.length} skipped` : '';
   return [...notRun.map((name) => `NOT RUN ${name}`), `${sum('passed')} passed, ${sum('failed')} failed${skipped}`];
 }
 
-/** Nested configs are disabled, because a Nest package contains an oxlint config and oxlint would stop at it. */
+/**
+ * Arguments of oxlint. Nested configs are disabled, because a Nest package contains an oxlint config and oxlint would stop at it.
+ */
 export const LINT_ARGUMENTS = ['--disable-nested-config', 'apps', 'libs', 'tools', 'tests', 'bench', 'jest.config.mjs'];
 
-/** Checks that write no files, so that two can run at the same time. */
-export function staticSteps(): Step[] {
+/** The steps that only check (format, lint, types …) and write no files, so that two of them can run at the same time. */
+export function staticSteps(): CheckStep[] {
   return [
     inProcess('lockfile', async () => checkLockfile()),
     command('types', 'tsc', ['-p', 'tsconfig.json', '--noEmit']),
@@ -45,11 +49,12 @@ export function staticSteps(): Step[] {
   ];
 }
 
-export function buildStep(): Step {
+/** The build of the services and the web app as one step. */
+export function buildStep(): CheckStep {
   return inProcess('build', (signal) => build({ say: () => undefined, signal }));
 }
 
-function command(name: string, tool: string, args: string[]): Step {
+function command(name: string, tool: string, args: string[]): CheckStep {
   return {
     name,
     async run(signal) {
@@ -59,7 +64,7 @@ function command(name: string, tool: string, args: string[]): Step {
   };
 }
 
-function inProcess(name: string, work: (signal: AbortSignal) => Promise<void>): Step {
+function inProcess(name: string, work: (signal: AbortSignal) => Promise<void>): CheckStep {
   return {
     name,
     async run(signal) {

@@ -6,7 +6,8 @@ import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import type { Settings } from './settings.ts';
 
-export interface Databases {
+/** The URLs of PostgreSQL and Redis. */
+export interface DatabaseUrls {
   databaseUrl: string;
   redisUrl: string;
 }
@@ -14,15 +15,15 @@ export interface Databases {
 type Start = (port: number) => Promise<LocalServer>;
 
 /**
- * Starts PostgreSQL and Redis, each only if the settings have no URL for it. Each started one is added to `restarters` before it is
- * ready, so that the caller can stop it at any time.
+ * Starts PostgreSQL and Redis, each only if the settings have no URL for it. Each started server is added to `restarters` before
+ * it is ready, so that the caller can stop it at any time.
  */
 export async function startDatabases(
   settings: Settings,
   home: HomePaths,
   restarters: ProcessRestarter[],
   events: RestarterEvents,
-): Promise<Databases> {
+): Promise<DatabaseUrls> {
   const { say } = events;
   const postgres: Start = (port) => startPostgres({ folder: home.postgres, port, say });
   const redis: Start = (port) => startRedis({ folder: home.redis, port, say });
@@ -33,7 +34,10 @@ export async function startDatabases(
   return { databaseUrl, redisUrl };
 }
 
-/** Uses the port of the last run if it is free. After a crash it must use the same port again, because the services have its URL. */
+/**
+ * Starts a database and restarts it after a crash. The first start uses the port of the last run if that port is free; a restart
+ * must use the same port, because the services have the URL.
+ */
 async function startWithRestarts(
   name: 'postgres' | 'redis',
   home: HomePaths,

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const CACHE = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../.cache');
 
-/** The folder for the unpacked copy of a program. It may not exist yet. */
+/** The folder for the unpacked copy of a program. The folder may not exist yet. */
 export function unpackedFolder(name: string): string {
   return path.join(CACHE, `${name}-${process.platform}-${process.arch}`);
 }
@@ -17,10 +17,12 @@ export function libraryPathOf(root: string): string {
   return [...folders].join(path.delimiter);
 }
 
+/** True if this machine can download Debian packages. */
 export function hasApt(): boolean {
   return spawnSync('apt-get', ['--version']).status === 0 && spawnSync('dpkg-deb', ['--version']).status === 0;
 }
 
+/** What to download, where to unpack it, and how to try it out. */
 export interface UnpackOptions {
   /** From `unpackedFolder`. */
   into: string;
@@ -30,6 +32,7 @@ export interface UnpackOptions {
   tryOut(root: string): void;
 }
 
+/** Returns the names of the packages on which a package depends. */
 export type DependenciesOf = (name: string, options?: { recurse: boolean }) => string[];
 
 /** Downloads Debian packages and unpacks them into the project's cache. Nothing is installed on the system. */
@@ -44,7 +47,8 @@ export function unpackFromDebian({ into, packages, tryOut }: UnpackOptions): voi
     download(work, folder, packages);
     for (const file of readdirSync(folder)) run('dpkg-deb', ['-x', path.join(folder, file), root], work);
     tryOut(root);
-    // Two processes may download at the same time. The second one finds the copy of the first and discards its own.
+    // Two processes may download at the same time. The process that is second finds the copy of the first one and discards its
+    // own copy.
     if (!existsSync(into)) renameSync(root, into);
   } catch (error) {
     if (!existsSync(into)) throw error;
@@ -54,14 +58,18 @@ export function unpackFromDebian({ into, packages, tryOut }: UnpackOptions): voi
 }
 
 /**
- * Only libraries, without those that every Debian has: a second libc would conflict with the system's. Package names differ between
- * releases (libssl3, libssl3t64), so they are read from the dependencies of a package instead of being listed here.
+ * Selects the libraries among the packages, without those that every Debian has: a second libc would conflict with the system's.
+ * Package names differ between releases (libssl3, libssl3t64), so they are read from the dependencies of a package instead of
+ * being listed here.
  */
 export function selectLibraries(names: readonly string[]): string[] {
   return names.filter((name) => name.startsWith('lib') && !['libc6', 'libsystemd0', 'libgcc-s1', 'libstdc++6'].includes(name));
 }
 
-/** `apt-get update` fails if one of several package sources is unreachable. This matters only if the download fails too. */
+/**
+ * Downloads the packages. `apt-get update` fails if one of several package sources is unreachable; its error is thrown only if
+ * the download fails too.
+ */
 function download(work: string, folder: string, packages: UnpackOptions['packages']): void {
   let reason: unknown;
   try {

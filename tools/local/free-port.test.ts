@@ -11,7 +11,7 @@ async function withTakenPort<T>(work: (port: number) => Promise<T>): Promise<T> 
   }
 }
 
-test('a port is not free while a server listens on it, and is free afterwards', async () => {
+test('isPortFree is false while a server listens on the port, and true afterwards', async () => {
   const port = await withTakenPort(async (taken) => {
     expect(await isPortFree(taken)).toBe(false);
     return taken;
@@ -19,12 +19,12 @@ test('a port is not free while a server listens on it, and is free afterwards', 
   expect(await isPortFree(port)).toBe(true);
 });
 
-test('the remembered port is used again while it is free', async () => {
+test('startOnFreePort uses the remembered port if it is free', async () => {
   const first = await startOnFreePort(undefined, async (port) => port);
   expect(await startOnFreePort(first, async (port) => port)).toBe(first);
 });
 
-test('if the remembered port is taken, another port is used', async () => {
+test('startOnFreePort uses another port if the remembered port is taken', async () => {
   await withTakenPort(async (taken) => {
     expect(await startOnFreePort(taken, async (port) => port)).not.toBe(taken);
   });
@@ -34,7 +34,7 @@ test.each([5432, 6379])('the standard port %i of PostgreSQL or Redis is never us
   expect(await startOnFreePort(port, async (chosen) => chosen)).not.toBe(port);
 });
 
-test('if another process takes the port before the server binds it, a second port is tried', async () => {
+test('startOnFreePort tries a second port if another process takes the first one before the server binds it', async () => {
   const tried: number[] = [];
   const port = await startOnFreePort(undefined, async (candidate) => {
     tried.push(candidate);

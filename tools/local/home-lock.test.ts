@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('a second attempt to take the lock returns the identity of the owner', async () => {
+test('takeLock: a second process that tries to take the lock gets the identity of the owner', async () => {
   expect(await takeLock(file)).toHaveProperty('release');
   expect(await takeLock(file)).toEqual({ heldBy: thisProcess() });
 });
@@ -25,17 +25,17 @@ test('releasing a lock removes its file, and the lock can be taken again', async
   expect(await takeLock(file)).toHaveProperty('release');
 });
 
-test('a lock whose pid now belongs to another process can be taken', async () => {
+test('a lock file whose pid now belongs to another process can be taken over', async () => {
   writeFileSync(file, JSON.stringify({ pid: process.pid, startedAt: 'long ago' }));
   expect(await takeLock(file)).toHaveProperty('release');
 });
 
-test.each(['', '{"pid": 12', '[]'])('an incomplete lock file %j can be taken', async (text) => {
+test.each(['', '{"pid": 12', '[]'])('an incomplete lock file %j can be taken over', async (text) => {
   writeFileSync(file, text);
   expect(await takeLock(file)).toHaveProperty('release');
 });
 
-test('if two processes find the lock of a dead owner, exactly one of them gets it', async () => {
+test('if two processes find the lock file of a dead process, exactly one of them gets the lock', async () => {
   writeFileSync(file, JSON.stringify({ pid: 1, startedAt: 'long ago' }));
   const other = identify(process.ppid)!;
   const results = await Promise.all([takeLock(file), takeLock(file, other)]);

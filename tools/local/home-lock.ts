@@ -2,12 +2,16 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identify, isRunning, type ProcessIdentity } from './processes.ts';
 
-export interface Lock {
+/** A lock of a folder that this process has taken. */
+export interface LockFile {
   release(): void;
 }
 
-/** The lock file contains the owner's pid and start time. So a lock is free after its owner crashed, even if the pid is reused. */
-export async function takeLock(file: string, owner = thisProcess()): Promise<Lock | { heldBy: ProcessIdentity }> {
+/**
+ * Takes the lock of a folder, or returns its owner. The lock file contains the owner's pid and start time, so the lock is free
+ * after its owner has crashed, even if the pid is reused.
+ */
+export async function takeLock(file: string, owner = thisProcess()): Promise<LockFile | { heldBy: ProcessIdentity }> {
   const text = JSON.stringify(owner);
   for (let attempt = 1; attempt <= 3; attempt += 1) {
     const heldBy = readOwner(file);
@@ -23,7 +27,7 @@ export async function takeLock(file: string, owner = thisProcess()): Promise<Loc
 }
 
 /** Waits until the lock is free, for example while another process is building. */
-export async function waitForLock(file: string, onWait: (heldBy: ProcessIdentity) => void): Promise<Lock> {
+export async function waitForLock(file: string, onWait: (heldBy: ProcessIdentity) => void): Promise<LockFile> {
   for (let waited = false; ; waited = true) {
     const lock = await takeLock(file);
     if ('release' in lock) return lock;
@@ -32,6 +36,7 @@ export async function waitForLock(file: string, onWait: (heldBy: ProcessIdentity
   }
 }
 
+/** The identity of the current process. */
 export function thisProcess(): ProcessIdentity {
   return identify(process.pid) ?? { pid: process.pid, startedAt: 'unknown' };
 }
@@ -46,7 +51,7 @@ function writeIfAbsent(file: string, text: string): boolean {
   }
 }
 
-/** Undefined if the file is missing or incomplete (after a crash or on a full disk). */
+/** The owner of the lock. Undefined if the lock file is missing or incomplete (after a crash or on a full disk). */
 function readOwner(file: string): ProcessIdentity | undefined {
   try {
     return JSON.parse(read(file) ?? '') as ProcessIdentity;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { emptyHome, endLeftovers, openHome, readPorts, rememberPorts, writeRuntime } from './home.ts';
+import { clearHome, endLeftovers, prepareHome, readPorts, rememberPorts, writeRuntime } from './home.ts';
 import { thisProcess } from './home-lock.ts';
 import { identify, type ProcessIdentity } from './processes.ts';
 
@@ -22,29 +22,29 @@ function runtimeWith(processes: Record<string, ProcessIdentity>) {
   };
 }
 
-test('openHome creates the home folder and its parent folders', () => {
-  const home = openHome(path.join(folder, 'a/b/.tribina'));
+test('prepareHome creates the home folder and its parent folders', () => {
+  const home = prepareHome(path.join(folder, 'a/b/.tribina'));
   expect(statSync(home.folder).isDirectory()).toBe(true);
 });
 
-test('openHome throws a clear error if the path is below a file or cannot be created', () => {
+test('prepareHome throws a clear error if the path is below a file or cannot be created', () => {
   writeFileSync(path.join(folder, 'file'), '');
-  expect(() => openHome(path.join(folder, 'file/home'))).toThrow(/file\/home (is not a folder|cannot be made)/);
-  expect(() => openHome('/proc/tribina')).toThrow('/proc/tribina cannot be made.');
+  expect(() => prepareHome(path.join(folder, 'file/home'))).toThrow(/file\/home (is not a folder|cannot be made)/);
+  expect(() => prepareHome('/proc/tribina')).toThrow('/proc/tribina cannot be made.');
 });
 
-test('emptyHome removes our data folders and keeps other files', () => {
-  const home = openHome(folder);
+test('clearHome removes the data of PostgreSQL and Redis and keeps other files', () => {
+  const home = prepareHome(folder);
   mkdirSync(home.postgres);
   mkdirSync(home.redis);
   writeFileSync(path.join(folder, 'diary.txt'), 'mine');
-  emptyHome(home);
+  clearHome(home);
   expect([existsSync(home.postgres), existsSync(home.redis)]).toEqual([false, false]);
   expect(readFileSync(path.join(folder, 'diary.txt'), 'utf8')).toBe('mine');
 });
 
-test('the ports of PostgreSQL and Redis are saved independently, also if the file was corrupt', () => {
-  const home = openHome(folder);
+test('rememberPorts saves the ports of PostgreSQL and Redis independently, even if the file was corrupt', () => {
+  const home = prepareHome(folder);
   writeFileSync(home.ports, '{"postgres": 4');
   rememberPorts(home, { postgres: 40_001 });
   rememberPorts(home, { redis: 40_002 });
@@ -52,13 +52,13 @@ test('the ports of PostgreSQL and Redis are saved independently, also if the fil
 });
 
 test('runtime.json contains passwords, so only its owner can read it', () => {
-  const home = openHome(folder);
+  const home = prepareHome(folder);
   writeRuntime(home, runtimeWith({}));
   expect((statSync(home.runtime).mode & 0o777).toString(8)).toBe('600');
 });
 
-test('endLeftovers ends services of an earlier run but not another process with the same pid', async () => {
-  const home = openHome(folder);
+test('endLeftovers ends services of an earlier run, but not an unrelated process that has the same pid now', async () => {
+  const home = prepareHome(folder);
   const leftover = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   const exited = once(leftover, 'exit');
   const identity = identify(leftover.pid!)!;

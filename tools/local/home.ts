@@ -36,10 +36,14 @@ export interface RuntimeFile {
   processes: Record<string, ProcessIdentity>;
 }
 
-/** A new data folder needs 60 MB; its first write-ahead log and the demo stadium need another 60 MB. */
+/**
+ * The start is refused with less free disk space: a new data folder of PostgreSQL needs 60 MB, its first write-ahead log and the
+ * demo stadium another 60 MB.
+ */
 const MIN_FREE_MB = 300;
 
-export function openHome(folder: string): HomePaths {
+/** Makes the folder TRIBINA_HOME if it is missing, checks it, and returns its paths. */
+export function prepareHome(folder: string): HomePaths {
   try {
     makeFolder(folder);
     accessSync(folder, constants.W_OK);
@@ -66,20 +70,29 @@ export function openHome(folder: string): HomePaths {
   };
 }
 
-/** Does not use the option `recursive` of mkdir, because under /proc and similar paths it never returns (Node 24.21). */
+/**
+ * Makes a folder and its parents. The option `recursive` of mkdir is not used, because under /proc and similar paths it never
+ * returns (Node 24.21).
+ */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   if (!existsSync(path.dirname(folder))) makeFolder(path.dirname(folder));
   mkdirSync(folder);
 }
 
-/** Removes only our own files, by name, because TRIBINA_HOME may be a folder with other files. */
-export function emptyHome(home: HomePaths): void {
+/**
+ * Removes the data of an earlier run. Only our own files are removed, by name, because TRIBINA_HOME may be a folder with other
+ * files.
+ */
+export function clearHome(home: HomePaths): void {
   for (const item of [home.postgres, home.redis, home.ports, publicFolderOf(home.postgres)])
     rmSync(item, { recursive: true, force: true });
 }
 
-/** Ends services that a killed supervisor left running. startPostgres and startRedis do the same for their own servers. */
+/**
+ * Ends services that a killed supervisor left running. PostgreSQL and Redis of that run are ended by startPostgres and
+ * startRedis.
+ */
 export async function endLeftovers(home: HomePaths, say: (line: string) => void): Promise<void> {
   const runtime = readJson<RuntimeFile>(home.runtime);
   const leftovers = Object.entries(runtime?.processes ?? {}).filter(([name, identity]) => isService(name) && isRunning(identity));
@@ -92,22 +105,27 @@ export async function endLeftovers(home: HomePaths, say: (line: string) => void)
   rmSync(home.runtime, { force: true });
 }
 
+/** The URL of the web app of the system that uses this folder, if one runs. */
 export function readRuntimeUrl(home: HomePaths): string | undefined {
   return readJson<RuntimeFile>(home.runtime)?.urls.web;
 }
 
+/** Writes runtime.json, which says which processes run and at which URLs. */
 export function writeRuntime(home: HomePaths, runtime: RuntimeFile): void {
   writeJson(home.runtime, runtime);
 }
 
+/** Removes runtime.json at the end of the system. */
 export function removeRuntime(home: HomePaths): void {
   rmSync(home.runtime, { force: true });
 }
 
+/** The ports that PostgreSQL and Redis used in the last run. */
 export function readPorts(home: HomePaths): { postgres?: number; redis?: number } {
   return readJson(home.ports) ?? {};
 }
 
+/** Saves the ports of PostgreSQL and Redis for the next run. */
 export function rememberPorts(home: HomePaths, ports: { postgres?: number; redis?: number }): void {
   writeJson(home.ports, { ...readPorts(home), ...ports });
 }
@@ -116,7 +134,10 @@ function isService(name: string): boolean {
   return name !== 'postgres' && name !== 'redis';
 }
 
-/** Writes a new file and renames it, so that readers never see an incomplete file. The mode is 0600 because it has passwords. */
+/**
+ * Writes a new file and renames it, so that readers never see an incomplete file. Its mode is 0600, because the file has
+ * passwords.
+ */
 function writeJson(file: string, value: unknown): void {
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });

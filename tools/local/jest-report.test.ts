@@ -7,7 +7,7 @@ const report = (statuses: string[], brokenFiles = 0): JestReport => ({
   testResults: [{ assertionResults: statuses.map((status, n) => ({ status, fullName: `test ${n}` })) }],
 });
 
-test('a successful run: the passed tests are counted and the PASS lines are removed from the output', () => {
+test('of a successful Jest run the passed tests are counted, and the PASS lines are removed from the output', () => {
   expect(summarizeJestRun(0, 'PASS a.test.ts\nsome words\n', report(['passed', 'passed']))).toEqual({
     passed: 2,
     failed: 0,
@@ -37,18 +37,18 @@ test('failed tests and test files that could not run are counted as failures', (
   });
 });
 
-test('a non-zero exit code is a failure even if all tests passed', () => {
+test('a Jest run with a non-zero exit code is a failure even if all tests passed', () => {
   expect(summarizeJestRun(1, '', report(['passed'])).failed).toBe(1);
 });
 
-test('a missing report is a failure', () => {
+test('a Jest run that wrote no report is a failure', () => {
   expect(summarizeJestRun(0, 'words', undefined)).toEqual({ passed: 0, failed: 1, output: 'words' });
 });
 
 test.each([
   'A worker process has failed to exit gracefully and has been force exited. This is likely caused by tests leaking',
   'Jest did not exit one second after the test run has completed.',
-])('it is a failure if Jest does not end by itself: %s', (words) => {
+])('a Jest run that does not end by itself is a failure: %s', (words) => {
   const { failed, note } = summarizeJestRun(0, `PASS a.test.ts\n${words}\n`, report(['passed']));
   expect([failed, note]).toEqual([1, '1 passed, 1 failed, Jest did not end by itself']);
 });

@@ -1,4 +1,4 @@
-import type { StepResult } from './check-steps.ts';
+import type { CheckStepResult } from './check-steps.ts';
 
 /** The fields that we read from the report that Jest writes with --json. */
 export interface JestReport {
@@ -12,8 +12,11 @@ export interface JestReport {
 /** Jest prints one of these lines, and still exits with 0, if an open resource kept one of its processes alive. */
 const leakMessages = [/A worker process has failed to exit gracefully/, /Jest did not exit \w+ seconds? after the test run/];
 
-/** The result of a Jest run as one step. Passed and failed tests are counted; a test that did not run is listed by name. */
-export function summarizeJestRun(exitCode: number, output: string, report: JestReport | undefined): StepResult {
+/**
+ * The result of a Jest run as one step of `npm test`. Passed and failed tests are counted; a test that did not run is listed by
+ * name.
+ */
+export function summarizeJestRun(exitCode: number, output: string, report: JestReport | undefined): CheckStepResult {
   const shown = output.replaceAll(/^PASS .*\n/gm, '');
   if (!report) return { passed: 0, failed: 1, output: shown };
   const passed = report.numPassedTests;

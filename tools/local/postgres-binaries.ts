@@ -17,11 +17,13 @@ import path from 'node:path';
 import { claimPublicFolder, isRoot, NOBODY } from './public-folder.ts';
 import { UserError } from './trouble.ts';
 
-export const runAs = isRoot ? NOBODY : {};
+/** The user that runs PostgreSQL: nobody if we are root, otherwise the current user. */
+export const serverUser = isRoot ? NOBODY : {};
 
-/** The environment of the server and of initdb. It excludes the caller's locale, time zone and PG* variables. */
+/** The environment of PostgreSQL and of initdb. It excludes the caller's locale, time zone and PG* variables. */
 export const postgresEnvironment = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
 
+/** The paths of the PostgreSQL programs, and their major version. */
 export interface PostgresBinaries {
   initdb: string;
   postgres: string;
@@ -29,8 +31,8 @@ export interface PostgresBinaries {
 }
 
 /**
- * The PostgreSQL binaries that `npm ci` installed, made executable. If root starts them as user nobody and nobody cannot reach them,
- * they are copied to the public folder of `home`.
+ * The PostgreSQL binaries that `npm ci` installed, made executable. If root starts them as user nobody and that user cannot read
+ * them, they are copied to the public folder of `home`.
  */
 export function postgresBinaries(home: string): PostgresBinaries {
   const platform = `${process.platform}-${process.arch}`;
@@ -60,7 +62,7 @@ function findPackage(platform: string): string {
   }
 }
 
-/** Does the work of the package's install script (links and file modes), because install scripts are often blocked. */
+/** Does the work of the install script of the npm package (links and file modes), because install scripts are often blocked. */
 function prepare(root: string): void {
   const links = JSON.parse(readFileSync(path.join(root, 'native/pg-symlinks.json'), 'utf8')) as {
     source: string;
@@ -83,7 +85,7 @@ function prepare(root: string): void {
 }
 
 function canRun(native: string): boolean {
-  return spawnSync(path.join(native, 'bin/postgres'), ['--version'], { ...runAs, cwd: '/', stdio: 'ignore' }).status === 0;
+  return spawnSync(path.join(native, 'bin/postgres'), ['--version'], { ...serverUser, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
 function copyToPublicFolder(root: string, publicFolder: string, version: string): string {
@@ -100,7 +102,7 @@ function copyToPublicFolder(root: string, publicFolder: string, version: string)
     }
   }
   if (canRun(copy)) return copy;
-  const trial = spawnSync(path.join(copy, 'bin/postgres'), ['--version'], { ...runAs, cwd: '/', encoding: 'utf8' });
+  const trial = spawnSync(path.join(copy, 'bin/postgres'), ['--version'], { ...serverUser, cwd: '/', encoding: 'utf8' });
   throw new UserError(
     `The embedded PostgreSQL does not run on this machine (${(trial.stderr || trial.error?.message || 'no reason given').trim()}).`,
     'Set DATABASE_URL to your own PostgreSQL 18.',

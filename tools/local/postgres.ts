@@ -4,16 +4,17 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, 
 import path from 'node:path';
 import pg from 'pg';
 import { type LocalServer, spawnServer, stopServer, waitUntilReady } from './local-server.ts';
-import { type PostgresBinaries, postgresBinaries, postgresEnvironment, runAs } from './postgres-binaries.ts';
+import { type PostgresBinaries, postgresBinaries, postgresEnvironment, serverUser } from './postgres-binaries.ts';
 import { commandLine, endProcess, identify } from './processes.ts';
 import { claimPublicFolder, isOpenToUserNobody, isRoot, NOBODY } from './public-folder.ts';
 import { UserError } from './trouble.ts';
 
+/** Where and how to start a PostgreSQL server. */
 export interface PostgresOptions {
   /** The folder for the data, the password and the log. */
   folder: string;
   port: number;
-  /** For tests: faster, but data may be lost in a power cut. */
+  /** True for tests: the server is faster, but a power cut may lose data. */
   throwaway?: boolean;
   say?: (line: string) => void;
 }
@@ -38,6 +39,7 @@ const SETTINGS = [
 ];
 const THROWAWAY_SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
 
+/** Starts PostgreSQL on its data folder, which is made if it is missing. */
 export async function startPostgres(options: PostgresOptions): Promise<LocalServer> {
   const { port, throwaway = false, say = () => undefined } = options;
   const binaries = postgresBinaries(options.folder);
@@ -62,7 +64,7 @@ interface LaunchOptions {
   readonly throwaway: boolean;
 }
 
-/** Starts a server on an existing data folder. */
+/** Starts a PostgreSQL server on an existing data folder. */
 export async function launchPostgres({
   binaries,
   serverFolder,
@@ -73,7 +75,7 @@ export async function launchPostgres({
   const settings = [...SETTINGS, ...(throwaway ? THROWAWAY_SETTINGS : []), `port=${port}`];
   const args = ['-D', dataFolder, ...settings.flatMap((setting) => ['-c', setting])];
   const server = await spawnServer(binaries.postgres, args, path.join(serverFolder, 'postgres.log'), {
-    ...runAs,
+    ...serverUser,
     cwd: '/',
     env: postgresEnvironment,
   });
@@ -87,14 +89,20 @@ export async function launchPostgres({
   };
 }
 
-/** Makes and returns the folder; if root starts the server and user nobody cannot reach the folder, its public folder instead. */
+/**
+ * Makes and returns the folder for the data. If root starts the server and user nobody cannot reach the folder, its public folder
+ * is made and returned instead.
+ */
 export function makeDataFolder(folder: string): string {
   if (!isOpenToUserNobody(folder)) return claimPublicFolder(folder);
   mkdirSync(folder, { recursive: true });
   return folder;
 }
 
-/** The data folder is made under another name and renamed at the end, so that a killed start never leaves an incomplete one. */
+/**
+ * The data folder is made under another name and renamed at the end, so that a killed start never leaves an incomplete data
+ * folder.
+ */
 function createCluster(
   binaries: PostgresBinaries,
   serverFolder: string,
@@ -112,7 +120,7 @@ function createCluster(
   const args = ['-D', unfinished, '-U', USER, `--pwfile=${passwordFile}`, '-A', 'scram-sha-256', '-E', 'UTF8'];
   // Encoding and collation are explicit: the sort order must not depend on the locale of the machine that made the data.
   args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--lc-messages=C', ...(throwaway ? ['--no-sync'] : []));
-  const run = spawnSync(binaries.initdb, args, { ...runAs, cwd: '/', env: postgresEnvironment, encoding: 'utf8' });
+  const run = spawnSync(binaries.initdb, args, { ...serverUser, cwd: '/', env: postgresEnvironment, encoding: 'utf8' });
   rmSync(passwordFile, { force: true });
   if (run.status !== 0) {
     rmSync(unfinished, { recursive: true, force: true });
@@ -125,8 +133,8 @@ function createCluster(
 }
 
 /**
- * Ends the server that a killed launcher left running. After a restart of the machine the pid in the file may belong to another
- * process; then only the pid file is removed.
+ * Ends the PostgreSQL server that a killed launcher left running. After a restart of the machine the pid in the pid file may
+ * belong to another process; then only the pid file is removed.
  */
 async function endOrphan(dataFolder: string, say: (line: string) => void): Promise<void> {
   const pidFile = path.join(dataFolder, 'postmaster.pid');
@@ -142,7 +150,7 @@ async function endOrphan(dataFolder: string, say: (line: string) => void): Promi
   }
 }
 
-/** The server writes its state into the eighth line of its pid file. pg_ctl reads it there too. */
+/** True if the server is ready. PostgreSQL writes its state into the eighth line of its pid file, where pg_ctl reads it too. */
 function saysReady(dataFolder: string, pid: number): boolean {
   const lines = readLines(path.join(dataFolder, 'postmaster.pid'));
   return Number(lines[0]) === pid && lines[7]?.trim() === 'ready';

@@ -1,15 +1,15 @@
 import { isPortFree } from './free-port.ts';
-import { type HomePaths, openHome, readRuntimeUrl } from './home.ts';
-import { type Lock, takeLock } from './home-lock.ts';
+import { type HomePaths, prepareHome, readRuntimeUrl } from './home.ts';
+import { type LockFile, takeLock } from './home-lock.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { redisBinaries } from './redis-binaries.ts';
 import type { Settings } from './settings.ts';
 import { UserError } from './trouble.ts';
 
-/** Takes the lock of the home folder. Throws an error with the owner's pid if another system uses the folder. */
-export async function claimHome(settings: Settings): Promise<{ home: HomePaths; lock: Lock }> {
+/** Takes the lock of the folder TRIBINA_HOME. Throws an error with the owner's pid if another running system uses the folder. */
+export async function claimHome(settings: Settings): Promise<{ home: HomePaths; lock: LockFile }> {
   if (process.platform === 'win32') throw new UserError('Tribina does not run on Windows itself.', 'Run it inside WSL 2.');
-  const home = openHome(settings.home);
+  const home = prepareHome(settings.home);
   const lock = await takeLock(home.lock);
   if ('release' in lock) return { home, lock };
   const url = readRuntimeUrl(home);
@@ -19,7 +19,7 @@ export async function claimHome(settings: Settings): Promise<{ home: HomePaths; 
   );
 }
 
-/** Checks ports and binaries before anything is started. */
+/** Checks, before anything is started, that the ports are free and the programs of PostgreSQL and Redis are present. */
 export async function checkMachine(settings: Settings, home: HomePaths, say: (line: string) => void): Promise<void> {
   for (const { name, port, portSetting } of settings.services) {
     if (await canListen(port, settings.host, portSetting)) continue;

@@ -5,7 +5,7 @@ import type { ProcessEnd, RunningProcess } from './local-server.ts';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** A restarter with fake processes that the test can crash. */
+/** A restarter whose processes are fakes that the test can crash. */
 function setUp({ failStarts = 0, shouldNotRestart = (_ending: ProcessEnd): boolean => false } = {}) {
   const printed: string[] = [];
   const running: { crash(code?: number): Promise<void> }[] = [];
@@ -76,12 +76,12 @@ test('after the process ran for a minute, the restart delay is 1 s again', async
   await restarter.stop();
 });
 
-test('a failure of the first start is thrown to the caller', async () => {
+test('start() throws the failure of the first start', async () => {
   const { restarter } = setUp({ failStarts: 1 });
   await expect(restarter.start()).rejects.toThrow('no port');
 });
 
-test('stop ends a running process and cancels a planned restart', async () => {
+test('stop() ends a running process and cancels a planned restart', async () => {
   const healthy = setUp();
   await healthy.restarter.start();
   await healthy.restarter.stop();
@@ -94,7 +94,7 @@ test('stop ends a running process and cancels a planned restart', async () => {
   expect([healthy.runningCount(), crashed.runningCount(), crashed.startCount()]).toEqual([0, 0, 1]);
 });
 
-test('restart() starts a new process without a delay and without a crash message', async () => {
+test('restart() ends the process and starts a new one without a delay and without a crash message', async () => {
   const { restarter, printed, runningCount, startCount } = setUp();
   await restarter.start();
   await restarter.restart();

@@ -1,11 +1,12 @@
 import type { ProcessEnd, RunningProcess } from './local-server.ts';
 import type { ProcessIdentity } from './processes.ts';
 
+/** What a restarter reports to its owner. */
 export interface RestarterEvents {
   say(line: string): void;
   /** Called when a process has started or ended, so that a list of pids can be updated. */
   changed(): void;
-  /** Called when the process ended by itself. True means that a restart cannot help. */
+  /** Called when the process ended by itself. Returns true if a restart cannot help; then the process is not started again. */
   shouldNotRestart?(ending: ProcessEnd): boolean;
 }
 
@@ -36,7 +37,7 @@ export class ProcessRestarter {
     return this.#running?.identity;
   }
 
-  /** The first start. A failure is thrown to the caller and not retried. */
+  /** Starts the process for the first time. A failure is thrown to the caller and not retried. */
   async start(): Promise<void> {
     this.#starting = this.#startOnce();
     await this.#starting;

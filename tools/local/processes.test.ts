@@ -12,7 +12,7 @@ async function start(script: string) {
   };
 }
 
-test('the identity of a process stays the same until it ends; then it is not running', async () => {
+test('the identity of a process stays the same until the process ends; then isRunning is false', async () => {
   const { child, identity, exited } = await start('');
   expect(identify(child.pid!)).toEqual(identity);
   child.kill('SIGKILL');
@@ -20,7 +20,7 @@ test('the identity of a process stays the same until it ends; then it is not run
   expect(isRunning(identity)).toBe(false);
 });
 
-test('endProcess sends the signal, and SIGKILL to a process that ignores it', async () => {
+test('endProcess sends the signal, and SIGKILL to a process that ignores the signal', async () => {
   const polite = await start('');
   await endProcess(polite.identity, 'SIGTERM', 5_000);
   expect((await polite.exited)[1]).toBe('SIGTERM');
@@ -29,7 +29,7 @@ test('endProcess sends the signal, and SIGKILL to a process that ignores it', as
   expect((await stubborn.exited)[1]).toBe('SIGKILL');
 });
 
-test('endProcess does nothing to another process that has the same pid', async () => {
+test('endProcess does nothing to a process with the same pid but another start time', async () => {
   const { child, identity } = await start('');
   await endProcess({ ...identity, startedAt: 'long ago' }, 'SIGTERM', 100);
   expect(isRunning(identity)).toBe(true);

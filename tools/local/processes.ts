@@ -8,19 +8,23 @@ export interface ProcessIdentity {
   startedAt: string;
 }
 
-/** Undefined if the process does not exist or is a zombie (a zombie has no files and ports open). */
+/**
+ * The identity of the process with this pid. Undefined if the process does not exist or is a zombie (a zombie has no files and
+ * ports open).
+ */
 export function identify(pid: number): ProcessIdentity | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   const startedAt = process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
+/** True if the process with this pid and start time still runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   const now = identify(identity.pid);
   return now !== undefined && now.startedAt === identity.startedAt;
 }
 
-/** The command and its arguments, separated by spaces; empty if it cannot be read. */
+/** The command of a process and its arguments, separated by spaces; empty if they cannot be read. */
 export function commandLine(pid: number): string {
   if (process.platform !== 'linux') return ps(pid, 'command=');
   try {
@@ -30,7 +34,10 @@ export function commandLine(pid: number): string {
   }
 }
 
-/** Sends `signal`, waits up to `graceMs`, then sends SIGKILL. Never signals another process that has the same pid. */
+/**
+ * Ends a process: sends `signal`, waits up to `graceMs`, then sends SIGKILL. Never signals another process that has the same pid
+ * now.
+ */
 export async function endProcess(identity: ProcessIdentity, signal: NodeJS.Signals, graceMs: number): Promise<void> {
   sendSignal(identity, signal);
   if (await endsWithin(identity, graceMs)) return;

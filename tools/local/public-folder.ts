@@ -9,14 +9,14 @@ import { UserError } from './trouble.ts';
 // closed folder (root's home, or a folder made by `mktemp -d`). In that case its data, and if needed its binaries, are in a public
 // folder under /var/tmp instead, which survives a restart of the machine.
 
-/** The user nobody exists on every system and owns no files. */
+/** The ids of the user nobody, who exists on every system and owns no files. */
 export const NOBODY = { uid: 65534, gid: 65534 };
 export const isRoot = process.getuid?.() === 0;
 
 const PREFIX = 'tribina-home-';
 const TEMPORARY_FOLDERS = ['/tmp', '/var/tmp', tmpdir()];
 
-/** Whether user nobody can enter this folder. Always true if we do not run as root, because then user nobody is not used. */
+/** True if user nobody can enter this folder. Always true if we do not run as root, because then user nobody is not used. */
 export function isOpenToUserNobody(folder: string): boolean {
   if (!isRoot) return true;
   for (let parent = path.resolve(folder); ; parent = path.dirname(parent)) {
@@ -25,7 +25,10 @@ export function isOpenToUserNobody(folder: string): boolean {
   }
 }
 
-/** The path of the public folder is a hash of the folder's path, so that the next start finds it again. */
+/**
+ * The public folder that stands in for `folder`. Its name is a hash of the path of `folder`, so that the next start finds it
+ * again.
+ */
 export function publicFolderOf(folder: string): string {
   const hash = createHash('sha256').update(path.resolve(folder)).digest('hex').slice(0, 12);
   return path.join(baseFolder(), PREFIX + hash);
@@ -50,8 +53,8 @@ export function claimPublicFolder(folder: string): string {
 }
 
 /**
- * Removes public folders (100 MB each) of checkouts that were in temporary folders and have been deleted. Only of those: a missing
- * checkout elsewhere may be on a disk that is not mounted now.
+ * Removes public folders (100 MB each) of checkouts that were in temporary folders and have been deleted. Public folders of other
+ * missing checkouts stay, because such a checkout may be on a disk that is not mounted now.
  */
 function removeAbandonedFolders(): void {
   for (const name of readdirSync(baseFolder())) {

@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceSettings } from './settings.ts';
 
-/** Long enough for a cold start on a busy machine. After this time the missing services are printed, again and again. */
+/** How often the services that are not ready are printed. Long enough for a cold start on a busy machine. */
 const REPORT_INTERVAL_MS = 20_000;
 const LINES_TIMEOUT_MS = 5_000;
 
-/** Resolves when every service answers 200 on /health/ready. It has no timeout, but it prints which services are missing. */
+/**
+ * Resolves when every service answers 200 on /health/ready. There is no timeout, but the services that are not ready are printed
+ * every 20 s.
+ */
 export async function waitUntilAllReady(
   services: ServiceSettings[],
   say: (line: string) => void,
@@ -25,9 +28,9 @@ export async function waitUntilAllReady(
 }
 
 /**
- * Waits until the queue service knows the lines of all matches. A new Redis has no lines; the monolith sends them within two seconds
- * after both are up. After this wait a fan can join at once. After 5 s it gives up without an error: the services log the reason, and
- * everything else is ready.
+ * Waits until the queue service knows the lines of all matches. A new Redis has no lines; the monolith sends them within two
+ * seconds after both are up. After this wait a fan can join at once. The wait ends after 5 s without an error: the services log
+ * the reason, and everything except the lines is ready.
  */
 export async function waitUntilLinesAreKnown(services: ServiceSettings[], signal: AbortSignal): Promise<void> {
   const urlOf = (wanted: string) => services.find(({ name }) => name === wanted)!.url;

@@ -4,8 +4,9 @@ import path from 'node:path';
 import { hasApt, selectLibraries, libraryPathOf, unpackedFolder, unpackFromDebian } from './debian-packages.ts';
 import { UserError } from './trouble.ts';
 
+/** Where the Redis programs are. */
 export interface RedisBinaries {
-  /** Path of redis-server. Its tools (redis-cli, redis-benchmark) are in the same folder. */
+  /** The path of redis-server. Its tools (redis-cli, redis-benchmark) are in the same folder. */
   server: string;
   /** LD_LIBRARY_PATH for the unpacked copy; absent if Redis is installed on the system. */
   libraryPath?: string;
@@ -18,7 +19,10 @@ const HOMEBREW_FOLDERS = ['/opt/homebrew/bin', '/usr/local/bin'];
 const INSTALL_HINT =
   'Install one (Debian/Ubuntu `apt-get install redis-server`, macOS `brew install redis`), or set REDIS_URL to your own Redis.';
 
-/** Finds Redis on PATH, else in the project's cache, else downloads Debian packages into the cache. Nothing is installed. */
+/**
+ * Finds the Redis programs on PATH, else in the project's cache, else downloads Debian packages into the cache. Nothing is
+ * installed on the system.
+ */
 export function redisBinaries(say: (line: string) => void = () => undefined): RedisBinaries {
   const installed = findInstalled();
   if (installed) return { server: installed };
@@ -26,6 +30,7 @@ export function redisBinaries(say: (line: string) => void = () => undefined): Re
   return unpackedBinaries(UNPACKED);
 }
 
+/** The environment with which the Redis programs run. */
 export function redisEnvironment({ libraryPath }: RedisBinaries): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, LC_ALL: 'C', ...(libraryPath ? { LD_LIBRARY_PATH: libraryPath } : {}) };
 }
@@ -41,7 +46,7 @@ function findInstalled(): string | undefined {
   return undefined;
 }
 
-/** BullMQ needs Redis 6.2 or newer. Some systems still have Redis 5 or 6.0. */
+/** True for Redis 6.2 or newer, which BullMQ needs. Some systems still have Redis 5 or 6.0. */
 function isNewEnough(file: string): boolean {
   const version = spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout ?? '';
   const [, major, minor] = /v=(\d+)\.(\d+)/.exec(version) ?? [];

@@ -5,18 +5,20 @@ import { type LocalServer, spawnServer, stopServer, waitUntilReady } from './loc
 import { endProcess, isRunning, type ProcessIdentity } from './processes.ts';
 import { redisBinaries, redisEnvironment } from './redis-binaries.ts';
 
+/** Where and how to start a Redis server. */
 export interface RedisOptions {
   /** The folder for the append-only file and the log. */
   folder: string;
   port: number;
-  /** For tests: the data is only in memory. */
+  /** True for tests: the data is only in memory. */
   throwaway?: boolean;
   say?: (line: string) => void;
 }
 
 /**
- * The file is rewritten only from 256 MB on (the default is 64 MB). At peak load 64 MB are written within seconds, and a rewrite during
- * it makes joins a twelfth slower. A start with a file of 256 MB takes seconds.
+ * Settings of the append-only file, which Redis fsyncs every second and rewrites only from 256 MB on (the default is 64 MB). At
+ * peak load 64 MB are written within seconds, and a rewrite during the peak makes joins a twelfth slower. A start with a file of
+ * 256 MB takes seconds.
  */
 const PERSISTENCE_SETTINGS = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--auto-aof-rewrite-min-size', '256mb'];
 
@@ -72,7 +74,7 @@ function ownerFile(folder: string): string {
   return path.join(folder, 'redis.owner.json');
 }
 
-/** False while Redis is not up or still reads its append-only file (then it answers -LOADING). */
+/** True if Redis answers PING. False while Redis is not up or still reads its append-only file (then the answer is -LOADING). */
 function answersPing(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

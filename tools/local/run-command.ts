@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { eachLine } from './service.ts';
 
+/** Where and with which environment a command runs. */
 export interface CommandOptions {
   cwd: string;
   env?: NodeJS.ProcessEnv;
@@ -9,6 +10,7 @@ export interface CommandOptions {
   signal?: AbortSignal;
 }
 
+/** How a command ended, and what it wrote. */
 export interface CommandResult {
   code: number;
   output: string;

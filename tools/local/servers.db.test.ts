@@ -9,7 +9,7 @@ import { startPostgres } from './postgres.ts';
 import { publicFolderOf } from './public-folder.ts';
 import { isRunning } from './processes.ts';
 import { startRedis } from './redis.ts';
-import { STANDBY, startStandby } from './standby.ts';
+import { STANDBY_NAME, startStandby } from './standby.ts';
 
 // Tests of the database servers that `npm start` starts: they must keep their data after a stop and after a crash.
 
@@ -64,13 +64,13 @@ test('PostgreSQL keeps its data after a stop and after kill -9', async () => {
   expect(await query(third.url, 'select id from tickets order by id')).toEqual([[1], [2]]);
 });
 
-test('a PostgreSQL that an earlier launcher left running is ended before the next one starts', async () => {
+test('startPostgres ends a PostgreSQL that an earlier launcher left running before it starts the next one', async () => {
   const orphan = started.at(-1)!;
   const next = await postgresIn('postgres');
   expect([isRunning(orphan.identity), isRunning(next.identity)]).toEqual([false, true]);
 });
 
-test('PostgreSQL runs from a folder that only its owner may enter', async () => {
+test('PostgreSQL starts even if only the owner of its folder may enter the folder', async () => {
   mkdirSync(path.join(folder, 'closed'), { mode: 0o700 });
   const server = await postgresIn('closed/postgres');
   expect(await query(server.url, "select current_setting('server_encoding'), current_setting('TimeZone')")).toEqual([
@@ -78,13 +78,13 @@ test('PostgreSQL runs from a folder that only its owner may enter', async () => 
   ]);
 });
 
-test('a standby has old and new data of the primary; it refuses writes until it is promoted', async () => {
+test('a standby has the data that the primary wrote before and after its start; it refuses writes until it is promoted', async () => {
   const primary = await postgresIn('followed');
   await query(primary.url, 'create table tickets (id int); insert into tickets values (1)');
   const [primaryFolder, standbyFolder] = [path.join(folder, 'followed'), path.join(folder, 'standby')];
   const options = { folder: standbyFolder, primaryFolder, primaryUrl: primary.url, throwaway: false };
   const standby = await stopAfterTests(startOnFreePort(undefined, (port) => startStandby({ ...options, port })));
-  await query(primary.url, `alter system set synchronous_standby_names = '${STANDBY}'`);
+  await query(primary.url, `alter system set synchronous_standby_names = '${STANDBY_NAME}'`);
   await query(primary.url, 'select pg_reload_conf()');
   for (const deadline = Date.now() + 10_000; Date.now() < deadline;) {
     const [row] = await query(primary.url, 'select sync_state from pg_stat_replication');

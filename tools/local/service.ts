@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { endOfProcess, hasEnded, waitForIdentity, type RunningProcess, stopServer } from './local-server.ts';
 
+/** How to start one of our services. */
 export interface ServiceCommand {
   name: string;
   args: string[];
@@ -11,7 +12,10 @@ export interface ServiceCommand {
   onLine(line: string): void;
 }
 
-/** A drain may take 15 s. A service that has not ended after 20 s is killed; the next start finishes its open work. */
+/**
+ * How long a service may take to stop. Its drain (finishing open requests and jobs) may take 15 s. A service that has not ended
+ * after 20 s is killed; the next start finishes its open work.
+ */
 const GRACE_MS = 20_000;
 
 /**
@@ -33,6 +37,7 @@ export async function startService(command: ServiceCommand): Promise<RunningProc
   return { identity, ended, stop: () => stopServer(handle, 'SIGTERM', 'SIGKILL', GRACE_MS) };
 }
 
+/** Calls `onLine` for each line that the process writes to stdout or stderr. */
 export function eachLine(child: ChildProcess, onLine: (line: string) => void): void {
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) createInterface({ input: stream }).on('line', onLine);

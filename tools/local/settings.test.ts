@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { readSettings } from './settings.ts';
 
-test('the default settings are ports 3000 to 3002 and the home .tribina', () => {
+test('the default settings are the ports 3000 to 3002 and the folder .tribina', () => {
   const { home, services, urls, environment } = readSettings({});
   expect(path.basename(home)).toBe('.tribina');
   expect(services.map(({ port }) => port)).toEqual([3000, 3001, 3002]);
@@ -14,7 +14,7 @@ test('the default settings are ports 3000 to 3002 and the home .tribina', () => 
   expect(environment).toMatchObject({ MONOLITH_PORT: '3000', TRIBINA_HOME: home, QUEUE_INTERNAL_URL: 'http://127.0.0.1:3001' });
 });
 
-test('settings of the caller are passed to the services unchanged', () => {
+test('readSettings passes the environment variables of the caller to the services unchanged', () => {
   const env = {
     QUEUE_PORT: '4001',
     LOG_LEVEL: 'debug',
@@ -34,10 +34,10 @@ test.each([
   expect(readSettings({ BIND_HOST }).services[0]!.url).toBe(url);
 });
 
-test.each(['abc', '0', '65536', '3000.5', '-1'])('%j is refused as a port', (value) => {
+test.each(['abc', '0', '65536', '3000.5', '-1'])('readSettings refuses %j as a port', (value) => {
   expect(() => readSettings({ QUEUE_PORT: value })).toThrow(expect.objectContaining({ exitCode: 78 }) as Error);
 });
 
-test('the same port for two services is refused', () => {
+test('readSettings refuses the same port for two services', () => {
   expect(() => readSettings({ WORKER_PORT: '3001' })).toThrow('QUEUE_PORT and WORKER_PORT are both 3001.');
 });

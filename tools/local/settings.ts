@@ -2,6 +2,7 @@ import path from 'node:path';
 import { ROOT } from './build.ts';
 import { BAD_SETTINGS, UserError } from './trouble.ts';
 
+/** The name and address of one service on this machine. */
 export interface ServiceSettings {
   name: 'monolith' | 'queue-service' | 'notification-worker';
   portSetting: string;
@@ -10,9 +11,10 @@ export interface ServiceSettings {
   url: string;
 }
 
+/** The settings of `npm start`. */
 export interface Settings {
   home: string;
-  /** The address to listen on. */
+  /** The address that the services listen on. */
   host: string;
   services: ServiceSettings[];
   urls: { web: string; docs: string; queue: string; mailbox: string };
@@ -28,7 +30,7 @@ const SERVICES = [
   { name: 'notification-worker', portSetting: 'WORKER_PORT', defaultPort: 3002 },
 ] as const;
 
-/** Reads only the settings that the launcher needs. Each service checks all its settings, also these, when it starts. */
+/** Reads only the settings that the launcher needs. Each service checks all its settings, including these, when it starts. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const host = env.BIND_HOST || '127.0.0.1';
   const services = SERVICES.map(({ name, portSetting, defaultPort }): ServiceSettings => {

@@ -6,6 +6,7 @@ import { launchPostgres, makeDataFolder } from './postgres.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { isRoot, NOBODY } from './public-folder.ts';
 
+/** The primary, and where to start its standby. */
 export interface StandbyOptions {
   /** The folder for the standby's data. Existing data in it is removed. */
   readonly folder: string;
@@ -18,11 +19,11 @@ export interface StandbyOptions {
 }
 
 /** The standby's name in `synchronous_standby_names` and pg_stat_replication, and the name of its replication slot. */
-export const STANDBY = 'standby';
+export const STANDBY_NAME = 'standby';
 
-/** Files that belong to the running primary. */
+/** Files that are not copied, because they belong to the running primary. */
 const EXCLUDED_FILES = new Set(['postmaster.pid', 'postmaster.opts']);
-/** Folders whose contents each server makes itself. */
+/** Folders that are made empty instead of copied, because each server makes their contents itself. */
 const EMPTY_FOLDERS = new Set(['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_serial', 'pg_snapshots', 'pg_subtrans']);
 
 /**
@@ -38,9 +39,11 @@ export async function startStandby({ folder, port, throwaway, primaryFolder, pri
   const primary = new pg.Client({ connectionString: primaryUrl });
   await primary.connect();
   try {
-    await primary.query(`select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = $1`, [STANDBY]);
-    await primary.query(`select pg_create_physical_replication_slot($1, true)`, [STANDBY]);
-    await primary.query(`select pg_backup_start($1, true)`, [STANDBY]);
+    await primary.query(`select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = $1`, [
+      STANDBY_NAME,
+    ]);
+    await primary.query(`select pg_create_physical_replication_slot($1, true)`, [STANDBY_NAME]);
+    await primary.query(`select pg_backup_start($1, true)`, [STANDBY_NAME]);
     copyData(path.join(makeDataFolder(primaryFolder), 'data'), dataFolder);
     const { rows } = await primary.query<{ labelfile: string }>('select labelfile from pg_backup_stop()');
     writeFile(path.join(dataFolder, 'backup_label'), rows[0]?.labelfile ?? '');
@@ -57,11 +60,14 @@ export async function startStandby({ folder, port, throwaway, primaryFolder, pri
 
 function replicationSettings(primaryUrl: string): string {
   const { hostname, port, username, password } = new URL(primaryUrl);
-  const conninfo = `host=${hostname} port=${port} user=${username} password=${password} application_name=${STANDBY}`;
-  return `primary_conninfo = '${conninfo}'\nprimary_slot_name = '${STANDBY}'\n`;
+  const conninfo = `host=${hostname} port=${port} user=${username} password=${password} application_name=${STANDBY_NAME}`;
+  return `primary_conninfo = '${conninfo}'\nprimary_slot_name = '${STANDBY_NAME}'\n`;
 }
 
-/** Copies the data of a running server. Changes during the copy are in the log. A file that disappears was not needed. */
+/**
+ * Copies the data of a running server. Changes during the copy are in the server's log, which the standby replays. A file that
+ * disappears during the copy is not needed.
+ */
 function copyData(from: string, to: string): void {
   makeFolder(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {

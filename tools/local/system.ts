@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { build, ROOT } from './build.ts';
-import { type Databases, startDatabases } from './databases.ts';
-import { emptyHome, endLeftovers, type HomePaths, removeRuntime, type RuntimeFile, writeRuntime } from './home.ts';
+import { type DatabaseUrls, startDatabases } from './databases.ts';
+import { clearHome, endLeftovers, type HomePaths, removeRuntime, type RuntimeFile, writeRuntime } from './home.ts';
 import { thisProcess } from './home-lock.ts';
 import { ProcessRestarter, type RestarterEvents } from './process-restarter.ts';
 import { checkMachine, claimHome } from './preflight.ts';
@@ -12,6 +12,7 @@ import { readSettings, type Settings } from './settings.ts';
 import { BAD_SETTINGS, UserError } from './trouble.ts';
 import { watchSources } from './watch.ts';
 
+/** How `npm start` was called. */
 export interface SystemOptions {
   reset: boolean;
   watch: boolean;
@@ -33,6 +34,7 @@ export async function runSystem(options: SystemOptions): Promise<void> {
   }
 }
 
+/** The running system: databases, services, and their restarts. */
 class System {
   readonly #settings: Settings;
   readonly #home: HomePaths;
@@ -42,7 +44,7 @@ class System {
   readonly #failure = new AbortController();
   /** Aborted when the system has to stop: on request, or because a service refuses its settings. */
   readonly #end: AbortSignal;
-  #urls: Databases | undefined;
+  #urls: DatabaseUrls | undefined;
 
   constructor(settings: Settings, home: HomePaths, options: SystemOptions) {
     this.#settings = settings;
@@ -75,7 +77,8 @@ class System {
     say(`starting Tribina in ${this.#home.folder}`);
     if (reset) this.#reset();
     const databases = startDatabases(this.#settings, this.#home, this.#databases, this.#events());
-    // Waits for both even if one fails, because a database that is still starting cannot be stopped.
+    // Waits for the databases and the build even if one of them fails, because a database that is still starting cannot be
+    // stopped.
     const [started, built] = await Promise.allSettled([databases, build({ say, signal: this.#end })]);
     if (started.status === 'rejected') throw started.reason;
     if (built.status === 'rejected') throw built.reason;
@@ -144,7 +147,7 @@ class System {
     if (databaseUrl || redisUrl)
       this.#options.say('--reset removes only the data of our own servers, not of those at DATABASE_URL and REDIS_URL');
     this.#options.say('--reset: removing the data of earlier runs');
-    emptyHome(this.#home);
+    clearHome(this.#home);
   }
 
   async #restartServices(): Promise<void> {

@@ -1,11 +1,11 @@
-// The database servers of one test run, in a separate process. It starts PostgreSQL and Redis in a temporary folder and prints their
-// URLs and pids as one line of JSON. When its stdin closes, it ends the servers and removes their data. A pipe closes even if the test
-// run crashes or is killed, so nothing is left behind. With --durable the servers are those of `npm start`, with fsync, on a disk:
-// benchmarks measure these.
+// The database servers of one test run, in a separate process. It starts PostgreSQL and Redis in a temporary folder and prints
+// their URLs and pids as one line of JSON. When its stdin closes, it ends the servers and removes their data. A pipe closes even
+// if the test run crashes or is killed, so nothing is left behind. With --durable the servers are those of `npm start`, with
+// fsync, on a disk: benchmarks measure such servers.
 //
-// Each line on stdin is a command for tests/faults. `kill postgres` and `kill redis` send kill -9, `start postgres` and `start redis`
-// start the server again; the answer is a line `done`. `start standby <url>` starts a PostgreSQL that replicates the first one, which
-// it reaches at this URL; the answer is the standby's own URL. `kill standby` ends it.
+// Each line on stdin is a command for tests/faults. `kill postgres` and `kill redis` send kill -9, `start postgres` and `start
+// redis` start the server again; the answer is a line `done`. `start standby <url>` starts a PostgreSQL that replicates the first
+// one, which it reaches at this URL; the answer is the standby's own URL. `kill standby` ends it.
 //
 // Usage: node tools/local/test-servers.ts <number of Redis servers> [--durable]
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,10 @@ import { explain } from './trouble.ts';
 
 const PREFIX = 'tribina-test-';
 const throwaway = !process.argv.includes('--durable');
-/** Durable servers are not put into /tmp: on many machines it is in memory, where an fsync costs nothing. */
+/**
+ * The folder for the data. Durable servers do not use /tmp, because on many machines it is in memory, where an fsync costs
+ * nothing.
+ */
 const base = [...(throwaway ? [tmpdir()] : []), '/var/tmp', '/tmp'].find(isOpenToUserNobody) ?? tmpdir();
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
@@ -81,7 +84,10 @@ async function kill(server: LocalServer): Promise<void> {
   await server.ended;
 }
 
-/** Retries the start for 30 s: after a kill of the postmaster, the data is locked until its last child process has ended. */
+/**
+ * Starts a killed server again and retries for 30 s: after a kill of PostgreSQL's main process, the data is locked until its last
+ * child process has ended.
+ */
 async function startAgain(start: () => Promise<LocalServer>): Promise<LocalServer> {
   for (const giveUpAt = Date.now() + 30_000; ;) {
     try {

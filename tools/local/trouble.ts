@@ -23,7 +23,9 @@ export function explain(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** Turns file errors of the operating system into errors with an instruction for the user. Other errors are returned unchanged. */
+/**
+ * Turns a file error of the operating system into an error with an instruction for the user. Returns any other error unchanged.
+ */
 export function explainFileError(error: unknown, file: string): unknown {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   const orMoveHome = 'or set TRIBINA_HOME to another folder.';

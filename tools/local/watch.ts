@@ -3,8 +3,8 @@ import { npmBinary, hasWebApp, ROOT, VITE_ARGUMENTS } from './build.ts';
 import { eachLine } from './service.ts';
 
 /**
- * For `npm run dev`: the compiler and Vite keep dist/ up to date. After each compilation without errors the services are restarted.
- * After a compilation with errors they keep running, because incomplete code would crash.
+ * Watches the sources for `npm run dev`: the compiler and Vite keep dist/ up to date. After each compilation without errors the
+ * services are restarted. After a compilation with errors the running services stay, because incomplete code would crash.
  */
 export function watchSources(restart: () => Promise<void>, say: (line: string) => void): () => void {
   const options = { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] as ('ignore' | 'pipe')[] };

@@ -32,7 +32,7 @@ afterEach(async () => {
   await Promise.all([database.drop(), redis.close()]);
 });
 
-/** Starts one replica of the service on the database and Redis of the test. */
+/** Starts one replica of the notification worker on the database and Redis of the test. */
 async function openWorker(): Promise<void> {
   workers.push(await runWorker({ ALERT_EMAIL: 'ops@hns.hr' }, { database, redis }));
 }
@@ -49,13 +49,13 @@ const alerts = async (): Promise<AlertOperators[]> =>
     ({ message }) => message,
   );
 const alertTexts = async (): Promise<string> => (await alerts()).map(({ text }) => text).join('\n');
-/** Changes the rows as if half a minute had passed and the monolith had delivered all alerts. */
+/** Changes the stored alerts as if half a minute had passed and the monolith had delivered all of them. */
 async function passHalfAMinute(): Promise<void> {
   await sql.query(`update alert_notes set told_at = told_at - interval '31 s'`);
   await sql.query(`update jobs set done_at = now() where class = 'alert_operators'`);
 }
 
-test('a second dead letter right after the first one is reported too', async () => {
+test('an alert reports a dead letter, and a second alert reports the dead letter right after it', async () => {
   await openWorker();
   const first = await addDeadLetter();
   await eventually(async () => (await alertTexts()).includes(first));
@@ -64,7 +64,7 @@ test('a second dead letter right after the first one is reported too', async () 
   await eventually(async () => (await alertTexts()).includes(second), 30_000);
 }, 60_000);
 
-test('a dead letter whose worker died before it reported it is reported by the next worker', async () => {
+test('a dead letter that a worker did not report before it died is reported by the next worker', async () => {
   const mail = ticketMail();
   const dying = new QueueConsumer<EmailJob>({
     queue: 'email',
@@ -87,7 +87,7 @@ test('a dead letter whose worker died before it reported it is reported by the n
   expect(await alertTexts()).toContain('a mail ticket_delivery is in the dead letter: mailgun answered 400');
 }, 60_000);
 
-test('with two replicas each of forty dead letters is reported exactly once', async () => {
+test('with two replicas of the worker, each of forty dead letters is reported exactly once', async () => {
   await Promise.all([openWorker(), openWorker()]);
   const dead = await Promise.all(Array.from({ length: 40 }, () => addDeadLetter()));
   await eventually(async () => (await sql.query(`select 1 from alert_notes`)).rowCount === 40, 30_000);

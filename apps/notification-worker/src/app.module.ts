@@ -15,8 +15,8 @@ import { SendingModule } from './sending/sending.module.ts';
 const PARTS = Symbol('parts');
 
 /**
- * The root module of the notification worker. On shutdown the processors first finish their jobs or give them back
- * (beforeApplicationShutdown), then HTTP closes, then the connections.
+ * The root module of the notification worker. On shutdown the processors first finish their jobs or give them back to the queue
+ * (beforeApplicationShutdown), then the HTTP server closes, then the connections.
  */
 @Module({})
 export class AppModule implements OnApplicationShutdown {
@@ -63,7 +63,8 @@ export class AppModule implements OnApplicationShutdown {
     const { database, statements, redis, jobsRedis, alerts } = this.parts;
     this.beats.stop();
     await alerts.settled();
-    // This connection has no command in progress any more. Not QUIT: it would wait for ever if Redis is down.
+    // The connection of BullMQ has no command in progress any more. It is not closed with QUIT, which would wait for ever if
+    // Redis is down.
     jobsRedis.disconnect();
     await closeRedis(redis);
     await Promise.all([statements.close(), database.destroy()]);

@@ -24,7 +24,7 @@ let queue: Queue;
 let workers: BareWorker[];
 let provider: RecordingProvider;
 
-/** A push provider that records the tokens it gets. A test can delay its answers with `delay`. */
+/** A push provider that records the device tokens it gets. A test can delay its answers with `delay`. */
 class RecordingProvider extends PushProvider {
   readonly arrived: string[] = [];
   delay = Promise.resolve();
@@ -100,7 +100,7 @@ const queueSize = async ({ registry }: BareWorker): Promise<number | undefined> 
   (await registry.getMetricsAsJSON()).find(({ name }) => name === 'notification_push_queue_size')?.values[0]?.value;
 const queuedJobsOf = (jobs: readonly BroadcastJob[]) => Promise.all(jobs.map(({ job_id }) => queue.getJob(job_id)));
 
-test('a broadcast waits as one bundle that counts as 20 jobs; then each range is its own job, and each device is reached once', async () => {
+test('a broadcast waits as one bundle that counts as 20 jobs; a worker makes a job of each range, and each device is reached once', async () => {
   const worker = await openWorker();
   const jobs = await broadcast(worker);
   expect([await queue.getJobCountByTypes('waiting'), await queueSize(worker)]).toEqual([1, RANGES]);
@@ -110,17 +110,17 @@ test('a broadcast waits as one bundle that counts as 20 jobs; then each range is
   expect(provider.arrived).toHaveLength(DEVICES);
   const done = await queuedJobsOf(jobs);
   expect(done.map((job) => job?.returnvalue as unknown)).toEqual(jobs.map(() => 'sent'));
-  // The age of a job counts from the creation of the message, so it includes the wait in the bundle.
+  // The age of a job counts from the creation of the message, so the age includes the wait in the bundle.
   expect(new Set(done.map((job) => job?.timestamp))).toEqual(new Set([Date.parse('2026-11-18T12:00:00Z')]));
   await eventually(async () => (await jobCopies(worker)) === 0);
   expect(await queueSize(worker)).toBe(0);
 });
 
 test.each([
-  ['with the same job ids reaches no device again', false, DEVICES],
-  // Negative control: the job ids prevent the duplicates.
-  ['with other job ids reaches all devices again', true, 2 * DEVICES],
-])('a bundle that is delivered twice %s', async (_name, otherIds, arrived) => {
+  ['with the same job ids, reaches no device twice', false, DEVICES],
+  // Negative control: jobs with new ids are not recognised as done.
+  ['with other job ids, reaches all devices twice', true, 2 * DEVICES],
+])('a bundle that is delivered twice, %s', async (_name, otherIds, arrived) => {
   const worker = await openWorker();
   await broadcast(worker);
   const [bundle] = await queue.getJobs(['waiting']);
@@ -128,7 +128,7 @@ test.each([
   worker.start();
   await allDevicesReached();
   await queueIsEmpty();
-  // Redis no longer knows the jobs.
+  // After this flush Redis no longer knows the jobs of the first delivery.
   await testRedis.flush();
   const again = (JSON.parse(data.ranges) as [string, unknown][]).map(([id, range]) => [otherIds ? newId() : id, range]);
   const id = newId();
@@ -140,8 +140,8 @@ test.each([
 test('after a worker died with a bundle half unpacked, the next worker unpacks the rest, and each device is reached once', async () => {
   const nextWorker = await openWorker();
   const jobs = await broadcast(nextWorker);
-  // The dying worker has taken the bundle, stored the copies, and added seven of the 20 jobs to the queue. Its lock expires in
-  // 50 ms.
+  // The dying worker has taken the bundle, stored the copies of its 20 jobs, and added seven of them to the queue. Its lock
+  // expires in 50 ms.
   const dying = new Worker('push', undefined, { connection, prefix: JOBS_PREFIX, autorun: false, lockDuration: 50 });
   const taken = await dying.getNextJob('dying');
   expect(taken?.data).toHaveProperty('ranges');
@@ -157,7 +157,7 @@ test('after a worker died with a bundle half unpacked, the next worker unpacks t
 }, 45_000);
 
 describe('a loss of all data in Redis', () => {
-  test('while the broadcast waits as a bundle: all devices are reached', async () => {
+  test('while a broadcast waits as a bundle: all its devices are reached', async () => {
     const worker = await openWorker();
     await broadcast(worker);
     await testRedis.flush();
@@ -168,13 +168,13 @@ describe('a loss of all data in Redis', () => {
     expect(provider.arrived).toHaveLength(DEVICES);
   });
 
-  test('in the middle of a broadcast: all devices are reached, none twice', async () => {
+  test('while the jobs of a broadcast are being sent: all its devices are reached, none twice', async () => {
     const worker = await openWorker();
     await broadcast(worker);
     let endDelay = (): void => undefined;
     provider.delay = new Promise((resolve) => (endDelay = resolve));
     worker.start();
-    // Four jobs are at the provider, sixteen wait.
+    // Four jobs are at the push provider, sixteen wait in the queue.
     await eventually(async () => (await queue.getActiveCount()) === 4 && (await queue.getWaitingCount()) === 16);
     await testRedis.flush();
     endDelay();
@@ -186,7 +186,7 @@ describe('a loss of all data in Redis', () => {
   });
 });
 
-test('after `useful_until` every range of a broadcast expires and no device is reached', async () => {
+test('after the `useful_until` of a broadcast all its jobs expire and no device is reached', async () => {
   const worker = await openWorker();
   const jobs = await broadcast(worker, { useful_until: '2026-11-18T13:00:00.000Z' });
   worker.start();
@@ -195,7 +195,7 @@ test('after `useful_until` every range of a broadcast expires and no device is r
   expect(provider.arrived).toEqual([]);
 });
 
-test('an invalid range is one dead letter, and the other ranges of its bundle arrive', async () => {
+test('an invalid range of a broadcast becomes one dead letter, and the other ranges of the bundle reach their devices', async () => {
   const worker = await openWorker();
   const jobs = await broadcast(worker);
   const [bundle] = await queue.getJobs(['waiting']);

@@ -15,7 +15,7 @@ function faultsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
-test('worker settings: the addresses of PostgreSQL and Redis are enough', () => {
+test('worker settings: only the addresses of PostgreSQL and Redis are required', () => {
   expect(loadConfig(workerConfig, minimalSettings)).toMatchObject({
     WORKER_PORT: 3002,
     EMAIL_PROVIDER: 'mailbox',

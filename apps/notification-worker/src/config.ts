@@ -9,8 +9,8 @@ import {
 import { z } from 'zod';
 
 /**
- * The settings that this service reads from the environment. It serves no signed-in callers, so it has no authentication
- * settings.
+ * The settings that the notification worker reads from the environment, as a zod schema. Authentication settings are missing,
+ * because the worker serves no signed-in callers.
  */
 export const workerConfig = z.object({
   ...processSettings.shape,

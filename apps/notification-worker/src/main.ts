@@ -13,5 +13,5 @@ const { app, start } = await createNotificationWorker(config, logger).catch((err
   process.exit(69);
 });
 await runService(app, { name: 'notification-worker', host: config.BIND_HOST, port: config.WORKER_PORT, logger });
-// Start last, so that a process that cannot listen on its port has not taken any jobs.
+// Jobs are taken only after the process listens on its port, so that a process that cannot listen takes none.
 start();

@@ -23,7 +23,7 @@ async function metric(line: string): Promise<number> {
 }
 
 describe('monitoring', () => {
-  test('all metrics of the contract exist before anything was sent', async () => {
+  test('all metrics of the specification exist before any message was sent', async () => {
     const { body } = await worker.get('/metrics');
     for (const line of [
       'notification_email_sent_total{template="order_confirmation"} 0',
@@ -37,7 +37,7 @@ describe('monitoring', () => {
     }
   });
 
-  test('the worker is ready and live with PostgreSQL and Redis', async () => {
+  test('the worker is ready and live while PostgreSQL and Redis are up', async () => {
     expect(await worker.get('/health/ready')).toMatchObject({ status: 200 });
     expect(await worker.get('/health/live')).toMatchObject({ status: 200 });
   });
@@ -74,7 +74,7 @@ describe('a mail', () => {
     expect(await metric('notification_email_sent_total{template="ticket_delivery"}')).toBe(1);
   });
 
-  test('delivered twice, the second time after Redis has dropped the first job, is one entry', async () => {
+  test('whose job is delivered twice, the second time after Redis has dropped the first job, is one entry of the mailbox', async () => {
     const message = ticketMail({ recipient: 'twice@example.com' });
     const first = await worker.publish('email', message);
     await inState(first, 'completed');
@@ -85,7 +85,7 @@ describe('a mail', () => {
     expect(await worker.mailbox({ to: 'twice@example.com' })).toHaveLength(1);
   });
 
-  test('delivered again after Redis lost all data is one entry', async () => {
+  test('whose job is delivered again after Redis lost all data is one entry of the mailbox', async () => {
     const message = ticketMail({ recipient: 'flushed@example.com' });
     await inState(await worker.publish('email', message), 'completed');
     await worker.redis.flush();
@@ -99,7 +99,7 @@ describe('a mail', () => {
     { fault: 'an unknown template', changes: { template: 'happy_birthday' }, label: 'unknown' },
     { fault: 'no recipient', changes: { recipient: undefined }, label: 'ticket_delivery' },
     { fault: 'an empty payload', changes: { payload: {} }, label: 'ticket_delivery' },
-  ])('with $fault is a dead letter after one attempt', async ({ changes, label }) => {
+  ])('with $fault becomes a dead letter after one attempt', async ({ changes, label }) => {
     const failedTotal = `notification_email_failed_total{template="${label}"}`;
     const failedBefore = (await metric(failedTotal)) || 0;
     const job = await worker.publish('email', { ...ticketMail(), ...changes } as never);
@@ -110,10 +110,10 @@ describe('a mail', () => {
     expect(await metric(failedTotal)).toBe(failedBefore + 1);
   });
 
-  test('that cannot be sent is retried after 30 s and after 5 min, then it is a dead letter', async () => {
+  test('that cannot be sent is retried after 30 s and after 5 min, and then becomes a dead letter', async () => {
     const failedBefore = await metric('notification_email_failed_total{template="ticket_delivery"}');
     await sql.query('alter table mailbox_messages rename to gone');
-    // A job that was added by hand, without a number of attempts and without backoff.
+    // This job is added without our job options: without a number of attempts and without backoff.
     const message = ticketMail({ recipient: 'late@example.com' });
     const job = await worker.queue('email').add('by hand', message, { jobId: message.job_id });
     const delays: number[] = [];
@@ -137,7 +137,7 @@ describe('a mail', () => {
 });
 
 describe('a push', () => {
-  test('becomes one entry for each device, found by user and by token', async () => {
+  test('becomes one entry of the mailbox for each device, found by user id and by device token', async () => {
     const push = turnPush({ fcm_tokens: ['phone', 'tablet', 'phone'] });
     await inState(await worker.publish('push-priority', push), 'completed');
     const items = await worker.mailbox({ to: push.user_id, template: 'queue_your_turn' });
@@ -149,7 +149,7 @@ describe('a push', () => {
     expect(await metric('notification_push_latency_seconds_count')).toBe(1);
   });
 
-  test('after its `useful_until` is dropped as expired, without a retry', async () => {
+  test('is dropped as expired after its `useful_until`, without a retry', async () => {
     const push = turnPush({ useful_until: new Date(Date.now() - 1000).toISOString() });
     await inState(await worker.publish('push-priority', push), 'completed');
     expect((await worker.queue('push-priority').getJob(push.job_id))?.returnvalue).toBe('expired');
@@ -157,7 +157,7 @@ describe('a push', () => {
     expect(await metric('notification_push_expired_total{template="queue_your_turn"}')).toBe(1);
   });
 
-  test('of the priority queue does not wait while the other queue is at its concurrency limit', async () => {
+  test('of the queue push-priority does not wait while the queue push is at its concurrency limit', async () => {
     const blocked = Array.from({ length: 20 }, () => turnPush({ template: 'queue_position', priority: 'normal' }));
     await sql.query('begin');
     for (const { job_id } of blocked) {
@@ -176,7 +176,7 @@ describe('a push', () => {
 });
 
 describe('the mailbox', () => {
-  test('shows the newest first, a hundred at most, and filters by template', async () => {
+  test('shows the newest messages first, at most a hundred, and filters by template', async () => {
     await sql.query(`insert into mailbox_messages (channel, recipient, template, subject, text)
       select 'email', 'many@example.com', case when n > 100 then 'refund' else 'order_confirmation' end, n::text, '' from generate_series(1, 103) n`);
     const items = await worker.mailbox({ to: 'many@example.com' });

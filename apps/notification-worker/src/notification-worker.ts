@@ -33,11 +33,11 @@ import { AlertLoop, JobRestorer } from './sending/sending.module.ts';
 const SERVICE = 'notification-worker';
 const DESCRIPTION =
   'The mailbox that stands in for the providers of mails and pushes. Errors are application/problem+json with a stable code.';
-/** For transactions outside a job. A job has the deadline of its own lock. */
+/** The deadline of transactions outside a job. In a job the deadline is the end of the job's lock. */
 const TRANSACTION_DEADLINE_MS = 10_000;
 
 async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerParts> {
-  // Read first, because it needs no connection: a missing or invalid file ends the start at once.
+  // The service account is read before connections are opened, so that a missing or invalid file ends the start at once.
   const serviceAccount = config.PUSH_PROVIDER === 'fcm' ? await readServiceAccount(config.FCM_SERVICE_ACCOUNT ?? '') : undefined;
   const database = await openDatabase({ url: config.DATABASE_URL, name: SERVICE, logger });
   const redis = connectRedis(config.REDIS_URL, { name: SERVICE, sharedWrites: 'all' });
@@ -79,6 +79,7 @@ async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerPa
   };
 }
 
+/** The whole service before it listens on a port. */
 export interface NotificationWorker {
   readonly app: NestFastifyApplication;
   /** Starts to take jobs from the queues. */
@@ -88,7 +89,8 @@ export interface NotificationWorker {
 /** Creates the whole service. It does not listen on a port and takes no jobs yet. */
 export async function createNotificationWorker(config: WorkerConfig, logger: Logger): Promise<NotificationWorker> {
   const parts = await openParts(config, logger);
-  // No route of this service is for signed-in callers or our own services. A random secret makes internal calls impossible.
+  // No route of the notification worker is for signed-in callers or for our other services. A random secret makes internal calls
+  // impossible.
   const internalSecret = randomUUID();
   const addressLimit = new RateLimiter(parts.redis, 'rate_limit:global:notification-worker', config.RATE_LIMIT_IP_PER_MINUTE);
   const app = await createHttpApp(AppModule.register(parts), {

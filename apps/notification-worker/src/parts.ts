@@ -12,7 +12,7 @@ import type { ServiceAccount } from './push/outbound/fcm-access.ts';
 import type { AlertNotes } from '#platform/sending/alert-notes';
 import type { Alerts } from '#platform/sending/alerts';
 
-/** Connections and shared objects of this service. Opened at the start, closed by AppModule. */
+/** Connections and shared objects of the notification worker. They are opened at the start and closed by AppModule. */
 export interface WorkerParts {
   readonly config: WorkerConfig;
   readonly logger: Logger;
@@ -27,8 +27,8 @@ export interface WorkerParts {
   readonly alertNotes: AlertNotes;
   /** Undefined unless PUSH_PROVIDER=fcm. */
   readonly serviceAccount: ServiceAccount | undefined;
-  /** For commands that must answer or fail within two seconds. */
+  /** The Redis connection for commands that must answer or fail within two seconds. */
   readonly redis: RedisConnection;
-  /** For BullMQ: its commands wait while Redis is down. */
+  /** The Redis connection of BullMQ, whose commands wait while Redis is down. */
   readonly jobsRedis: RedisConnection;
 }

@@ -9,7 +9,7 @@ import { ticketMail, turnPush } from './testing/jobs.ts';
 import { FakeMailgun } from './testing/fake-mailgun.ts';
 import { eventually, inState, runWorker, type RunningWorker } from './testing/running-worker.ts';
 
-// The service with production settings and fake providers on this machine.
+// The notification worker with production settings and with fake providers on this machine.
 
 let mailgun: FakeMailgun;
 let fcm: FakeFcm;
@@ -80,7 +80,7 @@ test('in production a mail is sent through Mailgun with text, HTML and files, an
   expect(await metric('notification_push_sent_total{template="queue_your_turn"}')).toBe(1);
 });
 
-test('in production the mailbox has no pages', async () => {
+test('in production the pages of the mailbox are 404', async () => {
   expect((await worker.get('/mailbox')).status).toBe(404);
   expect((await worker.get('/mailbox/')).status).toBe(404);
 });
@@ -122,7 +122,7 @@ test('an alert mail that becomes a dead letter raises an alert by webhook only',
   expect(stored.map(({ by }) => by)).toEqual(['webhook']);
 });
 
-test('a provider that goes down raises an alert, and another one when it is back', async () => {
+test('a provider that goes down raises an alert, and its return raises a second alert', async () => {
   mailgun.always = { status: 503 };
   const mails = await Promise.all(Array.from({ length: 25 }, () => worker.publish('email', ticketMail())));
   await eventually(async () => (await storedAlerts('breaker mailgun opened')).length === 2);
@@ -142,7 +142,7 @@ test('an alert that cannot be stored in the database is sent to the webhook dire
   await sql.query('alter table gone rename to jobs');
 });
 
-test('the metric of the oldest unsent message has a value for each template', async () => {
+test('the metric notification_push_oldest_unsent_seconds has a value for each template', async () => {
   fcm.always = fcmError(429, 'QUOTA_EXCEEDED', { retryAfter: 2 });
   const job = await worker.publish('push', turnPush({ template: 'queue_position', fcm_tokens: ['slow'] }));
   await eventually(async () => (await metric('notification_push_oldest_unsent_seconds{template="queue_position"}')) > 0.5);
@@ -153,7 +153,7 @@ test('the metric of the oldest unsent message has a value for each template', as
   expect(await metric('notification_possible_duplicates_total{consumer="push"}')).toBe(0);
 });
 
-test('the service is not ready while a queue has no consumer, and the answer names the queue', async () => {
+test('the worker is not ready while a queue has no consumer, and the answer of /health/ready names the queue', async () => {
   await eventually(async () => (await worker.get('/health/ready')).status === 200);
   await worker.redis.flush();
   const { status, body } = await worker.get('/health/ready');
@@ -161,6 +161,6 @@ test('the service is not ready while a queue has no consumer, and the answer nam
     503,
     { status: 'down', down: ['consumer of email', 'consumer of push', 'consumer of push-priority'] },
   ]);
-  // The consumers are alive and report this again within five seconds.
+  // The consumers are alive and write their heartbeats to Redis again within five seconds.
   await eventually(async () => (await worker.get('/health/ready')).status === 200);
 });

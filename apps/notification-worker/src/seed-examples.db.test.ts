@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => worker.close());
 
-/** Adds the job like another program: without our job options and ids. */
+/** Adds the job as a program of somebody else would: without our job options and ids. */
 const addJob = (queue: JobQueue, json: string, changes: Record<string, unknown> = {}): Promise<Job> =>
   worker.queue(queue).add('example', { ...(JSON.parse(json) as object), ...changes });
 
@@ -96,7 +96,7 @@ test.each(['push', 'push-priority'] as const)(
   },
 );
 
-test('a ticket mail without date and venue is sent too, with the files of each ticket', async () => {
+test('a ticket mail whose job has no date and venue is sent, with the files of each ticket', async () => {
   const ticket = { sector: 'West A', row: '12', seat: '15', holder_name: 'Ana', code: 'TRB1.x' };
   const tickets = [{ ...ticket, ticket_id: '770e8400-e29b-41d4-a716-446655440000' }];
   const payload = { order_id: 'ORD-2026-001235', match_name: 'Croatia vs Italy', tickets, locale: 'en' };

@@ -86,7 +86,7 @@ const publishMails = (count: number): Promise<Job[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => publish('email', ticketMail({ recipient: `fan${n}@example.com` }))));
 
 describe('a mail through a provider', () => {
-  test('is sent once, also if its job comes again 40 days later and Redis has lost all data', async () => {
+  test('is sent once, even if its job comes a second time 40 days later, after Redis has lost all data', async () => {
     await startWorker();
     const mail = ticketMail({ recipient: 'once@example.com' });
     await inState(await publish('email', mail), 'completed');
@@ -100,24 +100,27 @@ describe('a mail through a provider', () => {
   test.each([
     { ledger: false, arrived: 2 },
     { ledger: true, arrived: 1 },
-  ])('whose job is delivered twice arrives $arrived times if `ledger` is $ledger', async ({ ledger, arrived }) => {
-    await startWorker({ ledger });
-    const mail = ticketMail({ recipient: `ledger-${ledger}@example.com` });
-    for (let delivery = 0; delivery < 2; delivery += 1) {
-      await inState(await publish('email', mail), 'completed');
-      await testRedis.flush();
-    }
-    expect(mailsTo(mail.recipient)).toBe(arrived);
-  });
+  ])(
+    'whose job is delivered twice arrives $arrived times when the ledger of sends is on: $ledger',
+    async ({ ledger, arrived }) => {
+      await startWorker({ ledger });
+      const mail = ticketMail({ recipient: `ledger-${ledger}@example.com` });
+      for (let delivery = 0; delivery < 2; delivery += 1) {
+        await inState(await publish('email', mail), 'completed');
+        await testRedis.flush();
+      }
+      expect(mailsTo(mail.recipient)).toBe(arrived);
+    },
+  );
 
-  test('that was accepted without an answer is sent once more, counted as a possible duplicate, and then a dead letter', async () => {
+  test('that the provider accepted without an answer is sent once more, counted as a possible duplicate, and becomes a dead letter', async () => {
     const worker = await startWorker();
     const mail = ticketMail({ recipient: 'unanswered@example.com' });
     mailgun.next.push('accept without answer', 'accept without answer');
     const job = await publish('email', mail);
     await inState(job, 'failed');
     expect((await queue('email').getJob(mail.job_id))?.failedReason).toMatch(/without an answer/);
-    // The dead letter is reported after the job has failed.
+    // The dead letter is reported only after the job has failed.
     await eventually(() => Promise.resolve(worker.deadLetters.length > 0));
     expect([mailsTo(mail.recipient), worker.possibleDuplicates(), worker.deadLetters]).toEqual([
       2,
@@ -135,7 +138,7 @@ describe('a mail through a provider', () => {
     expect([mailgun.requests, worker.deadLetters.length, worker.possibleDuplicates()]).toEqual([1, 1, 0]);
   });
 
-  test('is completed before its send is persisted, and its worker does not stop until it is persisted', async () => {
+  test('has its job completed before the send is persisted, and the worker does not stop until the send is persisted', async () => {
     const holder = new pg.Client({ connectionString: testDatabase.url });
     await holder.connect();
     const mails = new ProviderThatLocksLedger(holder);
@@ -153,7 +156,7 @@ describe('a mail through a provider', () => {
     await holder.end();
   });
 
-  test('after its `useful_until` is dropped as expired', async () => {
+  test('is dropped as expired after its `useful_until`', async () => {
     await startWorker();
     const mail = ticketMail({ useful_until: new Date(Date.now() - 1000).toISOString() });
     await inState(await publish('email', mail), 'completed');
@@ -161,7 +164,7 @@ describe('a mail through a provider', () => {
   });
 });
 
-describe('a provider that is down, then limits the rate, then works again', () => {
+describe('a mail provider that is down, then limits the rate, then works again', () => {
   test('negative control, without the breaker: every mail becomes a dead letter', async () => {
     const worker = await startWorker({ limiter: () => new UnlimitedProvider() });
     mailgun.always = { status: 503 };
@@ -185,7 +188,7 @@ describe('a provider that is down, then limits the rate, then works again', () =
     expect([worker.deadLetters, worker.possibleDuplicates()]).toEqual([[], 0]);
   }, 40_000);
 
-  test('a 429 does not count as an attempt of the job', async () => {
+  test('an answer 429 of the provider does not count as an attempt of the job', async () => {
     await startWorker();
     mailgun.next.push({ status: 429, headers: { 'retry-after': '1' } });
     const mail = ticketMail();
@@ -194,7 +197,7 @@ describe('a provider that is down, then limits the rate, then works again', () =
   });
 });
 
-test('during a rollout two workers together keep the rate limit in every second', async () => {
+test('two workers that run during a rollout together stay within the rate limit in every second', async () => {
   const options: Partial<BareOptions> = {
     mailsAtOnce: 50,
     limiter: (redis) =>
@@ -243,7 +246,7 @@ describe('a loss of all data in Redis', () => {
     });
   });
 
-  test('is restored only once: while Redis knows its jobs, no job is added again', async () => {
+  test('after it the jobs are restored once: while Redis has its data, restoreOnce adds no job', async () => {
     const worker = await startWorker();
     await worker.jobs.restoreOnce();
     await worker.database.query(`insert into queued_jobs (message_id, queue, body) values (gen_random_uuid(), 'email', $1)`, [
@@ -277,13 +280,13 @@ describe('a push through a provider', () => {
     expect(messages.map(({ body }) => body.fcm_tokens)).toEqual([['device-3']]);
   });
 
-  test('to 500 devices whose worker dies reaches all devices; unconfirmed ones may get it twice and are counted', async () => {
+  test('to 500 devices whose worker dies reaches all devices; devices without a recorded result may get it twice and are counted', async () => {
     const dying = new FreezingProvider(new Fcm({ base: fcm.url, account: fcm.account }), 3);
     const frozen = await startWorker({ pushes: dying, pushesAtOnce: 1, callsAtOnce: 100, lockMs: 500 });
     const push = turnPush({ fcm_tokens: tokens(500) });
     await publish('push', push);
     await eventually(() => Promise.resolve(dying.isFrozen));
-    // Redis loses all data too, so the progress is only in PostgreSQL.
+    // Redis loses all data after the worker has died, so the progress is only in PostgreSQL.
     await testRedis.flush();
     await new Promise((resolve) => setTimeout(resolve, 600));
     const nextWorker = await startWorker({ callsAtOnce: 100, lockMs: 500 });
@@ -296,7 +299,7 @@ describe('a push through a provider', () => {
     await frozen.stop();
   });
 
-  test('to many devices stops between two groups when its worker stops, and another worker continues it there', async () => {
+  test('to many devices stops between two groups of devices when its worker stops, and another worker sends to the remaining devices', async () => {
     fcm.delayMs = 60;
     const first = await startWorker({ callsAtOnce: 20, lockMs: 20_000 });
     const push = turnPush({ fcm_tokens: tokens(200) });
@@ -310,7 +313,7 @@ describe('a push through a provider', () => {
     expect([fcm.arrived.length, second.possibleDuplicates()]).toEqual([200, 0]);
   });
 
-  test('with a range of a broadcast updates the broadcast’s progress, and a second delivery reaches no device', async () => {
+  test('of a broadcast updates the progress of the broadcast, and a second delivery of its job reaches no device', async () => {
     const worker = await startWorker();
     const id = '0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81';
     await worker.database.query(`insert into broadcasts (id, template, devices) values ($1, 'match_changed', 700)`, [id]);
@@ -332,7 +335,7 @@ describe('a push through a provider', () => {
     expect(progress).toEqual([{ id, template: 'match_changed', devices: 700, done: 700, dead: 0, refused: 0 }]);
   });
 
-  test('that is urgent is sent at once, although bulk pushes use up their share of the calls', async () => {
+  test('that is urgent is sent within 500 ms, although bulk pushes use up their share of the calls', async () => {
     await startWorker({
       limiter: (redis) =>
         new SharedProviderLimiter(redis, { provider: 'priorities', callsPerSecond: 100, onBreaker: () => undefined }),
@@ -351,7 +354,10 @@ describe('a push through a provider', () => {
   }, 30_000);
 });
 
-/** Locks the ledger's table when it sends a mail, so that the send cannot be persisted until the lock is released. */
+/**
+ * A provider that locks the ledger of sends (the table `inbox`) with each mail, so that the send cannot be persisted until the
+ * lock is released.
+ */
 class ProviderThatLocksLedger extends MailProvider {
   constructor(private readonly holder: pg.Client) {
     super();
@@ -362,7 +368,10 @@ class ProviderThatLocksLedger extends MailProvider {
   }
 }
 
-/** Answers `remaining` - 1 calls. It sends the next one too, but does not return the result until `wakeUp`. */
+/**
+ * A push provider that answers `remaining` - 1 calls. The pushes of the next call are sent too, but `send` does not return their
+ * results until `wakeUp`.
+ */
 class FreezingProvider extends PushProvider {
   isFrozen = false;
   wakeUp: () => void = () => undefined;

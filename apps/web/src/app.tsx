@@ -10,7 +10,7 @@ import { NotFoundPage } from './pages/not-found-page.tsx';
 import { OpsPage } from './pages/ops-page.tsx';
 import { OrderPage } from './pages/order-page.tsx';
 import { TicketsPage } from './pages/tickets-page.tsx';
-import { Failed, Loading } from './parts/loading.tsx';
+import { LoadingFailed, Loading } from './parts/loading.tsx';
 import { SiteFooter } from './parts/site-footer.tsx';
 import { SiteHeader } from './parts/site-header.tsx';
 import { useLoaded } from './parts/use-loaded.ts';
@@ -39,7 +39,7 @@ function ConfiguredApp() {
   if (startupConfig) return <Site startupConfig={startupConfig} />;
   return (
     <main className="container">
-      {problem ? <Failed problem={problem} title={texts.common.startFailed} onRetry={reload} /> : <Loading />}
+      {problem ? <LoadingFailed problem={problem} title={texts.common.startFailed} onRetry={reload} /> : <Loading />}
     </main>
   );
 }
@@ -65,7 +65,10 @@ function Site({ startupConfig }: { startupConfig: StartupConfig }) {
   );
 }
 
-/** The `key` makes React build a new page for another match or order, instead of keeping the state of the old page. */
+/**
+ * Shows the page of a route. The `key` makes React build a new page for another match or order, instead of keeping the state of
+ * the old page.
+ */
 function RoutePage({ route }: { route: Route }) {
   switch (route.page) {
     case 'matches':

@@ -4,7 +4,7 @@ import { installFakeStorage } from './testing/browser-storage.ts';
 let browser: { newTab(): void };
 beforeEach(() => void (browser = installFakeStorage()));
 
-/** A new store, as after a page reload: it has only what the browser stored. */
+/** A new purchase store, as after a reload of the page: it has only the data that the browser stored. */
 const reload = (fanId = 'ana') => new PurchaseStore(fanId);
 const now = Date.parse('2026-11-20T20:00:00Z');
 const soon = '2026-11-20T20:00:01Z';
@@ -22,11 +22,11 @@ test.each([
   expect(isReservationActive({ status, expires_at }, now)).toBe(isActive);
 });
 
-test('a held reservation ends at its expiry; an ordered reservation does not, because it waits for the payment', () => {
+test('a held reservation ends at expires_at; an ordered reservation does not, because it waits for the payment', () => {
   expect([endsAtExpiry({ status: 'held' }), endsAtExpiry({ status: 'ordered' })]).toEqual([true, false]);
 });
 
-test('receipt, reservation and order are stored side by side and survive a reload and a new tab', () => {
+test('the stored receipt, reservation and order do not overwrite each other and survive a reload and a new tab', () => {
   reload().update('m1', { receipt: 'r' });
   reload().update('m1', { reservationId: 'hold' });
   reload().update('m1', { orderId: 'order', payment: { provider: 'sandbox', confirmUrl: '/pay' } });
@@ -44,7 +44,7 @@ test('the stored purchase of one fan for one match is not visible to another fan
   expect([reload('ben').read('m1'), reload('ana').read('m2')]).toEqual([{}, {}]);
 });
 
-test('forgetPurchase removes reservation, order and holders but keeps the receipt', () => {
+test('forgetPurchase removes the reservation, the order and the names of the ticket holders, but keeps the receipt', () => {
   const memory = reload();
   memory.update('m1', { receipt: 'r', reservationId: 'hold', orderId: 'order', payment: { provider: 'sandbox' } });
   memory.writeHolders('m1', { holders: [{ seat_id: 's', name: 'Ana' }], email: 'ana@example.com' });
@@ -52,7 +52,7 @@ test('forgetPurchase removes reservation, order and holders but keeps the receip
   expect([reload().read('m1'), reload().readHolders('m1')]).toEqual([{ receipt: 'r' }, undefined]);
 });
 
-test('the turn and the holders survive a reload but not a new tab', () => {
+test('the stored turn and the names of the ticket holders survive a reload but are not visible in a new tab', () => {
   const turn = { sessionToken: 'st_1', expiresAt: soon };
   const checkout = { holders: [{ seat_id: 's', name: 'Ana' }], email: 'ana@example.com' };
   reload().writeTurn('m1', turn);
@@ -73,7 +73,7 @@ test('a stored purchase that is not valid JSON is read as empty', () => {
   expect(reload().read('m1')).toEqual({});
 });
 
-test('an order of 0 cents has no payment to remember', () => {
+test('toStoredPurchase: an order of 0 cents is stored without a payment', () => {
   const payment = { provider: 'sandbox', intent_id: 'pi', client_secret: 's', confirm_url: '/pay' };
   expect([toStoredPurchase({ order_id: 'o', payment }), toStoredPurchase({ order_id: 'o', payment: null })]).toEqual([
     { orderId: 'o', payment: { provider: 'sandbox', confirmUrl: '/pay' } },

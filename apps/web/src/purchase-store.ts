@@ -11,6 +11,7 @@ export interface StoredPurchase {
   receipt?: string;
 }
 
+/** A turn that the browser has stored. */
 export interface KnownTurn {
   sessionToken: string;
   expiresAt: string;
@@ -24,15 +25,15 @@ export function toStoredPurchase({ order_id, payment }: Pick<CheckedOutOrder, 'o
 /** A held reservation ends at `expires_at`. An ordered reservation does not, because a payment may still arrive. */
 export const endsAtExpiry = ({ status }: Pick<Reservation, 'status'>): boolean => status === 'held';
 
-/** Whether the fan still has these seats: the reservation is ordered, or held and not expired. */
+/** True if the seats of the reservation are still the fan's: it is ordered, or held and not expired. */
 export function isReservationActive(reservation: Pick<Reservation, 'status' | 'expires_at'>, now: number): boolean {
   if (reservation.status === 'ordered') return true;
   return endsAtExpiry(reservation) && Date.parse(reservation.expires_at) > now;
 }
 
 /**
- * Stored data of one fan. Ids and the receipt stay in local storage. The session token and the holders' names are in session
- * storage, which ends with the tab.
+ * The data of one fan's purchases in browser storage. Ids and the receipt stay in local storage. The session token and the
+ * holders' names are in session storage, which ends with the tab.
  */
 export class PurchaseStore {
   constructor(private readonly fanId: string) {}

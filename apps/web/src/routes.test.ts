@@ -14,12 +14,12 @@ test.each<[string, Route]>([
   [paths.tickets, { page: 'tickets' }],
   [paths.ops(), { page: 'ops', matchId: undefined }],
   [paths.ops(id), { page: 'ops', matchId: id }],
-])('the path %s leads to its page', (address, route) => {
+])('the path %s is parsed as the route of its page', (address, route) => {
   expect(at(address)).toEqual(route);
 });
 
 test.each(['/matches', '/matches/1', `/matches/${id}/seats`, `/matches/${id}/checkout/more`, `/orders/${id}/checkout`, '/x'])(
-  'the path %s is an unknown page, because only UUIDs may be put into API URLs',
+  'the path %s leads to the page unknown',
   (address) => {
     expect(at(address)).toEqual({ page: 'unknown' });
   },

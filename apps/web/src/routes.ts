@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
+/** A page of the app with its parameters. */
 export type Route =
   | { page: 'matches' }
   | { page: 'match'; matchId: string }
@@ -9,6 +10,7 @@ export type Route =
   | { page: 'ops'; matchId: string | undefined }
   | { page: 'unknown' };
 
+/** The path of each page. */
 export const paths = {
   matches: '/',
   match: (id: string) => `/matches/${id}`,
@@ -20,7 +22,7 @@ export const paths = {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The ids are put into API URLs, so a path with an id that is not a UUID is an unknown page. */
+/** The route of an address. A path whose id is not a UUID is an unknown page, because the ids are put into API URLs. */
 export function parseRoute(location: { pathname: string; search: string }): Route {
   const [first, id = '', second, ...more] = location.pathname.split('/').filter(Boolean);
   if (more.length > 0) return { page: 'unknown' };
@@ -36,9 +38,13 @@ export function parseRoute(location: { pathname: string; search: string }): Rout
 
 const subscribers = new Set<() => void>();
 let navigated = false;
-/** True after the first navigation inside the app. Before it, on a fresh load, the browser controls focus and scrolling. */
+/**
+ * True after the first navigation inside the app. Before that navigation, on a fresh load, the browser controls focus and
+ * scrolling.
+ */
 export const hasNavigated = () => navigated;
 
+/** Shows the page of `path` without a page load. */
 export function navigate(path: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', path);
   else history.pushState(null, '', path);
@@ -60,6 +66,7 @@ function subscribe(subscriber: () => void): () => void {
   };
 }
 
+/** The route of the current address. The component is drawn again after each navigation. */
 export function useRoute(): Route {
   const address = useSyncExternalStore(subscribe, () => location.pathname + location.search);
   const [pathname = '/', search = ''] = address.split('?');

@@ -1,5 +1,8 @@
-/** If the browser refuses storage (private mode, blocked cookies), values are kept in memory until the page is closed. */
-class Store {
+/**
+ * Browser storage that never throws. If the browser refuses storage (private mode, blocked cookies), values are kept in memory
+ * until the page is closed.
+ */
+class SafeStorage {
   private readonly memory = new Map<string, string>();
 
   constructor(private readonly backing: () => Storage) {}
@@ -25,9 +28,10 @@ class Store {
     try {
       this.backing().removeItem(name);
     } catch {
-      // The browser refuses storage, so nothing was stored in it.
+      // The browser refuses storage, so there is nothing to remove from it.
     }
   }
 }
 
-export const storage = { local: new Store(() => localStorage), session: new Store(() => sessionStorage) };
+/** Local storage (kept) and session storage (kept until the tab is closed) of the browser. */
+export const storage = { local: new SafeStorage(() => localStorage), session: new SafeStorage(() => sessionStorage) };

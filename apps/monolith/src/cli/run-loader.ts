@@ -1,7 +1,7 @@
 import { DueEffects, type Consumer } from '#event-loader/adapters/due-effects';
 import { DueEvents } from '#event-loader/adapters/due-events';
 import type { ConfiguredSource } from '#event-loader/adapters/fetcher-by-kind';
-import { openEventLoader } from '#event-loader/adapters/open-event-loader';
+import { buildEventLoader } from '#event-loader/adapters/open-event-loader';
 import { openLoaderPools } from '#event-loader/adapters/postgres-event-store';
 import { RequestRefused } from '#platform/http/request-refused';
 import { createLogger } from '#platform/logging/logger';
@@ -36,7 +36,7 @@ export async function runLoader(sources: readonly ConfiguredSource[], run: Run):
     await pools.reads.query('select 1 from loader_sources limit 1').catch(explainMissingTables);
     if (!(await whenReady(redis)))
       throw new NotRunning('Redis does not answer; the loader needs it for its locks and its rate limiter.');
-    const { loader, polls, locks } = openEventLoader(sources, { pools, redis, logger, alerts: sourceAlerts(alerts) }, run.stop);
+    const { loader, polls, locks } = buildEventLoader(sources, { pools, redis, logger, alerts: sourceAlerts(alerts) }, run.stop);
     const loadAndApply = async (consumers: Consumers): Promise<void> => {
       const effects = consumers.size > 0 && new DueEffects(new DueEvents(pools.reads), consumers, locks, logger);
       if (!run.once) return void (await Promise.all([loader.run(run.stop), effects && effects.run(run.stop)]));

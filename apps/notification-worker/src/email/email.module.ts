@@ -22,8 +22,8 @@ import { ProviderMails } from './outbound/provider-mails.ts';
 import { SmtpServer } from './outbound/smtp-server.ts';
 
 /**
- * Mails that are processed at the same time. The mailbox needs one pooled connection for each mail. With a provider the ledger
- * writes many mails in one statement.
+ * How many mails are processed at the same time. The mailbox needs one pooled database connection for each mail. With a provider
+ * the ledger of sends writes many mails in one statement.
  */
 const MAIL_CONCURRENCY = { mailbox: 4, provider: 100 };
 
@@ -81,14 +81,17 @@ export class EmailModule implements OnApplicationShutdown {
   }
 }
 
-/** Never called: with EMAIL_PROVIDER=mailbox `MailboxMails` stores mails without a provider. */
+/**
+ * The mail provider for EMAIL_PROVIDER=mailbox. Its `send` is never called, because `MailboxMails` stores mails without a
+ * provider.
+ */
 class NoProvider extends MailProvider {
   send(): Promise<void> {
     throw new Error('EMAIL_PROVIDER=mailbox sends nothing');
   }
 }
 
-/** The settings of the chosen provider are present: `crossChecks` of the settings requires them. */
+/** The provider that EMAIL_PROVIDER chooses. Its settings are certainly present: `crossChecks` of the settings requires them. */
 function providerOf({ config }: WorkerParts): MailProvider {
   const from = config.MAIL_FROM;
   if (config.EMAIL_PROVIDER === 'smtp') return new SmtpServer({ url: config.SMTP_URL ?? '', from });

@@ -15,8 +15,8 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; font: inherit; margin: .75
 `;
 
 /**
- * Content-Security-Policy of the page: only its own style sheet. So the content of a message cannot run scripts or load
- * anything.
+ * The Content-Security-Policy of the mailbox page allows only its own style sheet. So the content of a message cannot run scripts
+ * or load anything.
  */
 export const mailboxPagePolicy = [
   "default-src 'none'",
@@ -26,11 +26,14 @@ export const mailboxPagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Content-Security-Policy of a mail's HTML: inline styles only. Links open outside the sandbox, and only by a click. */
+/**
+ * The Content-Security-Policy of the HTML of a mail allows only inline styles. Links open outside the sandbox, and only by a
+ * click.
+ */
 export const mailPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-popups; base-uri 'none'; frame-ancestors 'none'";
 
-/** The HTML page of the mailbox, for developers and testers. */
+/** The HTML page of the mailbox (messages that were stored instead of sent), for developers and testers. */
 export function mailboxPage(items: readonly MailboxEntry[], filter: { to?: string; template?: string }): string {
   const messages = items.map(messageText).join('\n');
   return `<!doctype html>

@@ -15,6 +15,7 @@ export interface MailboxMessage {
   readonly attachments?: readonly string[];
 }
 
+/** A stored message in the JSON of `GET /mailbox`. */
 export interface MailboxItem {
   readonly channel: string;
   readonly to: string;

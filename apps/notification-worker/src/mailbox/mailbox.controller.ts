@@ -7,8 +7,8 @@ import { mailboxPage, mailboxPagePolicy, mailPolicy } from './mailbox-page.ts';
 import { Mailbox, type MailboxItem } from './mailbox.api.ts';
 
 /**
- * A filter value, at most as long as a device token. Empty means no filter, because a form sends empty fields too. PostgreSQL
- * refuses NUL.
+ * A filter of the mailbox: a text at most as long as a device token. An empty text means no filter, because a form sends empty
+ * fields too. NUL is refused here, because PostgreSQL refuses it.
  */
 const filterValue = z
   .string()
@@ -61,7 +61,10 @@ export class MailboxController {
     return html;
   }
 
-  /** Serves `/mailbox/`. The path is a wildcard, because Nest removes a slash at the end of a path. Any other path is 404. */
+  /**
+   * Serves `/mailbox/`. The path is a wildcard, because Nest removes a slash at the end of a path. Any path other than
+   * `/mailbox/` is 404.
+   */
   @Get('*')
   @Endpoint({ access: 'public' })
   @ApiExcludeEndpoint()

@@ -5,8 +5,8 @@ import { MailboxController } from './mailbox.controller.ts';
 import { PostgresMailbox } from './postgres-mailbox.ts';
 
 /**
- * Messages that are stored instead of sent. The pages exist only if the mail or push provider is the mailbox; otherwise they
- * are 404.
+ * The mailbox: messages that are stored instead of sent. Its pages exist only if the mail or push provider is the mailbox;
+ * otherwise they are 404.
  */
 @Module({})
 export class MailboxModule {

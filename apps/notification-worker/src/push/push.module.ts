@@ -23,8 +23,8 @@ import { ProviderPushes } from './outbound/provider-pushes.ts';
 import { PushLedger } from './outbound/push-ledger.ts';
 
 /**
- * Pushes of each queue that are processed at the same time. Each one uses one of the 24 connections of the pool while it claims
- * a job or records progress.
+ * How many pushes of each queue are processed at the same time. Each push uses one of the 24 database connections of the pool
+ * while its job is claimed or its progress is recorded.
  */
 const PUSH_CONCURRENCY = { 'push-priority': 10, push: 6 };
 

@@ -11,10 +11,10 @@ import { unreportedDeadLetterAlert } from '#platform/jobs/dead-letter-alert';
 
 /** How often the worker checks whether Redis has lost its jobs. */
 const RESTORE_INTERVAL_MS = 5000;
-/** How often dead letters are searched that a worker did not report before it died. */
+/** How often the worker searches for dead letters that another worker did not report before it died. */
 const ALERTS_INTERVAL_MS = 10_000;
 
-/** Rate limit and breaker of each of the two providers. */
+/** The limiter (rate limit and breaker) of the mail provider and of the push provider. */
 export class ProviderLimiters {
   constructor(
     readonly email: ProviderLimiter,
@@ -43,7 +43,7 @@ export class JobRestorer implements BeforeApplicationShutdown {
   }
 }
 
-/** Reports dead letters that a dead worker left unreported, and sends the alerts that are due. */
+/** Reports dead letters that a worker did not report before it died, and sends alerts whose time has come. */
 export class AlertLoop implements BeforeApplicationShutdown {
   private readonly loop: RelayLoop;
 
@@ -64,7 +64,7 @@ export class AlertLoop implements BeforeApplicationShutdown {
   }
 }
 
-/** The parts of sending that mails and pushes share. */
+/** What the sending of mails and of pushes shares: limiters, alerts, and the repair of lost jobs. */
 @Module({})
 export class SendingModule {
   static register(parts: WorkerParts): DynamicModule {

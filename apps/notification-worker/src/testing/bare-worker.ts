@@ -27,6 +27,7 @@ import { PushLedger } from '../push/outbound/push-ledger.ts';
 import type { ProviderLimiter } from '#platform/sending/provider-limiter';
 import { QueuedJobs } from '#platform/jobs/queued-jobs';
 
+/** The servers and limits of a bare worker (see `BareWorker`). */
 export interface BareOptions {
   readonly databaseUrl: string;
   readonly redisUrl: string;
@@ -35,15 +36,15 @@ export interface BareOptions {
   readonly limiter: (redis: RedisConnection) => ProviderLimiter;
   readonly retrySeconds?: readonly number[];
   readonly lockMs?: number;
-  /** If false (a negative control), the mail ledger treats every message as new. */
+  /** If false (a negative control), the ledger of sent mails treats every message as new. */
   readonly ledger?: boolean;
   readonly mailsAtOnce?: number;
   readonly pushesAtOnce?: number;
-  /** Devices of one group of pushes; the rate limiter may allow fewer. */
+  /** The number of devices of one group of pushes; the rate limiter may allow fewer. */
   readonly callsAtOnce?: number;
 }
 
-/** Negative control without a ledger: every message is sent. */
+/** Negative control: a ledger of sends that remembers nothing, so that every message is sent. */
 class NoClaims extends SendClaims {
   override claim(): Promise<{ kind: 'claimed'; token: string; possibleDuplicate: boolean }> {
     return Promise.resolve({ kind: 'claimed', token: '', possibleDuplicate: false });
@@ -70,6 +71,7 @@ export interface BareWorker {
   close(): Promise<void>;
 }
 
+/** Connects a bare worker. It takes no jobs before `start`. */
 export async function bareWorker(options: BareOptions): Promise<BareWorker> {
   const { databaseUrl, redisUrl, lockMs = 20_000, retrySeconds = [30, 300] } = options;
   const database = await openDatabase({ url: databaseUrl, name: 'bare-worker' });

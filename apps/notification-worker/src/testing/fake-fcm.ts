@@ -3,6 +3,7 @@ import { jwtVerify } from 'jose';
 import type { ServiceAccount } from '../push/outbound/fcm-access.ts';
 import { FakeHttpServer, type FakeAnswer, type ReceivedRequest } from './fake-http-server.ts';
 
+/** A push that the fake FCM accepted. */
 export interface ArrivedPush {
   readonly at: number;
   readonly token: string;
@@ -40,11 +41,11 @@ export function fcmError(
 /** A fake server of Firebase Cloud Messaging and of Google's OAuth token endpoint, on one port. */
 export class FakeFcm {
   readonly arrived: ArrivedPush[] = [];
-  /** By device token: the answer to every push to it. */
+  /** By device token: the answer to every push to this device. */
   readonly devices = new Map<string, FakeAnswer>();
-  /** Answers to the next pushes, one each. */
+  /** The answers to the next pushes, one answer for each push. */
   readonly next: FakeAnswer[] = [];
-  /** The answer to all other pushes. While it is undefined, pushes are accepted. */
+  /** The answer to pushes for which `devices` and `next` have none. While it is undefined, those pushes are accepted. */
   always: FakeAnswer | undefined;
   /** The answer of the token endpoint. While it is undefined, it grants tokens. */
   oauth: FakeAnswer | undefined;

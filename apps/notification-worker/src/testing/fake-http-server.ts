@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** A request that the fake server received. */
 export interface ReceivedRequest {
   readonly at: number;
   readonly path: string;
@@ -11,8 +12,8 @@ export interface ReceivedRequest {
 }
 
 /**
- * The reaction to one request. `no answer`: the server reads it and never answers. `disconnect`: it reads it and closes the
- * connection.
+ * The reaction of a fake server to one request. `no answer`: the server reads the request and never answers. `disconnect`: it
+ * reads the request and closes the connection.
  */
 export type FakeAnswer =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }

@@ -1,5 +1,6 @@
 import { FakeHttpServer, type FakeAnswer } from './fake-http-server.ts';
 
+/** A mail that a fake server accepted. */
 export interface ArrivedMail {
   readonly at: number;
   readonly to: string;
@@ -11,6 +12,7 @@ export interface ArrivedMail {
   readonly attachments: readonly ArrivedFile[];
 }
 
+/** An attached file of an accepted mail. */
 export interface ArrivedFile {
   readonly name: string;
   readonly contentType: string;
@@ -20,9 +22,12 @@ export interface ArrivedFile {
 /** A fake server of Mailgun's messages endpoint, as its documentation describes it. It stores the accepted mails. */
 export class FakeMailgun {
   readonly arrived: ArrivedMail[] = [];
-  /** Answers to the next requests, one each. `accept without answer`: the mail is accepted, but the answer never comes. */
+  /**
+   * The answers to the next requests, one answer for each request. `accept without answer`: the mail is accepted, but the answer
+   * never comes.
+   */
   readonly next: (FakeAnswer | 'accept without answer')[] = [];
-  /** The answer to all other requests. While it is undefined, mails are accepted. */
+  /** The answer to requests for which `next` has none. While it is undefined, their mails are accepted. */
   always: FakeAnswer | undefined;
   readonly settings: { readonly base: string; readonly domain: string; readonly apiKey: string; readonly from: string };
 

@@ -1,7 +1,10 @@
 import net from 'node:net';
 import type { ArrivedFile, ArrivedMail } from './fake-mailgun.ts';
 
-/** A fault of one session. `accept without answer`: the message is accepted, but the answer 250 never comes. */
+/**
+ * How the fake server fails in one SMTP session. `accept without answer`: the message is accepted, but the answer 250 never
+ * comes.
+ */
 export type SmtpFault =
   | { readonly at: 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'MESSAGE'; readonly reply: string }
   | 'accept without answer'
@@ -10,7 +13,7 @@ export type SmtpFault =
 /** A fake SMTP server with the part of RFC 5321 that our client needs. It stores the accepted mails. */
 export class FakeSmtpServer {
   readonly arrived: ArrivedMail[] = [];
-  /** Faults of the next sessions, one each. */
+  /** The faults of the next SMTP sessions, one fault for each session. */
   readonly next: SmtpFault[] = [];
   private readonly sockets = new Set<net.Socket>();
   private readonly server = net.createServer((socket) => this.session(socket));
@@ -122,6 +125,7 @@ function decodeQuotedPrintable(text: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
+/** One part of a multipart mail. */
 interface MailPart {
   readonly headers: string;
   readonly body: Buffer;

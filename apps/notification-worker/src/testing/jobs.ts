@@ -42,7 +42,7 @@ export function turnPush(changes: Partial<PushJob> = {}): PushJob {
   };
 }
 
-/** The jobs of a broadcast: `count` ranges of `size` devices each. */
+/** The push jobs of a broadcast: `count` ranges of `size` devices each. */
 export function rangePushes(
   broadcastId: string,
   { count, size, ...changes }: { count: number; size: number } & Partial<BroadcastJob>,

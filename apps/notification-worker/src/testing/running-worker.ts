@@ -10,12 +10,13 @@ import { workerConfig } from '../config.ts';
 import { createNotificationWorker } from '../notification-worker.ts';
 import type { MailboxItem } from '../mailbox/mailbox.api.ts';
 
+/** The notification worker in the process of the test, with its own database and Redis. */
 export interface RunningWorker {
   readonly app: NestFastifyApplication;
   readonly databaseUrl: string;
   readonly redis: TestRedis;
   queue(name: JobQueue): Queue;
-  /** Adds a job to a queue as the relay does. */
+  /** Adds a job to a queue as the outbox relay of the monolith does. */
   publish(name: JobQueue, job: EmailJob | PushJob): Promise<Job>;
   mailbox(query: Record<string, string>): Promise<MailboxItem[]>;
   get(url: string): Promise<{ status: number; body: string; type: string }>;
@@ -29,7 +30,9 @@ interface Servers {
   readonly redis: TestRedis;
 }
 
-/** Starts the real service on its own database and Redis, or on the given ones. It processes jobs but listens on no port. */
+/**
+ * Starts the real notification worker on its own database and Redis, or on `servers`. It processes jobs but listens on no port.
+ */
 export async function runWorker(settings: Record<string, string> = {}, servers?: Servers): Promise<RunningWorker> {
   const [database, redis] = servers
     ? [servers.database, servers.redis]
@@ -78,7 +81,7 @@ export async function runWorker(settings: Record<string, string> = {}, servers?:
   };
 }
 
-/** Polls until the answer is truthy, so that a test waits for an event and not for a fixed time. */
+/** Calls `ask` until its result is truthy, so that a test waits for an event and not for a fixed time. */
 export async function eventually<T>(ask: () => Promise<T | undefined | false>, withinMs = 10_000): Promise<T> {
   const giveUpAt = Date.now() + withinMs;
   for (;;) {
@@ -89,6 +92,6 @@ export async function eventually<T>(ask: () => Promise<T | undefined | false>, w
   }
 }
 
-/** Waits until the job is in this state of BullMQ. */
+/** Waits until BullMQ reports this state of the job, for example `completed`. */
 export const inState = (job: Job, state: string, withinMs?: number): Promise<true> =>
   eventually(async () => (await job.getState()) === state, withinMs);

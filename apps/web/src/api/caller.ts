@@ -1,12 +1,16 @@
 import { storage } from '../storage.ts';
 import { randomUuid } from './idempotency-key.ts';
 
+/** The configuration that the page loads from the monolith before its first API call. */
 export interface StartupConfig {
   queue_url: string;
   auth_mode: 'mock' | 'jwt';
 }
 
-/** The fan who calls the API (CONTRACT §2). `fanId` is only a key for stored data; the server trusts the headers alone. */
+/**
+ * The fan who calls the API (CONTRACT §2). `fanId` is only a key for data in browser storage; the server trusts the headers
+ * alone.
+ */
 export interface Caller {
   readonly mode: StartupConfig['auth_mode'];
   readonly fanId: string;
@@ -17,6 +21,7 @@ export interface Caller {
 const fanIdKey = 'tribina.fan';
 const tokenKey = 'tribina.token';
 
+/** The caller that browser storage knows. In mock mode a fan id is created if there is none. */
 export function currentCaller(mode: StartupConfig['auth_mode']): Caller {
   return mode === 'mock' ? mockCaller() : tokenCaller();
 }
@@ -33,7 +38,10 @@ function mockCaller(): Caller {
   };
 }
 
-/** The access token comes from the club's sign-in and contains the roles. It is kept until the tab is closed. */
+/**
+ * The caller in jwt mode. The access token comes from the club's sign-in and contains the roles; it is kept until the tab is
+ * closed.
+ */
 function tokenCaller(): Caller {
   const token = storage.session.read(tokenKey);
   return {
@@ -54,14 +62,17 @@ function subjectOf(token: string): string {
   }
 }
 
+/** Stores a new fan id (mock mode). It takes effect with the next page load. */
 export function switchToNewFan(): void {
   storage.local.write(fanIdKey, randomUuid());
 }
 
+/** Stores the access token of a fan (jwt mode). It takes effect with the next page load. */
 export function signInWith(token: string): void {
   storage.session.write(tokenKey, token);
 }
 
+/** Forgets the access token (jwt mode). It takes effect with the next page load. */
 export function signOut(): void {
   storage.session.remove(tokenKey);
 }

@@ -9,14 +9,14 @@ const fan: Caller = { mode: 'mock', fanId: 'ana', signedIn: true, headers: () =>
 const url = '/api/v1/matches/1/reservations';
 const holdRequest = { quantity: 2 };
 
-/** Holds seats like the monolith: one hold for each idempotency key, and the same answer (or refusal) to the same key. */
+/** A fake monolith that holds seats: one hold for each idempotency key, and the same answer (or refusal) to a repeated key. */
 class SeatServer {
   readonly holds: string[] = [];
   hasFreeSeats = true;
   private readonly answers = new Map<string, () => Response>();
   /** Refusals that the server sends before it reads the idempotency key. */
   readonly refusals: Response[] = [];
-  /** The number of next answers that are OUTCOME_UNKNOWN although the server has stored the hold. */
+  /** How many of the next answers are OUTCOME_UNKNOWN although the server has stored the hold. */
   outcomeUnknownAnswers = 0;
 
   readonly answer = ({ headers }: ReceivedRequest): Response => {
@@ -53,7 +53,7 @@ beforeEach(() => {
 });
 afterEach(() => jest.useRealTimers());
 
-/** Advances the fake clock past all retry delays. Returns the value or the error. */
+/** Advances the fake clock past all retry delays of the client. Returns the value of the call, or its error. */
 async function runThroughRetries<T>(call: Promise<T>): Promise<T | Problem> {
   const outcome = call.catch((caught: Problem) => caught);
   await jest.advanceTimersByTimeAsync(60_000);
@@ -61,20 +61,23 @@ async function runThroughRetries<T>(call: Promise<T>): Promise<T | Problem> {
 }
 const sendHold = () => runThroughRetries(client.postOnce<{ id: string }>('POST', url, holdRequest));
 
-test.each(['request', 'answer'] as const)('a write whose %s is lost is sent again and takes effect once', async (loss) => {
-  installFakeServer(server.answer, [loss]);
-  expect(await sendHold()).toEqual({ id: 'hold-1' });
-  expect(server.holds).toHaveLength(1);
-});
+test.each(['request', 'answer'] as const)(
+  'a POST whose %s is lost is sent again by the client and takes effect once',
+  async (loss) => {
+    installFakeServer(server.answer, [loss]);
+    expect(await sendHold()).toEqual({ id: 'hold-1' });
+    expect(server.holds).toHaveLength(1);
+  },
+);
 
-test('a write whose answer is lost four times fails as UNREACHABLE; sending it again returns the first hold', async () => {
+test('a hold request whose answer is lost four times fails as UNREACHABLE; when the fan sends it again, it returns the first hold', async () => {
   installFakeServer(server.answer, ['answer', 'answer', 'answer', 'answer']);
   expect(await sendHold()).toMatchObject({ code: 'UNREACHABLE' });
   expect(await sendHold()).toEqual({ id: 'hold-1' });
   expect(server.holds).toHaveLength(1);
 });
 
-test('a write answered OUTCOME_UNKNOWN four times fails with that code; sending it again returns the first hold', async () => {
+test('a hold request answered OUTCOME_UNKNOWN four times fails with that code; when the fan sends it again, it returns the first hold', async () => {
   installFakeServer(server.answer);
   server.outcomeUnknownAnswers = 4;
   expect(await sendHold()).toMatchObject({ code: 'OUTCOME_UNKNOWN', status: 503 });
@@ -82,7 +85,7 @@ test('a write answered OUTCOME_UNKNOWN four times fails with that code; sending 
   expect(server.holds).toHaveLength(1);
 });
 
-test('an incomplete answer keeps the idempotency key', async () => {
+test('after an incomplete answer the same hold request keeps its idempotency key, so that it makes no second hold', async () => {
   installFakeServer((request) => {
     server.answer(request);
     return new Response('{"id":', { status: 201 });
@@ -106,7 +109,7 @@ test('after a success the same hold request gets a new idempotency key and makes
   expect([await sendHold(), await sendHold()]).toEqual([{ id: 'hold-1' }, { id: 'hold-2' }]);
 });
 
-test('IDEMPOTENCY_KEY_IN_USE keeps the idempotency key, because the first execution still runs', async () => {
+test('after IDEMPOTENCY_KEY_IN_USE a request keeps its idempotency key, because its first execution still runs', async () => {
   installFakeServer(server.answer, ['answer', 'answer', 'answer', 'answer']);
   await sendHold();
   for (let sent = 0; sent < 6; sent += 1) server.refusals.push(problemResponse(409, 'IDEMPOTENCY_KEY_IN_USE'));
@@ -115,7 +118,7 @@ test('IDEMPOTENCY_KEY_IN_USE keeps the idempotency key, because the first execut
   expect(server.holds).toHaveLength(1);
 });
 
-test('after LOCK_TIMEOUT the client repeats the request once with the same key', async () => {
+test('after LOCK_TIMEOUT the client repeats the request once with the same idempotency key', async () => {
   installFakeServer(server.answer);
   server.refusals.push(problemResponse(503, 'LOCK_TIMEOUT', { 'retry-after': '2' }));
   expect(await sendHold()).toEqual({ id: 'hold-1' });
@@ -130,7 +133,7 @@ test('a different hold request has a different idempotency key', async () => {
   expect(new Set(server.holds).size).toBe(2);
 });
 
-test('a read that is lost three times succeeds at the fourth attempt; a read that is lost four times fails', async () => {
+test('a GET that is lost three times succeeds at the fourth attempt; a GET that is lost four times fails', async () => {
   const read = () => runThroughRetries(client.get('/api/v1/matches'));
   const { losses } = installFakeServer(() => Response.json({ items: [] }), ['request', 'answer', 'request']);
   expect(await read()).toEqual({ items: [] });
@@ -138,7 +141,7 @@ test('a read that is lost three times succeeds at the fourth attempt; a read tha
   expect(await read()).toMatchObject({ code: 'UNREACHABLE' });
 });
 
-test('a read that the page has aborted is not sent again', async () => {
+test('a GET that the page has aborted is not sent again', async () => {
   let reads = 0;
   const stop = new AbortController();
   installFakeServer(() => {
@@ -150,7 +153,7 @@ test('a read that the page has aborted is not sent again', async () => {
   expect(reads).toBe(1);
 });
 
-test('the ETag is read, also as a weak ETag from a compressing proxy; an ETag of another format is ignored', async () => {
+test('getWithEtag returns an ETag even if a compressing proxy has made it weak; an ETag of another format is ignored', async () => {
   const tag = 'x'.repeat(27);
   const readEtag = async (etag: string) => {
     installFakeServer(() => Response.json({}, { headers: { etag } }));

@@ -5,6 +5,7 @@ import { measureServerClock } from './server-clock.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
+/** One API request, before the headers of the caller are added. */
 interface Call {
   method: Method;
   url: string;
@@ -14,13 +15,18 @@ interface Call {
   signal?: AbortSignal;
 }
 
-/** Longer than the server's deadline of 55 s, so that its answer (or its refusal) arrives before this client gives up. */
+/**
+ * How long the client waits for the answer to a write: longer than the server's deadline of 55 s, so that the answer or refusal
+ * arrives before the client gives up.
+ */
 const writeTimeoutMs = 60_000;
 const readTimeoutMs = 20_000;
 const maxNetworkAttempts = 4;
 const firstBackoffMs = 500;
 
-/** How many times the client repeats a request by itself after this error code. A repeated write has the same idempotency key. */
+/**
+ * For each error code: how many times the client repeats the request by itself. A repeated write has the same idempotency key.
+ */
 const maxResends: Partial<Record<ProblemCode, number>> = {
   SEATS_BUSY: 1,
   IDEMPOTENCY_KEY_IN_USE: 5,
@@ -39,10 +45,10 @@ export class Client {
     return (await response.json()) as T;
   }
 
-  /** Also returns the ETag, which a later request can send as `since` to get only the changes. */
+  /** Returns the value and its ETag. A later request can send the ETag as `since` to get only the changes. */
   async getWithEtag<T>(url: string, signal?: AbortSignal): Promise<{ value: T; etag: string | undefined }> {
     const response = await this.sendWithRetries({ method: 'GET', url, signal });
-    // A compressing proxy puts W/ in front of the ETag. An ETag of another format is a proxy's own: ignore it.
+    // A compressing proxy puts W/ in front of the ETag. An ETag of another format was made by a proxy and is ignored.
     const etag = /^(?:W\/)?"([\w-]{27})"$/.exec(response.headers.get('ETag') ?? '')?.[1];
     return { value: (await response.json()) as T, etag };
   }
@@ -55,12 +61,14 @@ export class Client {
     await this.sendWithRetries({ method: 'DELETE', url, ...options });
   }
 
-  /** For a POST that is idempotent without a key: joining the line. */
+  /** Sends a POST that is idempotent without a key. The only one is joining the line. */
   async post<T>(url: string, body: unknown): Promise<T> {
     return (await (await this.sendWithRetries({ method: 'POST', url, body })).json()) as T;
   }
 
-  /** A call with an Idempotency-Key: it takes effect once, even if its answer is lost and the fan sends it again. */
+  /**
+   * Sends a request with an Idempotency-Key, so that it takes effect once, even if its answer is lost and the fan sends it again.
+   */
   async postOnce<T>(
     method: 'POST' | 'PUT',
     url: string,
@@ -75,7 +83,8 @@ export class Client {
       pendingKeys.settle(request);
       return answer;
     } catch (error) {
-      // A 4xx answer is final, so the key is forgotten. After no answer, a 5xx or an incomplete answer the key is kept.
+      // A 4xx answer is final, so the idempotency key is forgotten. Without an answer, and after a 5xx or an incomplete answer,
+      // the key is kept.
       if (error instanceof Problem && error.status >= 400 && error.status < 500) {
         if (error.code !== 'IDEMPOTENCY_KEY_IN_USE') pendingKeys.settle(request);
       }

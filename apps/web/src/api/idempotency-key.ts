@@ -12,7 +12,7 @@ export function randomUuid(): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** CONTRACT §4: UUID v4, lowercase, 32 hex digits, no hyphens. */
+/** A new idempotency key in the format of CONTRACT §4: UUID v4, lowercase, 32 hex digits, no hyphens. */
 function newKey(): string {
   return randomUuid().replaceAll('-', '');
 }
@@ -20,9 +20,9 @@ function newKey(): string {
 const storagePrefix = 'tribina.key.';
 
 /**
- * The idempotency keys of requests whose outcome is not known yet. If a fan repeats a request after a lost answer or a
- * reload, the request has the same key, so the server answers with the first effect and makes no second one. `settle`
- * forgets the key when the outcome is known.
+ * The idempotency keys of requests whose outcome is not known yet. If a fan repeats a request after a lost answer or a reload,
+ * the request has the same key, so the server repeats the answer of the first request and has no second effect. `settle` forgets
+ * the key of a request whose outcome is known.
  */
 export const pendingKeys = {
   keyFor(request: string): string {

@@ -1,4 +1,7 @@
-/** Codes of CONTRACT §3 that a fan or an operator can receive. A code without a text in every language does not compile. */
+/**
+ * The error codes of CONTRACT §3 that a fan or an operator can receive. TypeScript reports a code that has no text in some
+ * language.
+ */
 export const problemCodes = [
   'VALIDATION_FAILED',
   'IDEMPOTENCY_KEY_REQUIRED',
@@ -27,14 +30,15 @@ export const problemCodes = [
   'LOCK_TIMEOUT',
   'OUTCOME_UNKNOWN',
   'DEPENDENCY_UNAVAILABLE',
-  // The page's own codes: no answer arrived; the answer is not problem+json (for example a proxy's error page).
+  // Codes of the page itself. UNREACHABLE: no answer arrived. UNKNOWN: the answer is not problem+json (for example a proxy's
+  // error page).
   'UNREACHABLE',
   'UNKNOWN',
 ] as const;
 
 export type ProblemCode = (typeof problemCodes)[number];
 
-/** The extra members of a problem answer. Each code has its own (CONTRACT §3). */
+/** The extra members of a problem answer. Each error code has its own members (CONTRACT §3). */
 export interface ProblemMembers {
   seat_ids?: string[];
   available?: number;
@@ -49,6 +53,7 @@ export interface ProblemMembers {
   errors?: { path: string; message: string }[];
 }
 
+/** A failed API call, with the code, the status and the members of the problem+json answer. */
 export class Problem extends Error {
   constructor(
     readonly code: ProblemCode,
@@ -61,6 +66,7 @@ export class Problem extends Error {
   }
 }
 
+/** Reads an error answer (problem+json) as a Problem. */
 export async function readProblem(response: Response): Promise<Problem> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
@@ -74,7 +80,9 @@ export async function readProblem(response: Response): Promise<Problem> {
   }
 }
 
-/** Turns a caught value into a Problem. A bug in the page becomes UNKNOWN and is also reported to the console. */
+/**
+ * Turns a caught value into a Problem. A bug in the page becomes a Problem with the code UNKNOWN and is written to the console.
+ */
 export function toProblem(caught: unknown): Problem {
   if (caught instanceof Problem) return caught;
   reportError(caught);

@@ -5,18 +5,18 @@ const seat = (id: string, status: Seat['status'] = 'available'): Seat => ({ id, 
 const cached: SeatList = { version: 1, items: [seat('a'), seat('b'), seat('c', 'held')] };
 const statuses = ({ items }: SeatList) => items.map(({ status }) => status).join();
 
-test('changes are applied to the cached seats; an unchanged seat stays the same object', () => {
+test('an answer with changes changes the cached seats that it names; every other seat stays the same object', () => {
   const items = [{ id: 'c', status: 'sold' as const }];
   const after = applySeatAnswer(cached, { version: 2, since: 1, items });
   expect([statuses(after), after.version]).toEqual(['available,available,sold', 2]);
   expect([after.items[0] === cached.items[0], after.items[2] === cached.items[2]]).toEqual([true, false]);
 });
 
-test('an answer without changes returns the same list object, so that nothing is drawn again', () => {
+test('an answer without changes keeps the cached list object, so that React draws nothing again', () => {
   expect(applySeatAnswer(cached, { version: 1, since: 1, items: [] })).toBe(cached);
 });
 
-test('a full seat list replaces the cached seats', () => {
+test('an answer with the full seat list replaces the cached seats', () => {
   const whole: SeatList = { version: 9, items: [seat('a', 'sold')] };
   expect([applySeatAnswer(cached, whole), applySeatAnswer(undefined, whole)]).toEqual([whole, whole]);
 });

@@ -1,17 +1,18 @@
 import type { SeatChanges, SeatList } from './types.ts';
 
+/** The seats of one sector, as the server sent them last. */
 export interface CachedSeats {
-  /** Identifies this state of the seats. It is the same in every replica. */
+  /** Identifies this state of the seats. The same state has the same ETag in every replica of the server. */
   etag: string;
   list: SeatList;
 }
 
-/** Enough for a fan who switches between a few sectors. */
+/** The cache keeps this many sectors, enough for a fan who switches between a few. */
 const maxSectors = 8;
 
 /**
- * The seats of the last opened sectors. A list of 2,000 seats has 200 KB, so for a cached sector the page requests only the
- * changes. The server sends the full list when it no longer knows the cached ETag.
+ * The seats of the sectors that the fan opened last. A list of 2,000 seats has 200 KB, so for a cached sector the page requests
+ * only the changes. The server sends the full list when it no longer knows the cached ETag.
  */
 export class SeatCache {
   private readonly sectors = new Map<string, CachedSeats>();
@@ -29,7 +30,10 @@ export class SeatCache {
   }
 }
 
-/** Applies an answer to the cached seats. Unchanged seats stay the same objects, so that React draws only changed seats again. */
+/**
+ * Applies an answer (all seats of a sector, or only the changes) to the cached seats. Unchanged seats stay the same objects, so
+ * that React draws only changed seats again.
+ */
 export function applySeatAnswer(cached: SeatList | undefined, answer: SeatList | SeatChanges): SeatList {
   if (!('since' in answer) || !cached) return answer as SeatList;
   if (answer.items.length === 0) return cached;

@@ -23,7 +23,7 @@ test('an answer without a Date header keeps the measured clock offset', () => {
   expect(serverNow() - now).toBe(180_500);
 });
 
-test('half of the round-trip time is taken as the time that the answer travelled', () => {
+test('the clock offset takes half of the round-trip time as the travel time of the answer', () => {
   measureServerClock(answeredAt(now + 180_000), now - 10_000);
   expect(serverNow() - now).toBe(185_500);
 });

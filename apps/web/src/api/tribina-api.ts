@@ -15,7 +15,7 @@ import type {
   CheckedOutOrder,
   QueueEntry,
   QueueStatus,
-  Report,
+  SalesReport,
   Reservation,
   SaleAction,
   SeatChanges,
@@ -86,7 +86,7 @@ export class TribinaApi {
   opsChangeQueueLimits = (matchId: string, limits: { processing_rate?: number; max_open_windows?: number }) =>
     this.client.postOnce<unknown>('PUT', `${v1}/ops/matches/${matchId}/queue`, limits, { role: 'ops' });
   opsReport = (matchId: string, signal?: AbortSignal) =>
-    this.client.get<Report>(`${v1}/ops/matches/${matchId}/report`, { role: 'ops', signal });
+    this.client.get<SalesReport>(`${v1}/ops/matches/${matchId}/report`, { role: 'ops', signal });
 
   opsCancelMatch = (matchId: string, reason: string) =>
     this.client.postOnce<unknown>('POST', `${v1}/ops/matches/${matchId}/cancel`, { reason }, { role: 'ops' });
@@ -108,7 +108,10 @@ export class TribinaApi {
     this.client.postOnce<unknown>('POST', `${v1}/ops/blacklist`, entry, { role: 'ops' });
   opsRemoveFromBlacklist = (userId: string) => this.client.delete(`${v1}/ops/blacklist/${userId}`, { role: 'ops' });
 
-  /** Tells the sandbox, which simulates the card provider, how to answer. No caller and no key are sent, and no retry is made. */
+  /**
+   * Tells the payment sandbox, which simulates the card provider, how the payment ends. Sent once, without the headers of the
+   * caller and without an Idempotency-Key.
+   */
   async simulatePayment(confirmUrl: string, outcome: PaymentOutcome): Promise<void> {
     let response: Response;
     try {

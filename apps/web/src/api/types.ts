@@ -2,11 +2,13 @@
 
 export type SaleStatus = 'scheduled' | 'open' | 'paused' | 'sold_out' | 'closed';
 
+/** One page of a list, with the cursor of the next page. */
 export interface Page<T> {
   items: T[];
   next_cursor: string | null;
 }
 
+/** A match with the state of its sale. */
 export interface Match {
   id: string;
   home: string;
@@ -19,6 +21,7 @@ export interface Match {
   queue_required: boolean;
 }
 
+/** A part of the stadium with one price, and how many of its seats are available. */
 export interface Sector {
   id: string;
   name: string;
@@ -32,6 +35,7 @@ export interface Sector {
 
 export type SeatStatus = 'available' | 'held' | 'sold' | 'blocked';
 
+/** A seat of a sector. `x` and `y` are its stadium coordinates. */
 export interface Seat {
   id: string;
   row: string;
@@ -41,6 +45,7 @@ export interface Seat {
   status: SeatStatus;
 }
 
+/** All seats of a sector. */
 export interface SeatList {
   version: number | string;
   items: Seat[];
@@ -53,12 +58,13 @@ export interface SeatChanges {
   items: { id: string; status: SeatStatus }[];
 }
 
+/** A message of the availability stream: available seats of all sectors (`snapshot`) or of some (`diff`). */
 export interface AvailabilityMessage {
   type: 'snapshot' | 'diff';
   sectors: { id: string; available: number }[];
 }
 
-/** Row and number are null for a standing place. */
+/** How a seat is named for fans. Row and number are null for a standing place. */
 export interface SeatLabel {
   seat_id: string;
   sector: string;
@@ -66,6 +72,7 @@ export interface SeatLabel {
   number: number | null;
 }
 
+/** The seats that are held for a fan, and what became of the hold. */
 export interface Reservation {
   id: string;
   status: 'held' | 'ordered' | 'completed' | 'expired' | 'released';
@@ -77,24 +84,27 @@ export interface Reservation {
   expires_at: string;
 }
 
-/** Either the best available seats of a sector, or exactly the seats with these ids. */
+/** Asks for the best available seats of a sector, or for exactly the seats with these ids. */
 export type HoldRequest = { sector_id: string; quantity: number } | { seat_ids: string[] };
 
+/** What the fan enters at checkout: the name of each ticket holder and an e-mail address. */
 export interface CheckoutRequest {
   holders: { seat_id: string; name: string }[];
   email: string;
 }
 
+/** The answer of checkout: the new order and how to pay it. */
 export interface CheckedOutOrder {
   order_id: string;
   number: string;
   status: OrderStatus;
-  /** Null if the seats cost nothing: the order is then already completed. */
+  /** Null if the seats cost nothing; then the order is already completed. */
   payment: { provider: string; intent_id: string; client_secret: string; confirm_url?: string } | null;
 }
 
 export type OrderStatus = 'awaiting_payment' | 'completed' | 'cancelled' | 'refunded' | 'expired';
 
+/** A reservation that was checked out, with its tickets and its history (`timeline`). */
 export interface Order {
   id: string;
   number: string;
@@ -110,6 +120,7 @@ export interface Order {
 
 export type TicketStatus = 'valid' | 'used' | 'transferred' | 'refunded';
 
+/** A sold seat with the name of its holder. */
 export interface Ticket {
   id: string;
   order_id: string;
@@ -121,7 +132,10 @@ export interface Ticket {
 
 export type PaymentOutcome = 'succeeded' | 'failed' | 'abandoned';
 
-/** The answer of join and position. When the entry has ended, `status` says how, `position` is null and there is no token. */
+/**
+ * The answer of the queue service about a fan's entry in the line (to a join or a position request). When the entry has ended,
+ * `status` says how, `position` is null and there is no token.
+ */
 export interface QueueEntry {
   position: number | null;
   total: number;
@@ -138,6 +152,7 @@ export interface QueueEntry {
   session_token?: string | null;
 }
 
+/** The state of the line of a match, without a fan's own entry. */
 export interface QueueStatus {
   status: 'scheduled' | 'active' | 'paused' | 'closed';
   total: number;
@@ -145,7 +160,10 @@ export interface QueueStatus {
   estimated_wait_minutes: number | null;
 }
 
-/** The contract does not require the two queue limits in this answer, so they are optional. Our server sends them. */
+/**
+ * A match as operators see it. The two limits of the line are optional, because the contract does not require them; our server
+ * sends them.
+ */
 export interface OpsMatch extends Match {
   processing_rate?: number;
   max_open_windows?: number;
@@ -153,10 +171,12 @@ export interface OpsMatch extends Match {
   cancel_reason?: string | null;
 }
 
+/** An order as operators see it. */
 export interface OpsOrder extends Order {
   email: string;
 }
 
+/** A fan who may not buy, and until when. */
 export interface BlacklistEntry {
   user_id: string;
   reason: string;
@@ -165,7 +185,8 @@ export interface BlacklistEntry {
 
 export type SaleAction = 'open' | 'pause' | 'resume' | 'close';
 
-export interface Report {
+/** The sales report of a match. */
+export interface SalesReport {
   capacity: number;
   available: number;
   held: number;

@@ -5,7 +5,7 @@ import { CheckoutSteps } from '../parts/checkout-steps.tsx';
 import { Countdown } from '../parts/countdown.tsx';
 import { HoldersForm } from '../parts/holders-form.tsx';
 import { Link } from '../parts/link.tsx';
-import { Failed, Loading } from '../parts/loading.tsx';
+import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { PaymentPanel } from '../parts/payment-panel.tsx';
 import { SeatPrices } from '../parts/seat-prices.tsx';
@@ -15,14 +15,18 @@ import { navigate, paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 import { matchTitle } from '../text/match-title.ts';
 
+/** What the checkout page loads. */
 interface CheckoutData {
   match: Match;
   reservation: Reservation;
-  /** Present after the fan has placed the order. It lets the fan continue the payment after a reload. */
+  /** Present after the fan has placed the order, so that the fan can continue the payment after a reload. */
   order: Order | undefined;
 }
 
-/** Links in mails and pushes lead to this page. A fan without a reservation is sent on to the match page. */
+/**
+ * The page where the fan enters the ticket holders and pays. Links in mails and pushes lead here. A fan without a reservation is
+ * sent on to the match page.
+ */
 export function CheckoutPage({ matchId }: { matchId: string }) {
   const { api, purchaseStore } = useAppServices();
   const { reservationId } = purchaseStore.read(matchId);
@@ -44,7 +48,7 @@ export function CheckoutPage({ matchId }: { matchId: string }) {
   }, [hasNoReservation, problem, purchaseStore, matchId]);
 
   if (data) return <Checkout data={data} onChange={reload} />;
-  return problem && !hasNoReservation ? <Failed problem={problem} onRetry={reload} /> : <Loading />;
+  return problem && !hasNoReservation ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />;
 }
 
 function Checkout({ data: { match, reservation, order }, onChange }: { data: CheckoutData; onChange: () => void }) {

@@ -1,7 +1,7 @@
 import { useAppServices } from '../api/app-services.ts';
 import type { Match } from '../api/types.ts';
 import { HoldSummary } from '../parts/hold-summary.tsx';
-import { Failed, Loading } from '../parts/loading.tsx';
+import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { MatchHeading } from '../parts/match-heading.tsx';
 import { Notice, ProblemNotice } from '../parts/notice.tsx';
 import { SaleExplained } from '../parts/sale-explained.tsx';
@@ -13,14 +13,18 @@ import { WaitingLine } from '../parts/waiting-line.tsx';
 import { useWaitingRoom } from '../queue/use-waiting-room.ts';
 import { useLanguage } from '../text/language.tsx';
 
-/** The page must notice an opened, paused or resumed sale, but a full stadium of fans sends this request. */
+/**
+ * How often the page reloads the match to notice an opened, paused or resumed sale. A shorter interval would overload the API,
+ * because a full stadium of fans sends this request.
+ */
 const refreshMs = 10_000;
 
+/** The page of one match: line, seat choice and held seats. */
 export function MatchPage({ matchId }: { matchId: string }) {
   const { api } = useAppServices();
   const { value: match, problem, reload } = useLoaded((signal) => api.match(matchId, signal), matchId, refreshMs);
   if (match) return <MatchContent match={match} />;
-  return problem ? <Failed problem={problem} onRetry={reload} /> : <Loading />;
+  return problem ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />;
 }
 
 /** Shows the first that applies: the held seats, the seat choice, the waiting line, or why there is nothing to buy. */

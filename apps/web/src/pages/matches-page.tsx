@@ -1,5 +1,5 @@
 import { useAppServices } from '../api/app-services.ts';
-import { Failed, Loading } from '../parts/loading.tsx';
+import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { MatchCard } from '../parts/match-card.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
@@ -17,7 +17,7 @@ export function MatchesPage() {
       <PageTitle documentTitle={texts.matches.title}>{texts.matches.title}</PageTitle>
       <p className="lead">{texts.matches.intro}</p>
       {!matches && !problem && <Loading />}
-      {!matches && problem && <Failed problem={problem} onRetry={reload} />}
+      {!matches && problem && <LoadingFailed problem={problem} onRetry={reload} />}
       {matches?.length === 0 && <p className="empty">{texts.matches.empty}</p>}
       {matches && matches.length > 0 && (
         <ul className="match-list">

@@ -1,5 +1,5 @@
 import { useAppServices } from '../api/app-services.ts';
-import { Failed, Loading } from '../parts/loading.tsx';
+import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { OpsBlacklist } from '../parts/ops-blacklist.tsx';
 import { OpsMatchCard } from '../parts/ops-match-card.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
@@ -9,7 +9,10 @@ import { useLanguage } from '../text/language.tsx';
 
 const refreshMs = 5_000;
 
-/** Only one match card is open at a time. An open card polls every two seconds, and the API limits requests per IP address. */
+/**
+ * The page for operators. Only one match card is open at a time. An open card polls every two seconds, and the API limits
+ * requests per IP address.
+ */
 export function OpsPage({ chosenId }: { chosenId: string | undefined }) {
   const { texts } = useLanguage();
   const { api } = useAppServices();
@@ -19,7 +22,7 @@ export function OpsPage({ chosenId }: { chosenId: string | undefined }) {
     <>
       <PageTitle documentTitle={texts.ops.title}>{texts.ops.title}</PageTitle>
       <p className="lead">{texts.ops.intro}</p>
-      {!value && (problem ? <Failed problem={problem} onRetry={reload} /> : <Loading />)}
+      {!value && (problem ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />)}
       {value?.items.length === 0 && <p className="empty">{texts.ops.empty}</p>}
       <ul className="ops-list">
         {value?.items.map((match) => (

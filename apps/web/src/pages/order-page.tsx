@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import type { Order, Ticket } from '../api/types.ts';
 import { Link } from '../parts/link.tsx';
-import { Failed, Loading } from '../parts/loading.tsx';
+import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { OrderHistory } from '../parts/order-history.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
@@ -11,9 +11,15 @@ import { useLoaded } from '../parts/use-loaded.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 
-/** The provider's webhook usually arrives within a second of its answer. */
+/**
+ * The page polls the order this often, because the webhook of the payment provider usually arrives within a second after the
+ * payment.
+ */
 const pollMs = 1_000;
-/** After this time the page says that it takes longer, polls four times less often and offers to pay again. */
+/**
+ * When the order has no payment or no tickets after this time, the page says that it takes longer, polls four times less often
+ * and offers to pay again.
+ */
 const slowAfterMs = 10_000;
 
 const isUnfinished = (order: Order) =>
@@ -37,7 +43,7 @@ export function OrderPage({ orderId }: { orderId: string }) {
     return () => clearTimeout(timer);
   }, [isWaiting]);
 
-  if (!order) return problem ? <Failed problem={problem} onRetry={reload} /> : <Loading />;
+  if (!order) return problem ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />;
   return <OrderView order={order} isSlow={isSlow && isWaiting} />;
 }
 
@@ -88,7 +94,7 @@ function OrderTickets({ order }: { order: Order }) {
     Promise.all(order.tickets.map((ticket) => api.ticket(ticket.id, signal)));
   const { value: tickets, problem, reload } = useLoaded(load, key);
   const { value: match } = useLoaded((signal) => api.match(order.match_id, signal), order.match_id);
-  if (!tickets) return problem ? <Failed problem={problem} onRetry={reload} /> : <Loading />;
+  if (!tickets) return problem ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />;
   return (
     <section aria-label={texts.tickets.title}>
       <ul className="ticket-list">

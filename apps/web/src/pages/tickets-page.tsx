@@ -1,7 +1,7 @@
 import { useAppServices } from '../api/app-services.ts';
 import type { Match, Ticket } from '../api/types.ts';
 import { Link } from '../parts/link.tsx';
-import { Failed, Loading } from '../parts/loading.tsx';
+import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { TicketCard } from '../parts/ticket-card.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
@@ -13,6 +13,7 @@ interface TicketsWithMatches {
   matches: Map<string, Match>;
 }
 
+/** The page with all tickets of the fan. */
 export function TicketsPage() {
   const { texts } = useLanguage();
   const { api, caller } = useAppServices();
@@ -27,7 +28,7 @@ export function TicketsPage() {
     <>
       <PageTitle documentTitle={texts.tickets.title}>{texts.tickets.title}</PageTitle>
       {!caller.signedIn && <p className="empty">{texts.fan.needed}</p>}
-      {caller.signedIn && !value && (problem ? <Failed problem={problem} onRetry={reload} /> : <Loading />)}
+      {caller.signedIn && !value && (problem ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />)}
       {value?.tickets.length === 0 && (
         <div className="empty">
           <p>{texts.tickets.empty}</p>
@@ -47,7 +48,7 @@ export function TicketsPage() {
   );
 }
 
-/** Valid tickets first, then by kickoff. */
+/** Sorts valid tickets before tickets of any other status, then by kickoff. */
 function sortTickets({ tickets, matches }: TicketsWithMatches): Ticket[] {
   const kickoff = (ticket: Ticket) => matches.get(ticket.match_id)?.kickoff_at ?? '';
   const rank = (ticket: Ticket) => (ticket.status === 'valid' ? 0 : 1);

@@ -2,7 +2,10 @@ import { useEffect, useRef, useState } from 'react';
 
 const announceIntervalMs = 15_000;
 
-/** A text for screen readers. A position can change every second, so at most every 15 s the latest text is announced. */
+/**
+ * A text that screen readers read aloud. The latest text is announced at most every 15 s, because a position in the line can
+ * change every second.
+ */
 export function Announcement({ text }: { text: string }) {
   const latest = useRef(text);
   const [spokenText, setSpokenText] = useState(text);

@@ -1,4 +1,4 @@
-import { afterMessage, readAvailability } from './availability.ts';
+import { applyAvailabilityMessage, readAvailability } from './availability.ts';
 
 const known = new Map([
   ['east', 5],
@@ -8,8 +8,8 @@ const numbers = (availability: ReadonlyMap<string, number>) => Object.fromEntrie
 
 test('a diff message changes the sectors that it names; a snapshot message replaces all sectors', () => {
   const sectors = [{ id: 'east', available: 0 }];
-  expect(numbers(afterMessage(known, { type: 'diff', sectors }))).toEqual({ east: 0, west: 9 });
-  expect(numbers(afterMessage(known, { type: 'snapshot', sectors }))).toEqual({ east: 0 });
+  expect(numbers(applyAvailabilityMessage(known, { type: 'diff', sectors }))).toEqual({ east: 0, west: 9 });
+  expect(numbers(applyAvailabilityMessage(known, { type: 'snapshot', sectors }))).toEqual({ east: 0 });
   expect(numbers(known)).toEqual({ east: 5, west: 9 });
 });
 

@@ -5,7 +5,7 @@ import { validateCheckout, serverFieldErrors } from './checkout-errors.ts';
 const request = (names: string[], email: string) => ({ holders: names.map((name, n) => ({ seat_id: `${n}`, name })), email });
 const invalidFields = (names: string[], email: string) => Object.keys(validateCheckout(request(names, email), en));
 
-test('each holder needs a name that is not only spaces', () => {
+test('checkout form: the name of each ticket holder must not be empty or only spaces', () => {
   expect(invalidFields(['Ana', ' ', ''], 'ana@example.com')).toEqual(['holder-1', 'holder-2']);
 });
 
@@ -18,11 +18,11 @@ test.each([
   ['ana@@example.com', false],
   ['ana b@example.com', false],
   ['', false],
-])('the e-mail address %j passes the check of the form: %s', (email, isValid) => {
+])('checkout form: the e-mail address %j is accepted: %s', (email, isValid) => {
   expect(invalidFields(['Ana'], email)).toEqual(isValid ? [] : ['email']);
 });
 
-test('an error of the server is shown at its field, with a text of the page', () => {
+test('serverFieldErrors: an error of the server is shown at its field of the form, with a text of the page', () => {
   const errors = [
     { path: 'holders.2.name', message: 'x' },
     { path: '/holders/10/name', message: 'x' },

@@ -2,12 +2,13 @@ import type { Problem } from '../api/problem.ts';
 import type { CheckoutRequest } from '../api/types.ts';
 import type { Texts } from '../text/en.ts';
 
-/** Rejects only text that cannot be an e-mail address. The server makes the full check. */
+/** Does not match text that cannot be an e-mail address. The server makes the full check. */
 const plausibleEmail = /^[^\s@]+@[^\s@]+\.[^\s@]{2,}$/;
 
+/** The text of an error by the name of its form field. */
 export type FieldErrors = Record<string, string>;
 
-/** The errors that the fan must correct before the order is sent, by form field. */
+/** The errors of the checkout form that the fan must correct before the order is sent, by form field. */
 export function validateCheckout(request: CheckoutRequest, texts: Texts): FieldErrors {
   const errors: FieldErrors = {};
   request.holders.forEach(({ name }, index) => {

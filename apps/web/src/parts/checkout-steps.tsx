@@ -1,6 +1,7 @@
 import { useLanguage } from '../text/language.tsx';
 import { Icon } from './icon.tsx';
 
+/** The list of the steps of a purchase, with the current step marked. */
 export function CheckoutSteps({ now }: { now: 'details' | 'payment' }) {
   const { texts } = useLanguage();
   const names = [texts.checkout.stepSeats, texts.checkout.stepDetails, texts.checkout.stepPayment];

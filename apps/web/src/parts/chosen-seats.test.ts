@@ -2,13 +2,13 @@ import { toggleSeat } from './chosen-seats.ts';
 
 const available = (id: string) => ({ id, status: 'available' as const });
 
-test('toggling an available seat adds it, but not above the limit', () => {
+test('toggling an available seat adds it to the chosen seats, but not above the ticket limit', () => {
   const atTheLimit = toggleSeat({ chosen: ['a'], isOverLimit: false }, available('b'), 2);
   expect(atTheLimit).toEqual({ chosen: ['a', 'b'], isOverLimit: false });
   expect(toggleSeat(atTheLimit, available('c'), 2)).toEqual({ chosen: ['a', 'b'], isOverLimit: true });
 });
 
-test('toggling a chosen seat removes it and the message about the ticket limit', () => {
+test('toggling a chosen seat removes the seat and hides the message about the ticket limit', () => {
   expect(toggleSeat({ chosen: ['a', 'b'], isOverLimit: true }, available('a'), 2)).toEqual({ chosen: ['b'], isOverLimit: false });
 });
 

@@ -1,12 +1,16 @@
 import type { Seat } from '../api/types.ts';
 
+/** The seats that the fan has chosen on the map and not yet held. */
 interface Choice {
   chosen: string[];
-  /** The fan tried to choose one seat more than allowed. */
+  /** True if the fan has just tried to choose one seat more than allowed. */
   isOverLimit: boolean;
 }
 
-/** Removes a chosen seat; adds an available seat while fewer than `maxSeats` are chosen; ignores any other seat. */
+/**
+ * The choice after a click on `seat`. A chosen seat is removed; an available seat is added while fewer than `maxSeats` are
+ * chosen; any other seat is ignored.
+ */
 export function toggleSeat({ chosen, isOverLimit }: Choice, seat: Pick<Seat, 'id' | 'status'>, maxSeats: number): Choice {
   if (chosen.includes(seat.id)) return { chosen: chosen.filter((id) => id !== seat.id), isOverLimit: false };
   if (seat.status !== 'available') return { chosen, isOverLimit };

@@ -10,7 +10,7 @@ interface ConfirmButtonProps {
   testId?: string;
 }
 
-/** Asks for confirmation in place of the button. It is not a dialog, because a dialog would cover the countdown. */
+/** A button that asks for confirmation. The question replaces the button; a dialog would cover the countdown. */
 export function ConfirmButton({ label, question, yes, no, onConfirm, disabled, testId }: ConfirmButtonProps) {
   const [isAsking, setIsAsking] = useState(false);
   if (!isAsking) {

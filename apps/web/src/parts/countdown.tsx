@@ -3,7 +3,10 @@ import { useLanguage } from '../text/language.tsx';
 import { useTimeLeft } from './use-time-left.ts';
 
 const minuteMs = 60_000;
-/** Screen readers announce only these remaining minutes. Every second would drown out the rest of the page. */
+/**
+ * Screen readers announce the remaining time only at these minutes. An announcement every second would drown out the rest of the
+ * page.
+ */
 const announcedMinutes = [10, 5, 2, 1];
 
 interface CountdownProps {
@@ -13,6 +16,7 @@ interface CountdownProps {
   testId?: string;
 }
 
+/** The remaining time until `until`. Calls `onEnd` once at the end. */
 export function Countdown({ until, label, onEnd, testId }: CountdownProps) {
   const { texts, format } = useLanguage();
   const leftMs = useTimeLeft(until) ?? 0;

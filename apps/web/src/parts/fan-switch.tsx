@@ -2,7 +2,9 @@ import { switchToNewFan } from '../api/caller.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 
-/** Only with AUTH_MODE=mock: each browser gets a fan id of its own and can switch to a new one. */
+/**
+ * The button to become another fan, only with AUTH_MODE=mock: there each browser has a random fan id and can switch to a new one.
+ */
 export function FanSwitch({ fanId }: { fanId: string }) {
   const { texts } = useLanguage();
   const change = () => {

@@ -13,7 +13,10 @@ interface FieldProps {
   testId?: string;
 }
 
-/** A labelled input. Its hint and its error are linked to it with ARIA, so that screen readers read them too. */
+/**
+ * A labelled input field. Its hint and its error are linked to the input with ARIA, so that screen readers read them with the
+ * label.
+ */
 export function Field({
   label,
   hint,

@@ -14,6 +14,7 @@ interface HoldSummaryProps {
   isTurnOver: boolean;
 }
 
+/** Shows the held seats with their countdown, and the buttons to check out or to release them. */
 export function HoldSummary({ hold, reservation, isTurnOver }: HoldSummaryProps) {
   const { texts } = useLanguage();
   const inCheckout = reservation.status === 'ordered';

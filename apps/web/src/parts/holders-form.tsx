@@ -10,6 +10,7 @@ import { useCheckoutForm } from './use-checkout-form.ts';
 const maxNameLength = 100;
 const maxEmailLength = 254;
 
+/** The checkout form: the name of each ticket holder and an e-mail address. */
 export function HoldersForm({ reservation, onPlaced }: { reservation: Reservation; onPlaced: () => void }) {
   const { texts } = useLanguage();
   const { request, errors, problem, busy, setName, setEmail, submit } = useCheckoutForm(reservation, onPlaced);

@@ -7,7 +7,7 @@ const drawings: Record<IconName, string> = {
   back: 'M10 3 5 8l5 5',
 };
 
-/** Drawn as SVG, because many fonts have no arrows and ticks. Always use it beside a text with the same meaning. */
+/** An icon, drawn as SVG because many fonts have no arrows and ticks. Always use it beside a text with the same meaning. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg className="sign" viewBox="0 0 16 16" aria-hidden="true" focusable="false">

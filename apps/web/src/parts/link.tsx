@@ -10,7 +10,10 @@ interface LinkProps {
   label?: string;
 }
 
-/** A real `<a>`, so that the fan can copy it or open it in a new tab. A plain click navigates without a page load. */
+/**
+ * A link to another page of the app. It is a real `<a>`, so that the fan can copy the address or open it in a new tab. A plain
+ * click navigates without a page load.
+ */
 export function Link({ to, children, className, testId, current, label }: LinkProps) {
   const onClick = (event: MouseEvent) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

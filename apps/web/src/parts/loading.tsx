@@ -2,6 +2,7 @@ import type { Problem } from '../api/problem.ts';
 import { useLanguage } from '../text/language.tsx';
 import { ProblemNotice } from './notice.tsx';
 
+/** Shown while a page loads its data. */
 export function Loading() {
   const { texts } = useLanguage();
   return (
@@ -12,7 +13,8 @@ export function Loading() {
   );
 }
 
-export function Failed({ problem, title, onRetry }: { problem: Problem; title?: string; onRetry?: () => void }) {
+/** Shown when a page could not load its data, with a button to try again. */
+export function LoadingFailed({ problem, title, onRetry }: { problem: Problem; title?: string; onRetry?: () => void }) {
   const { texts } = useLanguage();
   return (
     <section className="card card-narrow">

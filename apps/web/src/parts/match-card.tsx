@@ -9,6 +9,7 @@ import { SaleBadge } from './sale-badge.tsx';
 import { TeamCrest } from './team-crest.tsx';
 import { useLoaded } from './use-loaded.ts';
 
+/** A match in the list of all matches: teams, kickoff, lowest price and a link to its page. */
 export function MatchCard({ match }: { match: Match }) {
   const { texts, format } = useLanguage();
   const { api } = useAppServices();

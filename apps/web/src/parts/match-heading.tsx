@@ -9,6 +9,7 @@ import { SaleBadge } from './sale-badge.tsx';
 import { Icon } from './icon.tsx';
 import { TeamCrest } from './team-crest.tsx';
 
+/** The top of a match page: teams, kickoff, venue and the state of the sale. */
 export function MatchHeading({ match }: { match: Match }) {
   const { texts } = useLanguage();
   const title = matchTitle(match);

@@ -8,11 +8,12 @@ type Tone = 'info' | 'good' | 'warning' | 'bad';
 
 const signs = { info: 'info', good: 'check', warning: 'attention', bad: 'attention' } as const;
 
-/** A framed message. The icon shows the tone without colour. */
+/** A framed message. Its tone (good, bad …) is shown by colour and by an icon, for readers who do not see colours. */
 export function Notice({ tone, children, testId }: { tone: Tone; children: ReactNode; testId?: string }) {
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // On a phone the message may be outside the visible part. Without scrolling, the pressed button would seem to do nothing.
+    // On a phone the message may be outside the visible part. Without this scrolling, the button that the fan pressed would seem
+    // to do nothing.
     if (tone === 'bad') frame.current?.scrollIntoView({ block: 'nearest' });
   }, [tone]);
   return (
@@ -25,7 +26,7 @@ export function Notice({ tone, children, testId }: { tone: Tone; children: React
   );
 }
 
-/** Shows a problem. A server error includes the request id, with which support finds the log lines. */
+/** Shows why an API call failed. For a server error the text includes the request id, with which support finds the log lines. */
 export function ProblemNotice({ problem, children }: { problem: Problem; children?: ReactNode }) {
   const { texts, format } = useLanguage();
   const isServerError = problem.status >= 500 || problem.code === 'UNKNOWN';

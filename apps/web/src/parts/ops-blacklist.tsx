@@ -9,7 +9,7 @@ import { useLoaded } from './use-loaded.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The fans who may not buy. It shows the newest 100 entries. */
+/** The list of fans who may not buy, with its newest 100 entries, and a form to add and remove fans. */
 export function OpsBlacklist() {
   const { texts, format } = useLanguage();
   const { api } = useAppServices();

@@ -7,7 +7,10 @@ import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 
-/** Cancels a match that will not be played. This cannot be undone, so the form is last and requires a reason. */
+/**
+ * The form to cancel a match that will not be played. A cancellation cannot be undone, so the form is the last one of the card
+ * and requires a reason.
+ */
 export function OpsCancel({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
   const { texts, format } = useLanguage();
   const { api } = useAppServices();

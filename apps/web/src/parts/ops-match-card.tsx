@@ -15,6 +15,7 @@ interface OpsMatchCardProps {
   onChange: () => void;
 }
 
+/** A match for operators. An opened card shows the report and the forms of the match. */
 export function OpsMatchCard({ match, isOpen, onOpen, onChange }: OpsMatchCardProps) {
   const { texts, format } = useLanguage();
   return (

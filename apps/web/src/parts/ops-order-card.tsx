@@ -9,6 +9,7 @@ import { Notice, ProblemNotice } from './notice.tsx';
 /** The last eight digits of a ticket's id. Mails name tickets in the same way. */
 const shortId = (ticketId: string) => ticketId.replaceAll('-', '').slice(-8).toUpperCase();
 
+/** An order for operators, with the refund of its tickets. */
 export function OpsOrderCard({ order, onChange }: { order: OpsOrder; onChange: () => void }) {
   const { texts, format } = useLanguage();
   const { api } = useAppServices();

@@ -4,10 +4,10 @@ import type { OpsMatch } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Field } from './field.tsx';
 import { OpsOrderCard } from './ops-order-card.tsx';
-import { Failed } from './loading.tsx';
+import { LoadingFailed } from './loading.tsx';
 import { useLoaded } from './use-loaded.ts';
 
-/** Finds an order by its number or the full e-mail address. It lists nothing before a search. */
+/** The search of operators for an order, by its number or the full e-mail address. Nothing is listed before a search. */
 export function OpsOrders({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
   const { texts } = useLanguage();
   const { api } = useAppServices();
@@ -38,7 +38,7 @@ export function OpsOrders({ match, onChange }: { match: OpsMatch; onChange: () =
           {texts.ops.refund.search}
         </button>
       </form>
-      {problem && <Failed problem={problem} onRetry={reload} />}
+      {problem && <LoadingFailed problem={problem} onRetry={reload} />}
       {value?.items.length === 0 && (
         <p className="empty" data-testid="ops-nothing-found">
           {texts.ops.refund.nothing}

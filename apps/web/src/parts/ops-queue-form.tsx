@@ -6,12 +6,13 @@ import { useLanguage } from '../text/language.tsx';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 
-/** Parses an input field. Undefined for an empty field: the limit keeps its value. */
+/** Parses the text of an input field for a limit of the line. Undefined for an empty field, which leaves the limit unchanged. */
 function parseLimit(text: string): number | undefined | 'invalid' {
   if (!text.trim()) return undefined;
   return /^\d{1,9}$/.test(text.trim()) ? Number(text.trim()) : 'invalid';
 }
 
+/** The form of operators for the two limits of a line: turns granted per minute, and windows open at the same time. */
 export function OpsQueueForm({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
   const { texts, format } = useLanguage();
   const { api } = useAppServices();

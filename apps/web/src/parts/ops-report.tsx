@@ -7,6 +7,7 @@ import { useLoaded } from './use-loaded.ts';
 
 const refreshMs = 2_000;
 
+/** The sales report of a match, for operators. */
 export function OpsReport({ match }: { match: OpsMatch }) {
   const { texts, format } = useLanguage();
   const { api } = useAppServices();

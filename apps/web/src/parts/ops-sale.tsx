@@ -7,8 +7,11 @@ import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { ProblemNotice } from './notice.tsx';
 
-/** The allowed actions (CONTRACT §5): open a scheduled or closed sale, pause an open one, resume a paused one, close any. */
-const possible: Record<SaleStatus, SaleAction[]> = {
+/**
+ * The actions that the state of a sale allows (CONTRACT §5): open a scheduled or closed sale, pause an open sale, resume a paused
+ * sale, close any sale.
+ */
+const actionsByStatus: Record<SaleStatus, SaleAction[]> = {
   scheduled: ['open', 'close'],
   open: ['pause', 'close'],
   paused: ['resume', 'close'],
@@ -16,13 +19,14 @@ const possible: Record<SaleStatus, SaleAction[]> = {
   closed: ['open'],
 };
 
+/** The buttons of operators to open, pause, resume or close the sale of a match. */
 export function OpsSale({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
   const { texts } = useLanguage();
   const { api } = useAppServices();
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
-  const actions = match.cancelled_at ? [] : possible[match.sale.status];
+  const actions = match.cancelled_at ? [] : actionsByStatus[match.sale.status];
 
   const act = async (action: SaleAction) => {
     setBusy(true);

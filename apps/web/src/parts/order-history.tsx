@@ -1,6 +1,7 @@
 import type { Order } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 
+/** What has happened to an order, with the times. */
 export function OrderHistory({ order }: { order: Order }) {
   const { texts, format } = useLanguage();
   if (order.timeline.length === 0) return null;

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { hasNavigated } from '../routes.ts';
 
-/** The page's heading. After a navigation it gets the focus, so that screen readers announce the new page. */
+/** The heading of a page. After a navigation the heading gets the focus, so that screen readers announce the new page. */
 export function PageTitle({ children, documentTitle }: { children: ReactNode; documentTitle: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

@@ -7,7 +7,7 @@ import { useLanguage } from '../text/language.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 import { useLoaded } from './use-loaded.ts';
 
-/** The order is polled, because it can also be paid in another tab, be cancelled or expire. */
+/** How often the panel reads the order again, because the order can be paid in another tab, be cancelled or expire. */
 const orderPollMs = 4_000;
 
 interface PaymentPanelProps {
@@ -16,6 +16,7 @@ interface PaymentPanelProps {
   onChange: () => void;
 }
 
+/** The step of the checkout in which the fan pays. */
 export function PaymentPanel({ order, payment, onChange }: PaymentPanelProps) {
   const { texts } = useLanguage();
   if (payment.confirmUrl) return <SandboxPayment order={order} confirmUrl={payment.confirmUrl} onChange={onChange} />;
@@ -27,7 +28,7 @@ export function PaymentPanel({ order, payment, onChange }: PaymentPanelProps) {
   );
 }
 
-/** With the sandbox there is no card form: three buttons choose the answer of the simulated payment provider. */
+/** The payment with the sandbox. Instead of a card form, three buttons choose the answer of the simulated payment provider. */
 function SandboxPayment({ order, confirmUrl, onChange }: { order: Order; confirmUrl: string; onChange: () => void }) {
   const { texts, format } = useLanguage();
   const { api } = useAppServices();
@@ -55,7 +56,8 @@ function SandboxPayment({ order, confirmUrl, onChange }: { order: Order; confirm
       setLastOutcome(outcome);
     } catch (caught) {
       const problem = toProblem(caught);
-      // Without an answer the payment may still have succeeded. Say so and keep polling the order; never pay again by itself.
+      // Without an answer the payment may still have succeeded. The page says so and keeps polling the order; it never repeats
+      // the payment by itself.
       if (problem.code === 'UNREACHABLE' && outcome === 'succeeded') setLastOutcome('unsure');
       else setProblem(problem);
     } finally {

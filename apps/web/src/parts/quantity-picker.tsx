@@ -7,6 +7,7 @@ interface QuantityPickerProps {
   onChange: (value: number) => void;
 }
 
+/** The field and the buttons for the number of seats, from 1 to `max`. */
 export function QuantityPicker({ value, max, onChange }: QuantityPickerProps) {
   const { texts } = useLanguage();
   const id = useId();

@@ -1,6 +1,7 @@
 import type { SaleStatus } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 
+/** A small label with the state of a sale, for example "On sale". */
 export function SaleBadge({ status }: { status: SaleStatus }) {
   const { texts } = useLanguage();
   return (

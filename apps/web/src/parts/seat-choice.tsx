@@ -1,18 +1,21 @@
 import { useState } from 'react';
 import type { Match } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
-import { Failed, Loading } from './loading.tsx';
+import { LoadingFailed, Loading } from './loading.tsx';
 import { SectorList } from './sector-list.tsx';
 import { SectorPanel } from './sector-panel.tsx';
 import type { Hold } from './use-hold.ts';
 import { useSectors } from './use-sectors.ts';
 
-/** The fan chooses a sector, then seats. A phone shows the two lists one after the other, a wide screen side by side. */
+/**
+ * Lets the fan choose a sector and then seats in it. A phone shows the sectors and the seats one after the other, a wide screen
+ * side by side.
+ */
 export function SeatChoice({ match, hold }: { match: Match; hold: Hold }) {
   const { texts } = useLanguage();
   const { value: sectors, problem, reload } = useSectors(match.id);
   const [chosenId, setChosenId] = useState<string>();
-  if (!sectors) return problem ? <Failed problem={problem} onRetry={reload} /> : <Loading />;
+  if (!sectors) return problem ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />;
   const chosen = sectors.find((sector) => sector.id === chosenId);
   return (
     <div className={chosen ? 'seat-choice seat-choice-deep' : 'seat-choice'} data-testid="seat-choice">

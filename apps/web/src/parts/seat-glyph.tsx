@@ -1,8 +1,12 @@
 import type { SeatStatus } from '../api/types.ts';
 
+/** How a seat is drawn: by its status, or as chosen by this fan. */
 export type SeatAppearance = SeatStatus | 'chosen';
 
-/** The drawing of one seat, centred at the origin; the next seat is 10 units away. Each state has its own shape besides colour. */
+/**
+ * The drawing of one seat, centred at the origin; the next seat is 10 units away. Each appearance has its own shape in addition
+ * to its colour.
+ */
 export function SeatGlyph({ appearance }: { appearance: SeatAppearance }) {
   switch (appearance) {
     case 'available':

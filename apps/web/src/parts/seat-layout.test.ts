@@ -1,11 +1,11 @@
 import type { Seat } from '../api/types.ts';
 import { layOutSeats, type SeatLayout, neighbourSeat, stepForKey } from './seat-layout.ts';
 
-/** Stadium coordinates in metres: seats of a row are 0.5 m apart, rows 0.8 m. */
+/** Distances in stadium coordinates, in metres: seats of a row are 0.5 m apart, rows 0.8 m. */
 const [seatWidth, rowDepth] = [0.5, 0.8];
 
-interface Block {
-  /** Rotation of the block around the pitch. */
+interface BlockOptions {
+  /** The rotation of the block around the pitch. */
   degrees?: number;
   /** Seat numbers run from right to left, seen with the pitch on top. */
   fromRight?: boolean;
@@ -14,7 +14,7 @@ interface Block {
 }
 
 /** A block of seats with the pitch above row 1, rotated to its location in the stadium. */
-function block({ degrees = 0, fromRight = false, rows = ['1', '2', '3'], perRow = 5 }: Block = {}): Seat[] {
+function block({ degrees = 0, fromRight = false, rows = ['1', '2', '3'], perRow = 5 }: BlockOptions = {}): Seat[] {
   const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
   return rows.flatMap((row, rowIndex) =>
     Array.from({ length: perRow }, (_, column): Seat => {
@@ -32,31 +32,37 @@ const coordinatesOf = (layout: SeatLayout, id: string) => {
 
 const angles = Array.from({ length: 24 }, (_, index) => index * 15);
 
-test.each(angles)('a block rotated by %i° is drawn with the pitch on top, level rows and left and right unchanged', (degrees) => {
-  const layout = layOutSeats(block({ degrees }));
-  expect([
-    coordinatesOf(layout, '1-1'),
-    coordinatesOf(layout, '1-5'),
-    coordinatesOf(layout, '3-1'),
-    coordinatesOf(layout, '3-5'),
-  ]).toEqual([
-    { x: 16, y: 20 },
-    { x: 56, y: 20 },
-    { x: 16, y: 42 },
-    { x: 56, y: 42 },
-  ]);
-});
+test.each(angles)(
+  'a block of seats rotated by %i° is drawn with the pitch on top, horizontal rows, and left and right unchanged',
+  (degrees) => {
+    const layout = layOutSeats(block({ degrees }));
+    expect([
+      coordinatesOf(layout, '1-1'),
+      coordinatesOf(layout, '1-5'),
+      coordinatesOf(layout, '3-1'),
+      coordinatesOf(layout, '3-5'),
+    ]).toEqual([
+      { x: 16, y: 20 },
+      { x: 56, y: 20 },
+      { x: 16, y: 42 },
+      { x: 56, y: 42 },
+    ]);
+  },
+);
 
-test.each(angles)('a block rotated by %i° whose seat numbers run from right to left is not mirrored', (degrees) => {
-  const layout = layOutSeats(block({ degrees, fromRight: true }));
-  expect([coordinatesOf(layout, '1-1'), coordinatesOf(layout, '1-5'), coordinatesOf(layout, '3-1')]).toEqual([
-    { x: 56, y: 20 },
-    { x: 16, y: 20 },
-    { x: 56, y: 42 },
-  ]);
-});
+test.each(angles)(
+  'a block of seats rotated by %i° whose numbers run from right to left is not mirrored in the drawing',
+  (degrees) => {
+    const layout = layOutSeats(block({ degrees, fromRight: true }));
+    expect([coordinatesOf(layout, '1-1'), coordinatesOf(layout, '1-5'), coordinatesOf(layout, '3-1')]).toEqual([
+      { x: 56, y: 20 },
+      { x: 16, y: 20 },
+      { x: 56, y: 42 },
+    ]);
+  },
+);
 
-test('the drawing has margins for the row names and the pitch', () => {
+test('the drawing of a sector has margins for the row names and the pitch', () => {
   const { width, height } = layOutSeats(block());
   expect([Math.round(width), Math.round(height)]).toEqual([64, 50]);
 });
@@ -76,7 +82,7 @@ test('seats without coordinates are drawn as a grid by row and number', () => {
   ]);
 });
 
-test.each([false, true])('arrow keys move as drawn on screen; seat numbers run from right to left: %s', (fromRight) => {
+test.each([false, true])('arrow keys move in the direction on screen (seat numbers run from right to left: %s)', (fromRight) => {
   const layout = layOutSeats(block({ degrees: 200, fromRight }));
   const press = (id: string, key: string) => {
     const step = stepForKey(key);
@@ -88,7 +94,7 @@ test.each([false, true])('arrow keys move as drawn on screen; seat numbers run f
   expect(keys.map((key) => press('2-3', key))).toEqual([left, right, '1-3', '3-3', first, last, undefined, undefined]);
 });
 
-test('at the edge of the sector an arrow key finds no neighbour', () => {
+test('at the edge of the sector an arrow key finds no next seat', () => {
   const layout = layOutSeats(block());
   expect(neighbourSeat(layout, '1-1', 'left')).toBeUndefined();
   expect(neighbourSeat(layout, '1-5', 'right')).toBeUndefined();
@@ -97,7 +103,7 @@ test('at the edge of the sector an arrow key finds no neighbour', () => {
   expect(neighbourSeat(layout, 'unknown', 'left')).toBeUndefined();
 });
 
-test('up and down lead to the horizontally nearest seat of the next row, also if that row is shorter', () => {
+test('the keys up and down lead to the horizontally nearest seat of the next row, even if that row is shorter', () => {
   const seats = block().filter(({ row, number }) => row !== '2' || number >= 3);
   const layout = layOutSeats(seats);
   expect([neighbourSeat(layout, '1-1', 'down')?.seat.id, neighbourSeat(layout, '1-4', 'down')?.seat.id]).toEqual(['2-3', '2-4']);

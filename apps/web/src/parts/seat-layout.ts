@@ -1,17 +1,22 @@
 import type { Seat } from '../api/types.ts';
 
-/** A seat in the drawing: rows are horizontal, row 1 is on top next to the pitch, seats are 10 units apart, rows 11 units. */
+/**
+ * A seat with its coordinates in the drawing of a sector: rows are horizontal, row 1 is on top next to the pitch, seats are 10
+ * units apart, rows 11 units.
+ */
 export interface SeatOnMap {
   seat: Seat;
   x: number;
   y: number;
 }
 
+/** One row of the drawing, with its name and its seats. */
 export interface SeatRow {
   name: string;
   seats: SeatOnMap[];
 }
 
+/** The drawing of one sector: its size and its rows. */
 export interface SeatLayout {
   rows: SeatRow[];
   width: number;
@@ -20,16 +25,16 @@ export interface SeatLayout {
 
 export const seatSpacing = 10;
 const rowSpacing = 11;
-/** Space for the row names (left) and the pitch (top). */
+/** Margins of the drawing, with space for the row names (left) and the pitch (top). */
 const margin = { left: 16, right: 8, top: 20, bottom: 8 };
 
 const naturalOrder = new Intl.Collator('en', { numeric: true });
 
 /**
- * Turns stadium coordinates into a drawing of one sector. In stadium coordinates each sector has its own angle around the
- * pitch, so the sector is rotated until its rows are horizontal. It is never mirrored: left and right neighbours stay. Width
- * and depth have different scales, because in metres a row is more than twice as deep as a seat is wide, and half of a
- * phone's screen would stay empty.
+ * Turns stadium coordinates into a drawing of one sector. In stadium coordinates each sector has its own angle around the pitch,
+ * so the sector is rotated until its rows are horizontal. The sector is never mirrored: a seat keeps its left and right
+ * neighbours. Width and depth have different scales, because in metres a row is more than twice as deep as a seat is wide, and
+ * half of a phone's screen would stay empty.
  */
 export function layOutSeats(seats: Seat[]): SeatLayout {
   const rows = groupByRow(seats);
@@ -121,7 +126,7 @@ const stepsByKey = new Map<string, Step>([
   ['End', 'rowEnd'],
 ]);
 
-/** The step of an arrow key, Home or End; undefined for any other key. */
+/** The step on the seat map for an arrow key, Home or End; undefined for any other key. */
 export const stepForKey = (key: string): Step | undefined => stepsByKey.get(key);
 
 /** The seat that a step leads to, if there is one. Up and down lead to the horizontally nearest seat of the next row. */
@@ -130,7 +135,7 @@ export function neighbourSeat(layout: SeatLayout, seatId: string, step: Step): S
   const row = layout.rows[rowIndex];
   const from = row?.seats.find(({ seat }) => seat.id === seatId);
   if (!row || !from) return undefined;
-  // Sorted as drawn, because seat numbers may run from right to left.
+  // Sorted by x and not by number, because seat numbers may run from right to left.
   const leftToRight = row.seats.toSorted((a, b) => a.x - b.x);
   const index = leftToRight.indexOf(from);
   switch (step) {

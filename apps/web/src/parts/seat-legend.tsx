@@ -3,6 +3,7 @@ import { SeatGlyph, type SeatAppearance } from './seat-glyph.tsx';
 
 const appearances: SeatAppearance[] = ['available', 'chosen', 'held', 'sold', 'blocked'];
 
+/** Explains how seats of each status and chosen seats are drawn. */
 export function SeatLegend() {
   const { texts } = useLanguage();
   return (

@@ -14,8 +14,8 @@ interface SeatMapProps {
 }
 
 /**
- * The seats of one sector. The map is one tab stop: arrow keys move, space or Enter chooses. While seats are drawn too small to
- * choose, a tap or click zooms in instead.
+ * The map with the seats of one sector. The Tab key stops once at the map; inside it arrow keys move, and space or Enter chooses
+ * a seat. While the seats are drawn too small to be chosen, a tap or click zooms in.
  */
 export function SeatMap({ sectorName, seats, chosen, onToggle }: SeatMapProps) {
   const { texts } = useLanguage();

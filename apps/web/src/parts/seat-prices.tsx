@@ -1,6 +1,7 @@
 import type { Reservation } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 
+/** The table of the held seats with their prices and the total. */
 export function SeatPrices({ reservation }: { reservation: Reservation }) {
   const { texts, format } = useLanguage();
   return (

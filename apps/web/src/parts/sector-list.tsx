@@ -7,12 +7,13 @@ interface SectorListProps {
   onChoose: (sectorId: string) => void;
 }
 
-/** The level of the bars beside the number of available seats. */
+/** The level of a sector's availability bars: none, few (under 10 % of the seats) or many. */
 function levelOf(sector: Sector): 'none' | 'few' | 'many' {
   if (sector.available === 0) return 'none';
   return sector.available < sector.capacity * 0.1 ? 'few' : 'many';
 }
 
+/** The list of sectors with price and available seats, from which the fan chooses one. */
 export function SectorList({ sectors, chosenId, onChoose }: SectorListProps) {
   const { texts, format } = useLanguage();
   return (

@@ -22,6 +22,7 @@ interface SectorPanelProps {
   onBack: () => void;
 }
 
+/** Lets the fan hold seats of one sector: a number of seats, or seats chosen on the map. */
 export function SectorPanel({ match, sector, hold, onBack }: SectorPanelProps) {
   const { texts, format } = useLanguage();
   const maxSeats = Math.min(match.max_tickets_per_fan, maxSeatsPerHold);
@@ -81,7 +82,7 @@ function ChooseOnMap({ match, sector, hold, maxSeats }: Omit<SectorPanelProps, '
   const [selectedIds, setSelectedIds] = useState<string[]>([]);
   const [isOverLimit, setIsOverLimit] = useState(false);
 
-  // A failed hold often means that another fan took the seats: reload now instead of at the next refresh.
+  // A failed hold often means that another fan took the seats: reload the seats now instead of at the next refresh.
   const { problem } = hold;
   useEffect(() => {
     if (problem) reload();

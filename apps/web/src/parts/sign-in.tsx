@@ -3,7 +3,10 @@ import { signInWith, signOut } from '../api/caller.ts';
 import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
 
-/** With AUTH_MODE=jwt the club manages the fans: a fan pastes the access token from the club's sign-in. */
+/**
+ * The sign-in form for AUTH_MODE=jwt. The club manages the accounts of the fans, so a fan pastes the access token from the club's
+ * sign-in.
+ */
 export function SignIn() {
   const { texts } = useLanguage();
   const { caller } = useAppServices();

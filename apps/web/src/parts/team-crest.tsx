@@ -1,6 +1,8 @@
 const colours = 6;
 
-/** A shield with the club's initials, because we have no rights to the real crests. The colour depends only on the name. */
+/**
+ * A shield with the club's initials, because we have no rights to the real crests. The colour depends only on the club's name.
+ */
 export function TeamCrest({ name }: { name: string }) {
   const words = name.split(/[\s-]+/).filter((word) => /^\p{Lu}/u.test(word));
   const initials = words.length > 1 ? words.map((word) => word[0]).join('') : name.slice(0, 3).toUpperCase();

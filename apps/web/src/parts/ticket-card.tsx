@@ -3,6 +3,7 @@ import { useLanguage } from '../text/language.tsx';
 import { matchTitle } from '../text/match-title.ts';
 import { TicketQr } from './ticket-qr.tsx';
 
+/** A ticket with its seat, its holder and the QR code. */
 export function TicketCard({ ticket, match }: { ticket: Ticket; match: Match | undefined }) {
   const { texts, format } = useLanguage();
   const { seat } = ticket;

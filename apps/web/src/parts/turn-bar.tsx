@@ -3,7 +3,10 @@ import { useLanguage } from '../text/language.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Countdown } from './countdown.tsx';
 
-/** Shows the remaining time of the turn. At its end the page also asks the server, in case the server's message is lost. */
+/**
+ * Shows the remaining time of the turn. When the time is over the page asks the server for the state, in case the server's
+ * message about the end is lost.
+ */
 export function TurnBar({ turn, room }: { turn: { expiresAt: string }; room: WaitingRoom }) {
   const { texts } = useLanguage();
   return (

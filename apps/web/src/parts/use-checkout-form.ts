@@ -16,7 +16,9 @@ interface CheckoutForm {
   submit(event: FormEvent): void;
 }
 
-/** The state of the checkout form: the input (stored until the tab is closed), its errors, and sending it. */
+/**
+ * The state of the checkout form: the fan's input (stored until the tab is closed), its errors, and the function that sends it.
+ */
 export function useCheckoutForm(reservation: Reservation, onPlaced: () => void): CheckoutForm {
   const { texts } = useLanguage();
   const { api, purchaseStore } = useAppServices();

@@ -5,10 +5,11 @@ import { useAppServices } from '../api/app-services.ts';
 import type { HoldRequest, Reservation } from '../api/types.ts';
 import { endsAtExpiry, isReservationActive } from '../purchase-store.ts';
 
+/** The fan's hold for one match, and the actions on it. */
 export interface Hold {
   isLoading: boolean;
   reservation: Reservation | undefined;
-  /** The last hold expired while this page was open. */
+  /** True if the last hold expired while this page was open. */
   hasExpired: boolean;
   isBusy: boolean;
   problem: Problem | undefined;
@@ -22,7 +23,7 @@ interface HoldOptions {
   onTurnRefused: () => void;
 }
 
-/** The fan's hold for this match. It is restored after a reload. */
+/** Loads and changes the fan's hold for this match. The hold is restored after a reload of the page. */
 export function useHold(matchId: string, { sessionToken, onTurnRefused }: HoldOptions): Hold {
   const { api, purchaseStore } = useAppServices();
   const [reservation, setReservation] = useState<Reservation>();

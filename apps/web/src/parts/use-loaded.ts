@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { toProblem, type Problem } from '../api/problem.ts';
 
+/** A value that is loaded from the server, or the problem of the last attempt. */
 export interface Loaded<T> {
   value: T | undefined;
   problem: Problem | undefined;

@@ -1,13 +1,16 @@
 import { useEffect, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import type { Sector } from '../api/types.ts';
-import { afterMessage, type Availability, readAvailability } from './availability.ts';
+import { applyAvailabilityMessage, type Availability, readAvailability } from './availability.ts';
 import { type Loaded, useLoaded } from './use-loaded.ts';
 
 /** The polling interval while the availability stream is not connected. */
 const pollMs = 10_000;
 
-/** The sectors of a match with current numbers: from the availability stream, or by polling while the stream is down. */
+/**
+ * The sectors of a match with their current numbers of available seats, from the availability stream, or by polling while the
+ * stream is down.
+ */
 export function useSectors(matchId: string): Loaded<Sector[]> {
   const { api } = useAppServices();
   const [hasStream, setHasStream] = useState(false);
@@ -20,10 +23,11 @@ export function useSectors(matchId: string): Loaded<Sector[]> {
       const message = readAvailability(String(event.data));
       if (!message) return;
       setHasStream(true);
-      setLive((before) => afterMessage(before, message));
+      setLive((before) => applyAvailabilityMessage(before, message));
     };
     stream.onerror = () => {
-      // The browser reconnects by itself unless the server refused. Until then old stream numbers must not hide polled ones.
+      // The browser reconnects by itself unless the server refused. Until the stream is back, its old numbers must not hide the
+      // polled numbers.
       setHasStream(false);
       setLive(new Map());
     };

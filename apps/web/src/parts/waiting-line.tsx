@@ -18,6 +18,7 @@ interface WaitingLineProps {
   room: WaitingRoom;
 }
 
+/** What a fan outside a turn sees: the button to join the line, the position in it, or why it ended. */
 export function WaitingLine({ match, state, room }: WaitingLineProps) {
   const { stage } = state;
   if (stage.name === 'loading') return <Loading />;

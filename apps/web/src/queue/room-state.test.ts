@@ -15,42 +15,45 @@ const granted = received({
 const ended = received({ type: 'turn_expired' });
 const stageAfter = (...events: RoomEvent[]): RoomStage => after(...events).stage;
 
-test('position_update starts the stage waiting with position, total and estimated wait', () => {
+test('the message position_update starts the stage waiting with position, total and estimated wait', () => {
   expect(stageAfter(waiting)).toMatchObject({ name: 'waiting', line: { position: 7, total: 40, waitMinutes: 3, paused: false } });
 });
 
-test('turn_granted starts the stage turn with the session token and the expiry', () => {
+test('the message turn_granted starts the stage turn with the session token and the expiry', () => {
   expect(stageAfter(waiting, granted)).toEqual({ name: 'turn', sessionToken: 'st_1', expiresAt: '2026-11-20T19:20:00Z' });
 });
 
-test('turn_expired during a turn means that the window ran out', () => {
+test('the message turn_expired during a turn ends the stage with turn_expired: the window ran out', () => {
   expect(stageAfter(waiting, granted, ended)).toEqual({ name: 'ended', reason: 'turn_expired' });
 });
 
-test('turn_expired while waiting means that the queue entry was dropped', () => {
+test('the message turn_expired while waiting ends the stage with dropped: the queue entry was dropped for absence', () => {
   expect(stageAfter(waiting, ended)).toEqual({ name: 'ended', reason: 'dropped' });
 });
 
-test('turn_expired as the first message means that the turn or the entry ended before this page was opened', () => {
+test('the message turn_expired as the first one ends the stage with ended_earlier: turn or entry ended before the page was opened', () => {
   expect(stageAfter(ended)).toEqual({ name: 'ended', reason: 'ended_earlier' });
   expect(stageAfter({ type: 'not_in_line' }, ended)).toEqual({ name: 'ended', reason: 'ended_earlier' });
 });
 
-test.each(['sold_out', 'closed'] as const)('queue_closed with reason %s ends the stage with this reason', (reason) => {
-  expect(stageAfter(waiting, received({ type: 'queue_closed', reason }))).toEqual({ name: 'ended', reason: reason });
-});
+test.each(['sold_out', 'closed'] as const)(
+  'the message queue_closed with reason %s ends the stage with this reason',
+  (reason) => {
+    expect(stageAfter(waiting, received({ type: 'queue_closed', reason }))).toEqual({ name: 'ended', reason: reason });
+  },
+);
 
-test('turn_completed ends the stage with the reason turn_completed', () => {
+test('the message turn_completed ends the stage with the reason turn_completed', () => {
   expect(stageAfter(granted, received({ type: 'turn_completed' }))).toEqual({ name: 'ended', reason: 'turn_completed' });
 });
 
-test('a delayed message keeps the waiting stage; the next message ends the delay', () => {
+test('a message of the type delayed keeps the waiting stage and sets `delayed`; the next message clears it', () => {
   const late = after(waiting, received({ type: 'delayed' } as QueueMessage));
   expect([late.stage.name, late.delayed]).toEqual(['waiting', true]);
   expect(nextState(late, waiting).delayed).toBe(false);
 });
 
-test('a failed request keeps the stage; if it was the first request, the stage becomes outside', () => {
+test('a failed request keeps the stage, except that the stage loading becomes outside', () => {
   const failed: RoomEvent = { type: 'request_failed', problem: new Problem('UNREACHABLE', 0) };
   expect(stageAfter(failed)).toEqual({ name: 'outside' });
   expect(after(waiting, { type: 'request_started' }, failed)).toMatchObject({ stage: { name: 'waiting' }, busy: false });
@@ -65,7 +68,7 @@ test('a new request clears the last problem', () => {
   });
 });
 
-test('a connection that has ended ends the stage with the same reason', () => {
+test('when the connection ends with a reason, the stage ends with the same reason', () => {
   expect(after(waiting, { type: 'link_changed', link: 'live' }, { type: 'connection_ended', reason: 'replaced' })).toMatchObject({
     stage: { name: 'ended', reason: 'replaced' },
     link: 'over',

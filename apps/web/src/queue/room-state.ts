@@ -10,9 +10,11 @@ export type RoomStage =
   | { name: 'turn'; sessionToken: string; expiresAt: string }
   | { name: 'ended'; reason: LineEndReason };
 
+/** Why the fan is no longer in the line. */
 export type LineEndReason =
   'sold_out' | 'closed' | 'turn_expired' | 'turn_completed' | 'dropped' | 'ended_earlier' | 'left' | 'replaced' | 'refused';
 
+/** What the page shows of the line: the position of the fan and the expected wait. */
 export interface LineState {
   position: number;
   total: number;
@@ -23,15 +25,17 @@ export interface LineState {
   remaining: { sector_id: string; name: string; available: number }[];
 }
 
+/** What the page knows about the fan in the line of one match. */
 export interface RoomState {
   stage: RoomStage;
   link: ConnectionState;
-  /** The queue service cannot read the line at the moment. The fan keeps the queue entry. */
+  /** True while the queue service cannot read the line. The fan keeps the queue entry. */
   delayed: boolean;
   busy: boolean;
   problem: Problem | undefined;
 }
 
+/** What can change the state of the waiting room. */
 export type RoomEvent =
   | { type: 'request_started' }
   | { type: 'request_failed'; problem: Problem }
@@ -40,6 +44,7 @@ export type RoomEvent =
   | { type: 'link_changed'; link: ConnectionState }
   | { type: 'connection_ended'; reason: Exclude<ConnectionEnd, 'rejoin' | 'ended'> };
 
+/** The state before the first answer of the queue service. */
 export const initialRoomState: RoomState = {
   stage: { name: 'loading' },
   link: 'over',
@@ -48,6 +53,7 @@ export const initialRoomState: RoomState = {
   problem: undefined,
 };
 
+/** The state after an event. A pure function: connections and storage are in WaitingRoom. */
 export function nextState(state: RoomState, event: RoomEvent): RoomState {
   switch (event.type) {
     case 'request_started':
@@ -86,7 +92,10 @@ function stageAfter(stage: RoomStage, message: QueueMessage): RoomStage {
   }
 }
 
-/** `turn_expired` is sent for a window that ran out and for an entry dropped for absence. The stage before tells which it was. */
+/**
+ * Why the queue service sent `turn_expired`: the window ran out, or the queue entry was dropped for absence. The stage before the
+ * message tells which of the two.
+ */
 function expiryReason(stage: RoomStage): LineEndReason {
   if (stage.name === 'turn') return 'turn_expired';
   return stage.name === 'waiting' ? 'dropped' : 'ended_earlier';

@@ -5,7 +5,7 @@ import { TribinaApi } from '../api/tribina-api.ts';
 import { PurchaseStore } from '../purchase-store.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
-/** A queue service that can lose its line. A receipt restores the old position; a fan without a receipt joins at the end. */
+/** A fake queue service that can lose its line. A receipt restores the old position; a fan without a receipt joins at the end. */
 class FakeQueue {
   private line: string[] = [];
   private indexByReceipt = new Map<string, number>();
@@ -16,7 +16,7 @@ class FakeQueue {
   loseLine(): void {
     this.line = [];
   }
-  /** Other fans join at the end. */
+  /** `count` other fans join at the end of the line. */
   fill(count: number): void {
     for (let n = 0; n < count; n += 1) this.line.push(`other-${this.line.length}`);
   }
@@ -64,7 +64,7 @@ beforeEach(() => {
   installFakeServer(queue.answer);
 });
 
-/** A new waiting room, as after a page loadPage: it has only what the browser stored. */
+/** A new waiting room, as after a reload of the page: it has only the data that the browser stored. */
 const loadPage = () =>
   new WaitingRoom('m1', new TribinaApi({ queue_url: 'http://queue.example/', auth_mode: 'mock' }, fan), new PurchaseStore('ana'));
 const positionOrStage = (room: WaitingRoom) => {
@@ -91,7 +91,7 @@ test('after the queue service lost its line, joining with the receipt restores t
   expect(positionOrStage(room)).toBe(3);
 });
 
-test('a refused receipt is forgotten, and the fan joins at the end of the line', async () => {
+test('after the queue service refuses the receipt, the fan joins at the end of the line', async () => {
   await loadPage().join();
   queue.loseLine();
   queue.fill(5);
@@ -112,7 +112,7 @@ test('leaving the line forgets the receipt, so that the next join is at the end'
   expect(positionOrStage(rejoined)).toBe(6);
 });
 
-test('a stored turn continues after a reload while the queue service is down', async () => {
+test('a turn that the browser has stored continues after a reload, even while the queue service is down', async () => {
   queue.grant('st_1');
   await loadPage().join();
   queue.isDown = true;
@@ -121,7 +121,7 @@ test('a stored turn continues after a reload while the queue service is down', a
   expect(room.snapshot().stage).toMatchObject({ name: 'turn', sessionToken: 'st_1' });
 });
 
-test('a stored turn whose window has expired does not continue', async () => {
+test('a turn that the browser has stored does not continue after its window has expired', async () => {
   new PurchaseStore('ana').writeTurn('m1', { sessionToken: 'st_1', expiresAt: new Date(Date.now() - 1).toISOString() });
   queue.isDown = true;
   const room = loadPage();
@@ -129,7 +129,7 @@ test('a stored turn whose window has expired does not continue', async () => {
   expect(positionOrStage(room)).toBe('outside');
 });
 
-test('checking for a queue entry does not join the line', async () => {
+test('checkEntry does not join the line', async () => {
   const room = loadPage();
   await room.checkEntry();
   await room.checkEntry();

@@ -8,7 +8,10 @@ import type { PurchaseStore } from '../purchase-store.ts';
 import { initialRoomState, nextState, type RoomEvent, type RoomState } from './room-state.ts';
 import { onWake } from './on-wake.ts';
 
-/** If the server rejects each new queue token, rejoining would never end. After three rejoins in a row the fan must press a button. */
+/**
+ * After this many automatic rejoins in a row the fan must press a button. Otherwise rejoining would never end when the server
+ * rejects each new queue token.
+ */
 const maxRejoinsInARow = 3;
 
 /** One fan's access to the line of one match: joins, leaves, and keeps a connection while the fan has a queue entry or a turn. */
@@ -67,7 +70,10 @@ export class WaitingRoom {
     }
   };
 
-  /** For a refused or expired session token: forgets the turn and reads the current state from the queue service. */
+  /**
+   * Called when a session token was refused or has expired: forgets the stored turn and reads the current state from the queue
+   * service.
+   */
   readonly recheckTurn = (): void => {
     this.purchaseStore.writeTurn(this.matchId, undefined);
     void this.checkEntry();
@@ -84,7 +90,7 @@ export class WaitingRoom {
     try {
       return await this.api.joinQueue(this.matchId, receipt);
     } catch (caught) {
-      // The receipt belongs to an earlier line and is no longer valid. Join at the end of the line instead.
+      // The receipt belongs to an earlier line and is no longer valid, so the fan joins at the end of the line.
       if (!receipt || !(caught instanceof Problem) || caught.code !== 'VALIDATION_FAILED') throw caught;
       this.purchaseStore.update(this.matchId, { receipt: undefined });
       return this.api.joinQueue(this.matchId);
@@ -126,7 +132,10 @@ export class WaitingRoom {
     this.rejoinTimer = setTimeout(() => void this.join(), Math.random() * 1000 * 2 ** this.rejoins);
   }
 
-  /** A stored turn stays usable: the monolith accepts its window even if the queue service is down or lost the turn (CONTRACT §6). */
+  /**
+   * Continues a stored turn that has not expired. The monolith accepts its session token even if the queue service is down or has
+   * lost the turn (CONTRACT §6).
+   */
   private resumeKnownTurn(): boolean {
     const turn = this.purchaseStore.readTurn(this.matchId);
     if (!turn || Date.parse(turn.expiresAt) <= serverNow()) return false;

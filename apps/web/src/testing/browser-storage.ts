@@ -1,4 +1,4 @@
-/** The part of the browser's Storage that the page uses. */
+/** A fake of the browser's storage with the methods that the page uses. */
 class FakeStorage implements Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
   private readonly items = new Map<string, string>();
   getItem = (name: string): string | null => this.items.get(name) ?? null;

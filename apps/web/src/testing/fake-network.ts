@@ -7,11 +7,20 @@ export interface ReceivedRequest {
   body: unknown;
 }
 
-/** `request`: the server never receives the request. `answer`: the server handles the request, but its answer is lost. */
-export type Loss = 'request' | 'answer';
+/**
+ * What the network loses. `request`: the server never receives the request. `answer`: the server handles the request, but its
+ * answer is lost.
+ */
+export type LostPart = 'request' | 'answer';
 
-/** Replaces `fetch` with a call of `server`. Each call consumes one entry of `losses` and loses that part. */
-export function installFakeServer(server: (request: ReceivedRequest) => Response, losses: Loss[] = []): { losses: Loss[] } {
+/**
+ * Replaces `fetch` with a call of `server`. Each call removes the first entry of `losses` and loses the part that the entry
+ * names.
+ */
+export function installFakeServer(
+  server: (request: ReceivedRequest) => Response,
+  losses: LostPart[] = [],
+): { losses: LostPart[] } {
   globalThis.fetch = async (input, init = {}) => {
     init.signal?.throwIfAborted();
     const loss = losses.shift();
@@ -28,6 +37,7 @@ export function installFakeServer(server: (request: ReceivedRequest) => Response
   return { losses };
 }
 
+/** An error answer (problem+json) of a fake server. */
 export function problemResponse(status: number, code: string, headers: Record<string, string> = {}): Response {
   return Response.json({ code, status }, { status, headers: { 'content-type': 'application/problem+json', ...headers } });
 }

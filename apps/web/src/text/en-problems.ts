@@ -3,6 +3,7 @@ import type { ProblemTexts } from './problem-texts.ts';
 
 const otherSectors = (facts: { otherSectors: boolean }) => (facts.otherSectors ? ' Other sectors still have some.' : '');
 
+/** The English text of each error code. */
 export const problemTexts: ProblemTexts = {
   VALIDATION_FAILED: () => 'Something in the form is not right. Check what you entered.',
   IDEMPOTENCY_KEY_REQUIRED: () => 'The page made a mistake. Reload it and try again.',

@@ -72,6 +72,7 @@ const lineOver: Record<LineEndReason, { title: string; text: string }> = {
 
 const saleAction: Record<SaleAction, string> = { open: 'Open sale', pause: 'Pause', resume: 'Resume', close: 'Close sale' };
 
+/** All English texts of the page. */
 export const en = {
   languageName: 'English',
   tagline: 'Tickets for football matches',
@@ -370,5 +371,5 @@ export const en = {
   problems: problemTexts,
 };
 
-/** Every language must have exactly these texts. A missing or extra text does not compile. */
+/** The texts of the page. Every language must have exactly these texts: TypeScript reports a missing or extra text. */
 export type Texts = typeof en;

@@ -23,7 +23,7 @@ test.each([
   [245_000, '4:05'],
   [250_000, '4:10'],
   [20 * 60_000, '20:00'],
-])('a countdown of %i ms is shown as %s, rounded up to full seconds', (ms, shown) => {
+])('the remaining time of %i ms is shown as %s, rounded up to full seconds', (ms, shown) => {
   expect(formatFor('en-GB').countdown(ms)).toBe(shown);
 });
 
@@ -31,7 +31,7 @@ test('numbers have the thousands separator of the language', () => {
   expect([formatFor('hr-HR').number(12_345), formatFor('en-GB').number(12_345)]).toEqual(['12.345', '12,345']);
 });
 
-test('times use the 24-hour clock, also at midnight', () => {
+test('times are shown with the 24-hour clock, and the hour after midnight as 00', () => {
   const midnight = new Date(2026, 10, 20, 0, 5, 9).toISOString();
   const evening = new Date(2026, 10, 20, 20, 0, 12).toISOString();
   const format = formatFor('en-GB');

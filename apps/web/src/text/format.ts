@@ -1,16 +1,18 @@
+/** Formats amounts and times for the fan's language. */
 export interface Format {
   money(cents: number, currency: string): string;
   number(value: number): string;
-  /** "Fri 20 November, 20:00" in the fan's own time zone. */
+  /** Day and time in the fan's own time zone: "Fri 20 November, 20:00". */
   dateTime(iso: string): string;
-  /** "20:00" */
+  /** A time of day: "20:00". */
   time(iso: string): string;
-  /** "20:00:12" */
+  /** A time of day with seconds: "20:00:12". */
   clock(iso: string): string;
-  /** "4:05" */
+  /** A remaining time in minutes and seconds: "4:05". */
   countdown(ms: number): string;
 }
 
+/** The format of a locale such as `hr-HR`. */
 export function formatFor(locale: string): Format {
   const number = new Intl.NumberFormat(locale);
   const dateTime = new Intl.DateTimeFormat(locale, {

@@ -4,6 +4,7 @@ import type { ProblemTexts } from './problem-texts.ts';
 const otherSectors = (facts: { otherSectors: boolean }) => (facts.otherSectors ? ' U drugim sektorima još ih ima.' : '');
 const ours = () => 'Stranica je pogriješila. Osvježite je i pokušajte ponovno.';
 
+/** The Croatian text of each error code. */
 export const problemTexts: ProblemTexts = {
   VALIDATION_FAILED: () => 'Nešto u obrascu nije u redu. Provjerite što ste upisali.',
   IDEMPOTENCY_KEY_REQUIRED: ours,

@@ -15,6 +15,7 @@ const minutesGenitive = (count: number) =>
 const free = (count: number, written: string) =>
   plural('hr', count, { one: `${written} slobodno`, few: `${written} slobodna`, other: `${written} slobodnih` });
 
+/** All Croatian texts of the page. */
 export const hr: Texts = {
   languageName: 'Hrvatski',
   tagline: 'Ulaznice za nogometne utakmice',

@@ -5,6 +5,7 @@ import { type Format, formatFor } from './format.ts';
 import { hr } from './hr.ts';
 
 export type Language = 'hr' | 'en';
+/** The texts of each language. */
 export const languages: Record<Language, Texts> = { hr, en };
 
 interface LanguageState {
@@ -15,7 +16,7 @@ interface LanguageState {
 }
 
 const storageKey = 'tribina.language';
-/** English uses the British date format (day before month). */
+/** The locale of each language for dates and numbers. English uses the British date format (day before month). */
 const locales: Record<Language, string> = { hr: 'hr-HR', en: 'en-GB' };
 
 function firstLanguage(): Language {
@@ -26,6 +27,7 @@ function firstLanguage(): Language {
 
 const LanguageContext = createContext<LanguageState | undefined>(undefined);
 
+/** Gives the language that the fan has chosen to all components below it. */
 export function LanguageProvider({ children }: { children: ReactNode }) {
   const [language, setLanguage] = useState(firstLanguage);
   useEffect(() => {
@@ -46,6 +48,7 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
   return <LanguageContext value={spoken}>{children}</LanguageContext>;
 }
 
+/** The language with its texts and format, for a component inside LanguageProvider. */
 export function useLanguage(): LanguageState {
   const spoken = useContext(LanguageContext);
   if (!spoken) throw new Error('useLanguage outside of LanguageProvider');

@@ -1,6 +1,9 @@
 const rules = new Map<string, Intl.PluralRules>();
 
-/** Croatian has three plural forms (1 sjedalo, 2 sjedala, 5 sjedala). English has two, so its texts omit `few`. */
+/**
+ * Chooses the plural form for `count`. Croatian has three forms (1 sjedalo, 2 sjedala, 5 sjedala). English has two, so English
+ * texts omit `few`.
+ */
 export function plural(locale: 'hr' | 'en', count: number, forms: { one: string; few?: string; other: string }): string {
   let rule = rules.get(locale);
   if (!rule) {

@@ -1,7 +1,7 @@
 import type { Problem, ProblemCode } from '../api/problem.ts';
 import type { Format } from './format.ts';
 
-/** The values that a problem's text can contain. Times are already formatted for the fan's language. */
+/** The values that the text of a problem can contain. Times are already formatted for the fan's language. */
 export interface ProblemTextData {
   available: number | undefined;
   nextAt: string | undefined;
@@ -14,8 +14,10 @@ export interface ProblemTextData {
   waitSeconds: number | undefined;
 }
 
+/** For each error code the function that makes its text. */
 export type ProblemTexts = Record<ProblemCode, (facts: ProblemTextData) => string>;
 
+/** The text that the page shows for a problem. */
 export function describeProblem(problem: Problem, texts: ProblemTexts, format: Format): string {
   const { members } = problem;
   return texts[problem.code]({

@@ -3,7 +3,7 @@ import { parseSources, readSources } from './configured-sources.ts';
 const http = { name: 'gate-north', kind: 'http', url: 'http://127.0.0.1:1/events' };
 const faultsOf = (content: unknown, env = {}) => parseSources(content, env, '/etc/tribina').faults;
 
-test('each kind of source is parsed, and its defaults and secrets are filled in', () => {
+test('a configuration with each kind of source is parsed, and defaults and secrets are filled in', () => {
   const { sources, faults } = parseSources(
     [
       { ...http, headers: { 'X-Api-Key': 'k-${GATE_KEY}' }, overlap: 5 },
@@ -31,12 +31,12 @@ test('each kind of source is parsed, and its defaults and secrets are filled in'
   ]);
 });
 
-test('a Stripe URL without a path gets the path of Stripe’s events', () => {
+test('a Stripe source whose URL has no path gets the path /v1/events', () => {
   const { sources } = parseSources([{ name: 's', kind: 'stripe', url: 'http://127.0.0.1:9' }], { STRIPE_SECRET_KEY: 'k' }, '/');
   expect(sources[0]).toMatchObject({ url: 'http://127.0.0.1:9/v1/events' });
 });
 
-test('all faults are reported at once, with source and field, without secrets', () => {
+test('all faults of the configuration file are reported at once, with source and field, without secrets', () => {
   const faults = faultsOf([
     { ...http, name: 'Not A Name' },
     { ...http, url: 'ftp://x' },
@@ -63,7 +63,7 @@ test.each<[string, unknown, object, RegExp]>([
   ['a header value with a line break', [{ ...http, headers: { a: '${KEY}' } }], { KEY: 'x\ny' }, /cannot be sent/],
   ['a Stripe source without a key', [{ name: 's', kind: 'stripe' }], {}, /STRIPE_SECRET_KEY/],
   ['an overlap for ids that have no order', [{ name: 's', kind: 'stripe', overlap: 3 }], { STRIPE_SECRET_KEY: 'x' }, /overlap/],
-])('%s is a fault', (_case, content, env, fault) => {
+])('the configuration of sources: %s is a fault', (_case, content, env, fault) => {
   expect(faultsOf(content, env)).toEqual([expect.stringMatching(fault)]);
 });
 

@@ -3,7 +3,10 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { ConfiguredSource } from './fetcher-by-kind.ts';
 
-/** Half of a fetch. With a larger overlap most events of each fetch would be known, and a busy source would hardly advance. */
+/**
+ * The largest overlap (ids below the cursor that are requested again) is half of a fetch. With more, most events of each fetch
+ * would be known, and the cursor of a busy source would hardly advance.
+ */
 const MAX_OVERLAP = 500;
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be a name of a–z, 0–9, dot, dash or underscore');
@@ -12,7 +15,7 @@ const url = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
   .refine((text) => !URL.canParse(text) || new URL(text).username === '', 'must not carry a password: use headers');
 const headers = z.record(z.string().regex(/^[\w-]+$/, 'is not the name of a header'), z.string()).default({});
-/** Which use case handles the events. Without it events are only stored. */
+/** The field `feeds` of a source: which use case handles its events. Without the field the events are only stored. */
 const feeds = z.enum(['payments', 'gate-scans', 'partner-sales']).optional();
 
 const source = z.discriminatedUnion('kind', [
@@ -24,7 +27,9 @@ const sourceList = z.array(source).min(1, 'must name at least one source');
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the file named by LOADER_SOURCES. `faults` lists all its faults. */
+/**
+ * Reads the configured sources from the file that the setting LOADER_SOURCES names. `faults` lists everything wrong in the file.
+ */
 export function readSources(file: string, env: Environment): { sources: ConfiguredSource[]; faults: string[] } {
   let content: unknown;
   try {
@@ -36,7 +41,7 @@ export function readSources(file: string, env: Environment): { sources: Configur
   return parseSources(content, env, path.dirname(path.resolve(file)));
 }
 
-/** Relative paths of file sources start at `folder`, the folder of the configuration file. */
+/** Parses the content of the configuration file. Relative paths of file sources start at `folder`, the folder of that file. */
 export function parseSources(
   content: unknown,
   env: Environment,
@@ -99,7 +104,7 @@ function withStripeKey(
 function stripeEventsUrl(configured: string | undefined, env: Environment): string {
   const base = (env.STRIPE_API_BASE?.trim() || 'https://api.stripe.com').replace(/\/+$/, '');
   const address = new URL(configured ?? `${base}/v1/events`);
-  // A URL without a path names only the host of the API.
+  // A URL that names only the host gets the path of Stripe's list of events.
   if (address.pathname === '/') address.pathname = '/v1/events';
   return address.href;
 }

@@ -10,7 +10,7 @@ import { DueEvents } from './due-events.ts';
 import { openLoaderPools, type LoaderPools } from './postgres-event-store.ts';
 import { readStatus } from './loader-status.ts';
 
-// Loaded events and their effects. The consumer of these tests counts each event in a table.
+// Each loaded event has its effect once. The consumer of these tests only counts each event in a table.
 
 let database: TestDatabase;
 let dataSource: DataSource;
@@ -44,8 +44,8 @@ async function storeDueEvents(count: number, feeds = 'counting'): Promise<void> 
 }
 
 /**
- * Counts each event in the transaction that deletes its due row. `skipsDueCheck`: a negative control that does not check whether
- * the event is still due.
+ * A consumer that counts each event in the transaction that deletes the event from the table of due events. `skipsDueCheck`: a
+ * negative control that does not check whether the event is still due.
  */
 function counting(options: { skipsDueCheck?: boolean; crashOn?: number } = {}): Consumer {
   return {
@@ -65,7 +65,9 @@ function counting(options: { skipsDueCheck?: boolean; crashOn?: number } = {}): 
   };
 }
 
-/** Four loaders act at the same time. They have no lock, only the database. */
+/**
+ * Four loaders handle the due events at the same time, without a lock between them: only the database prevents a second effect.
+ */
 async function actInFourLoaders(consumer: Consumer): Promise<void> {
   const effects = Array.from(
     { length: 4 },
@@ -83,20 +85,20 @@ async function counted(): Promise<{ rows: number; events: number }> {
 
 const status = async () => (await readStatus(async (sql) => (await pools.reads.query(sql)).rows))[0];
 
-test('four loaders act on the same forty events at the same time: each event takes effect once', async () => {
+test('four loaders handle the same forty events at the same time: each event takes effect once', async () => {
   await storeDueEvents(40);
   await actInFourLoaders(counting());
   expect(await counted()).toEqual({ rows: 40, events: 40 });
   expect(await status()).toMatchObject({ due: 0, parked: 0 });
 }, 30_000);
 
-test('negative control, the consumer does not check whether the event is due: events take effect more than once', async () => {
+test('negative control, the consumer does not check whether the event is still due: events take effect more than once', async () => {
   await storeDueEvents(40);
   await actInFourLoaders(counting({ skipsDueCheck: true }));
   expect((await counted()).rows).toBeGreaterThan(40);
 }, 30_000);
 
-test('an event whose effect does not commit stays due, and later events take effect', async () => {
+test('an event whose effect does not commit is tried again later, and the events after it take effect', async () => {
   await storeDueEvents(3);
   await actInFourLoaders(counting({ crashOn: 2 }));
   expect(await counted()).toEqual({ rows: 2, events: 2 });
@@ -106,7 +108,7 @@ test('an event whose effect does not commit stays due, and later events take eff
   expect(await counted()).toEqual({ rows: 3, events: 3 });
 });
 
-test('an event with a final error is parked after one attempt, an event with another error after ten', async () => {
+test('an event whose effect fails with a final error is parked after one attempt, with any other error after ten attempts', async () => {
   await storeDueEvents(2);
   await pools.reads.query(`update loaded_events set payload = '{"n": -1}' where event_id = '1'`);
   const effects = new DueEffects(
@@ -128,7 +130,7 @@ test('an event with a final error is parked after one attempt, an event with ano
   ]);
 });
 
-test('a delayed event acts again when it is due; a repeated conflict is not counted twice, a conflict that is gone is resolved', async () => {
+test('a delayed event is handled again after the delay; a repeated conflict is not counted twice, a conflict that is gone is resolved', async () => {
   await storeDueEvents(1);
   let seats = ['a', 'b'];
   const consumer: Consumer = {

@@ -10,17 +10,23 @@ const IDLE_SLEEP_MS = 200;
 const OUTAGE_SLEEP_MS = 1000;
 
 /**
- * Handles the events of one `feeds` value. It records each event in the transaction of its effect, so a repeated event changes
- * nothing.
+ * Handles the loaded events of the sources with one `feeds` value, for example `payments`. A consumer records each event in the
+ * transaction of its effect, so a repeated event changes nothing.
  */
 export interface Consumer {
-  /** Returns the outcome if it recorded the event with `effect`. Undefined if it recognises repeated events in its own way. */
+  /**
+   * Handles one event. Returns the outcome if the consumer recorded the event with `effect`; undefined if the consumer recognises
+   * repeated events in its own way.
+   */
   act(payload: unknown, effect: LoadedEffect): Promise<EffectOutcome | undefined>;
   /** True if a retry of this event can never succeed. */
   isFinal(error: unknown): boolean;
 }
 
-/** The name of the lock. It only saves duplicate work; each event takes effect once because of the row of its consumer. */
+/**
+ * The lock of the loader that handles events. It only saves duplicate work. Each event takes effect once because its consumer
+ * records it in the transaction of the effect.
+ */
 const EFFECTS_LOCK: Source = { name: '.effects', ids: 'listed', overlap: 0 };
 
 /** Hands loaded events to their consumers: at least once, in the order of loading. Events that keep failing are parked. */
@@ -32,7 +38,7 @@ export class DueEffects {
     private readonly logger: Logger,
   ) {}
 
-  /** Handles one batch. Returns the number of events that took effect. */
+  /** Handles one batch of due events. Returns the number of events that took effect. */
   async runOnce(stop?: AbortSignal): Promise<number> {
     const lock = await this.locks.tryAcquire(EFFECTS_LOCK);
     if (!lock) return 0;

@@ -7,11 +7,11 @@ test.each([
   '{"a":1e400}',
   '{"a":1e-400}',
   '{"a":1,"b":"12345678901234567890","c":null,"d":true}',
-])('%s is the same text after parse and stringify', (text) => {
+])('the JSON text %s is unchanged after parseExactly and JSON.stringify', (text) => {
   expect(JSON.stringify(parseExactly(text))).toBe(text);
 });
 
-test('numbers that a double represents exactly are parsed as numbers', () => {
+test('parseExactly: numbers that a double represents exactly become JavaScript numbers', () => {
   expect(parseExactly('{"a":1,"b":1.50,"c":1e3,"long":"0123456789012345678"}')).toEqual({
     ...{ a: 1, b: 1.5, c: 1000 },
     long: '0123456789012345678',
@@ -24,6 +24,6 @@ test('textOfLongNumber: a long number becomes its text, other values stay as the
   expect([textOfLongNumber(7), textOfLongNumber('x'), textOfLongNumber(undefined)]).toEqual([7, 'x', undefined]);
 });
 
-test('text that is not JSON throws a SyntaxError', () => {
+test('parseExactly throws a SyntaxError for text that is not JSON', () => {
   expect(() => parseExactly('{"a":12345678901234567890')).toThrow(SyntaxError);
 });

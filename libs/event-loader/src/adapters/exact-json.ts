@@ -1,4 +1,6 @@
-/** `JSON.rawJSON` and the reviver's `context`: Node has them since version 21, its types do not. */
+/**
+ * JSON with `rawJSON` and the reviver's `context`. Node has both since version 21, but TypeScript's types do not declare them.
+ */
 const exact = JSON as unknown as {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
   rawJSON(text: string): { readonly rawJSON: string };

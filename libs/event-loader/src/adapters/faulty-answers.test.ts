@@ -4,7 +4,8 @@ import { startSourceServer } from '../testing/source-server.ts';
 import { eventsFrom, sourceNamed } from '../testing/sources.ts';
 import { HttpEventFetcher } from './http-event-fetcher.ts';
 
-// Faulty answers of a source (reliability.md §4.6). Each one is an EventFetchError, and the cursor does not move.
+// Faulty answers of a source (reliability.md §4.6). For each of them the fetch throws an EventFetchError, so the loader does not
+// move its cursor.
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 const page = (count: number): string => JSON.stringify({ events: eventsFrom(1, count) });
@@ -56,7 +57,7 @@ test.each<[string, Answer, string]>([
     (response) => void response.writeHead(200, { 'content-encoding': 'br' }).end('x'),
     'SOURCE_BAD_FORMAT',
   ],
-])('%s makes the fetch fail with the right error code', async (_case, answer, code) => {
+])('%s: the fetch fails with the error code of this fault', async (_case, answer, code) => {
   await expect(fetchFrom(answer)).rejects.toMatchObject({ code });
 });
 
@@ -84,12 +85,12 @@ test('of an answer with 100,001 entries only the first 10,000 are read, and hasM
   expect([result.events.length, result.bad.length, result.hasMore]).toEqual([0, 10_000, true]);
 });
 
-test('the digest of the source is returned', async () => {
+test('a digest (the source’s own count of its events) is returned with the events', async () => {
   const answer = JSON.stringify({ events: eventsFrom(1, 2), digest: { up_to_id: 2, count: 3 } });
   expect((await fetchFrom((response) => void response.end(answer))).digest).toEqual({ upToId: '2', count: 3 });
 });
 
-test('an error does not contain the values of the request headers', async () => {
+test('the error of a failed fetch does not contain the values of the request headers', async () => {
   const error = await fetchFrom((response) => void response.writeHead(401).end(), { authorization: 'Bearer canary' }).catch(
     String,
   );

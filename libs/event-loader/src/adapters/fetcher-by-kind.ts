@@ -4,6 +4,7 @@ import { HttpEventFetcher, type HttpSource } from './http-event-fetcher.ts';
 import type { StoredSource } from './postgres-event-store.ts';
 import { StripeEventFetcher, type StripeSource } from './stripe-event-fetcher.ts';
 
+/** A source of the configuration file. */
 export type ConfiguredSource = (HttpSource | StripeSource | FileSource) & StoredSource;
 
 /** Fetches each source with the fetcher of its kind. */

@@ -12,7 +12,7 @@ import { FileEventFetcher, type FileSource } from './file-event-fetcher.ts';
 import { HttpEventFetcher, type HttpSource } from './http-event-fetcher.ts';
 import { StripeEventFetcher, type StripeSource } from './stripe-event-fetcher.ts';
 
-/** The discard port: no server listens there. */
+/** The address of an unreachable source: no server listens on port 9 (discard). */
 const NOWHERE = 'http://127.0.0.1:9/events';
 const makeEntries = (count: number, bad: readonly number[], idOf: (n: number) => unknown) =>
   Array.from({ length: count }, (_, index) => ({
@@ -52,7 +52,7 @@ describe('HTTP fetcher', () => {
     offer: async (count, bad = []) => void (events = makeEntries(count, bad, Number)),
   }));
 
-  test('a request has after_id and limit, keeps the query of the source’s URL, and sends the source’s headers', async () => {
+  test('a request has the parameters after_id and limit, the query of the source’s URL, and the source’s headers', async () => {
     await new HttpEventFetcher().fetch(source(`${server.url}?gate=north`, { 'x-api-key': 'secret' }), '17', 1000);
     const last = server.requests.at(-1)!;
     expect([last.url.search, last.headers['x-api-key']]).toEqual(['?gate=north&after_id=17&limit=1000', 'secret']);
@@ -89,7 +89,7 @@ describe('Stripe fetcher', () => {
     },
   }));
 
-  test('with a cursor a fetch is one request, for the next newer page', async () => {
+  test('with a cursor a fetch makes one request, which asks for the page of events after the cursor', async () => {
     offer(500);
     const before = server.requests.length;
     const { events: page } = await new StripeEventFetcher().fetch(source(server.url), idOf(120), 1000);
@@ -149,7 +149,7 @@ describe('file fetcher', () => {
       await expect(fetcher.fetch({ ...file, path: notAFile }, undefined, 10)).rejects.toMatchObject({ code: 'SOURCE_FAILED' });
   });
 
-  test('of many invalid lines at most `limit` are returned as bad events, and the events after them are read', async () => {
+  test('of more invalid lines than `limit`, only `limit` are returned as bad events, and the events after the invalid lines are read', async () => {
     await writeFile(file.path, `${'junk\n'.repeat(5000)}${lines(makeEntries(3, [], Number))}`);
     const { events, bad } = await fetcher.fetch(file, undefined, 10);
     expect([events.length, bad.length]).toEqual([3, 10]);
@@ -172,7 +172,7 @@ describe('file fetcher', () => {
     expect((await ownFetcher.fetch(file, '2', 10)).events.map(({ id }) => id)).toEqual(['3']);
   });
 
-  test('a fetcher that another loader has overtaken continues at its own last offset, not at the start of the file', async () => {
+  test('when another loader has moved the cursor, a fetcher continues at its own last offset, not at the start of the file', async () => {
     await writeFile(file.path, lines(makeEntries(30, [], Number)));
     const ownFetcher = new FileEventFetcher();
     await ownFetcher.fetch(file, undefined, 10);
@@ -183,7 +183,7 @@ describe('file fetcher', () => {
     expect([events[0]?.id, events.length, bad.length]).toEqual(['21', 10, 0]);
   });
 
-  test('lines longer than one read of the file are complete', async () => {
+  test('a line longer than one chunk of the file (256 KB) is read completely', async () => {
     const long = Array.from({ length: 5 }, (_, index) => ({ id: index + 1, payload: { text: 'ž'.repeat(200_000) } }));
     await writeFile(file.path, lines(long));
     expect((await fetcher.fetch(file, undefined, 10)).events.map(({ payload }) => payload)).toEqual(

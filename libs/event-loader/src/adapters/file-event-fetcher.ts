@@ -2,17 +2,19 @@ import { open, stat, type FileHandle } from 'node:fs/promises';
 import { EventFetchError, type BadEvent, type Source } from '../core/event.ts';
 import { EventFetcher, type FetchResult } from '../core/ports.ts';
 import { parseExactly, textOfLongNumber } from './exact-json.ts';
-import { badEvent, readEvents, type Candidate } from '../core/reading-events.ts';
+import { badEvent, readEvents, type UncheckedEntry } from '../core/reading-events.ts';
 
+/** A source that is an NDJSON file on the disk of the loader. */
 export interface FileSource extends Source {
   readonly kind: 'file';
   readonly path: string;
 }
 
-/** A longer line is an error. This also limits the memory for an unfinished line. */
+/** A longer line makes the fetch fail. So an unfinished line cannot fill the memory. */
 const MAX_LINE_BYTES = 2 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
+/** Where the last fetch ended: the last id, and the byte offset in the file with this inode. */
 interface ReadPosition {
   readonly afterId: string | undefined;
   readonly inode: number;
@@ -20,15 +22,15 @@ interface ReadPosition {
 }
 
 /**
- * Reads NDJSON: each line is one event `{"id", "payload"}`, new lines are appended. A line without a line break is not complete
- * yet.
+ * Reads NDJSON: each line is one event `{"id", "payload"}`, and new lines are appended at the end. A line without a line break is
+ * not complete yet and is not read.
  */
 export class FileEventFetcher extends EventFetcher<FileSource> {
   /** The end of the last fetch, by source, so that a long file is not read from its start each time. */
   private readonly positions = new Map<string, ReadPosition>();
 
   async fetch(source: FileSource, afterId: string | undefined, limit: number): Promise<FetchResult> {
-    // Opening a pipe without a writer blocks, and a device has no end.
+    // Only regular files are opened: opening a pipe without a writer blocks, and a device has no end.
     const stats = await stat(source.path).catch(() => undefined);
     if (stats && !stats.isFile()) throw new EventFetchError('SOURCE_FAILED', `${source.path}: it is not a file`);
     const file = await open(source.path, 'r').catch((cause: NodeJS.ErrnoException) => {
@@ -49,12 +51,12 @@ export class FileEventFetcher extends EventFetcher<FileSource> {
   private async read(file: FileHandle, source: FileSource, afterId: string | undefined, limit: number): Promise<FetchResult> {
     const { ino: inode, size } = await file.stat();
     const known = this.positions.get(source.name);
-    // If another loader has moved the cursor further, the remembered position is still good: it is before the new events.
+    // If another loader has moved the cursor further, the remembered position is still good, because it is before the new events.
     const isBeforeCursor =
       known !== undefined && (known.afterId === afterId || (known.afterId !== undefined && !isBeyond(known.afterId, afterId)));
     const canContinue = isBeforeCursor && known.inode === inode && known.offset <= size;
     let offset = canContinue ? known.offset : 0;
-    const candidates: Candidate[] = [];
+    const candidates: UncheckedEntry[] = [];
     const unreadable: BadEvent[] = [];
     for await (const line of linesFrom(file, offset)) {
       offset = line.end;
@@ -66,15 +68,15 @@ export class FileEventFetcher extends EventFetcher<FileSource> {
     }
     const { events, bad, ...rest } = readEvents(candidates, source.ids);
     const last = events.at(-1)?.id;
-    // The position is kept only if the cursor will be at the last id that was read, or does not move. So invalid lines are read
-    // once.
+    // The position is kept only if the cursor will be at the last id that was read, or does not move. So each invalid line is
+    // read only once.
     if (source.overlap === 0 && (last !== undefined || candidates.length === 0))
       this.positions.set(source.name, { afterId: last ?? afterId, inode, offset });
     return { events, bad: [...bad, ...unreadable], ...rest };
   }
 }
 
-function parsed(text: string): Candidate | undefined {
+function parsed(text: string): UncheckedEntry | undefined {
   try {
     const { id, payload } = parseExactly(text) as { id?: unknown; payload?: unknown };
     return { id: textOfLongNumber(id), payload };
@@ -83,7 +85,7 @@ function parsed(text: string): Candidate | undefined {
   }
 }
 
-/** True if `id` is greater than `afterId`. Also true for an invalid id: `readEvents` refuses it later. */
+/** True if `id` is greater than `afterId` or is not a valid id. `readEvents` refuses invalid ids later. */
 function isBeyond(id: unknown, afterId: string | undefined): boolean {
   if (afterId === undefined) return true;
   const text = String(id);

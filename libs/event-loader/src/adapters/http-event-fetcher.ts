@@ -5,6 +5,7 @@ import { readEvents } from '../core/reading-events.ts';
 import { textOfLongNumber } from './exact-json.ts';
 import { getReply, parseReply, type RemoteSource, type ReplyLimits } from './source-reply.ts';
 
+/** A source that answers `GET {url}?after_id=<id>&limit=<n>`. */
 export interface HttpSource extends Source, RemoteSource {
   readonly kind: 'http';
 }
@@ -17,7 +18,7 @@ export class HttpEventFetcher extends EventFetcher<HttpSource> {
 
   async fetch(source: HttpSource, afterId: string | undefined, limit: number): Promise<FetchResult> {
     const url = new URL(source.url);
-    // Ids are positive, so all events come after 0.
+    // Without a cursor the fetch starts after id 0, which means at the oldest event: all ids are positive.
     url.searchParams.set('after_id', afterId ?? '0');
     url.searchParams.set('limit', String(limit));
     const page = sourcePage.safeParse(parseReply(await getReply(url, source, this.limits)));

@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { SOURCE_STATUS } from './loader-sources.sql.ts';
 
+/** What operators see of one source: cursor, counters, last error, and the events that wait for their effect (`due`). */
 export interface SourceStatus {
   readonly source: string;
   readonly cursor: string | null;
@@ -18,7 +19,9 @@ export interface SourceStatus {
   readonly conflicts: number;
 }
 
-/** Runs SQL and returns the rows. A function type, because pg and TypeORM return results in different forms. */
+/**
+ * Runs SQL and returns the rows. Each caller passes its own function, because pg and TypeORM return results in different forms.
+ */
 export type Query = (sql: string) => Promise<readonly unknown[]>;
 
 /** The status of every stored source, and of configured sources that were not polled yet. */
@@ -66,8 +69,8 @@ const GAUGES: readonly [name: string, help: string, member: keyof SourceStatus][
 ];
 
 /**
- * Registers the gauges of all sources. They read the database when metrics are collected, one query for all gauges. So they count
- * the work of every loader, also of loaders that have ended.
+ * Registers the gauges of all sources. When metrics are collected, one query reads the values of all gauges from the database. So
+ * the gauges count the work of every loader, including loaders that have ended.
  */
 export function observeLoader(registry: Registry, query: Query): void {
   let reading: Promise<SourceStatus[]> | undefined;

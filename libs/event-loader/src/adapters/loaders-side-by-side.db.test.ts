@@ -15,8 +15,8 @@ import { RedisLocks } from './redis-locks.ts';
 import { RedisSourceRateLimiter } from './redis-source-rate-limiter.ts';
 import { MonotonicTime } from './monotonic-time.ts';
 
-// Four loaders of the same sources, with real PostgreSQL, Redis and HTTP. The negative controls switch off the lock and the
-// compare-and-set of the cursor. tests/faults repeats this with killed and frozen processes.
+// Four loaders load the same sources at the same time, with real PostgreSQL, Redis and HTTP. The negative controls switch off the
+// lock and the compare-and-set of the cursor. tests/faults runs the same check with killed and frozen processes.
 
 const EVENTS_PER_SOURCE = 20_000;
 let database: TestDatabase;
@@ -25,7 +25,7 @@ let redis: RedisConnection;
 let pools: LoaderPools[];
 const logger = createLogger({ service: 'test', level: 'silent' });
 
-/** Never refuses. */
+/** A rate limiter that never refuses a request. */
 class UnlimitedRateLimiter extends SourceRateLimiter {
   tryAcquire = () => Promise.resolve({ requestFinished: () => Promise.resolve() });
 }
@@ -64,17 +64,18 @@ afterAll(async () => {
   await Promise.all([database.drop(), server.close()]);
 });
 
-interface Parts {
+/** What the four loaders of one test use. */
+interface LoaderSetup {
   readonly locks: LockFactory;
   readonly rateLimiter: SourceRateLimiter;
   readonly storeOf?: (pools: LoaderPools) => EventStore;
 }
 
 /**
- * Runs four loaders until they have asked both sources for events after the last one, at most 8 s. Returns the sources with
- * their ledgers.
+ * Runs four loaders until both sources were asked for events after their last one, at most 8 s. Returns the two sources, which
+ * have recorded all requests.
  */
-async function runFourLoaders(prefix: string, parts: Parts): Promise<EventSources> {
+async function runFourLoaders(prefix: string, setup: LoaderSetup): Promise<EventSources> {
   const sources = await EventSources.open({ sizeOf: () => EVENTS_PER_SOURCE });
   const list: HttpSource[] = [`${prefix}-1`, `${prefix}-2`].map((name) => ({
     ...sourceNamed(name),
@@ -88,10 +89,10 @@ async function runFourLoaders(prefix: string, parts: Parts): Promise<EventSource
       new RoundRobinEventLoader<HttpSource>({
         sources: list,
         fetcher: new HttpEventFetcher(),
-        store: (parts.storeOf ?? ((given) => new PostgresEventStore(given)))(own),
+        store: (setup.storeOf ?? ((loaderPools) => new PostgresEventStore(loaderPools)))(own),
         log: new RecordedPolls(own.reads, logger),
         time: new MonotonicTime(),
-        ...parts,
+        ...setup,
       }),
   );
   const running = Promise.all(loaders.map((loader) => loader.run(stop.signal)));

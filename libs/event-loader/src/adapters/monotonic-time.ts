@@ -1,6 +1,6 @@
 import { LoaderTime } from '../core/ports.ts';
 
-/** The monotonic clock of the process: a change of the system time does not move it. */
+/** The loader's clock in production: the monotonic clock of the process, which a change of the system time does not move. */
 export class MonotonicTime extends LoaderTime {
   now(): number {
     return performance.now();

@@ -16,15 +16,16 @@ interface LoaderConnections {
   readonly alerts?: SourceAlerts;
 }
 
-export interface OpenEventLoader {
+/** The loader with the parts that its caller needs too. */
+export interface BuiltEventLoader {
   readonly loader: RoundRobinEventLoader<ConfiguredSource>;
   readonly polls: RecordedPolls;
   readonly locks: RedisLocks;
 }
 
 /**
- * Starts each loader at another source. Loaders in the same order would request the same locks at the same time, again and
- * again.
+ * Rotates the list of sources by a random number, so that each loader starts at another source. Loaders with the same order would
+ * request the same locks at the same time, in every pass.
  */
 function rotateRandomly<T>(all: readonly T[]): T[] {
   const first = randomInt(all.length);
@@ -32,11 +33,11 @@ function rotateRandomly<T>(all: readonly T[]): T[] {
 }
 
 /** Builds the loader of `loader:run`: locks and rate limiter in Redis, events in PostgreSQL. */
-export function openEventLoader(
+export function buildEventLoader(
   sources: readonly ConfiguredSource[],
   { pools, redis, logger, alerts }: LoaderConnections,
   stop: AbortSignal,
-): OpenEventLoader {
+): BuiltEventLoader {
   const polls = new RecordedPolls(pools.reads, logger, alerts);
   const locks = new RedisLocks(redis);
   const loader = new RoundRobinEventLoader({

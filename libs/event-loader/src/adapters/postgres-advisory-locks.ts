@@ -2,12 +2,15 @@ import pg from 'pg';
 import type { Source } from '../core/event.ts';
 import { Lock, LockFactory } from '../core/ports.ts';
 
-/** The first half of the key of every advisory lock of the loader. */
+/**
+ * An advisory lock has a key of two numbers. This is the first one for all locks of the loader; the second one names the source.
+ */
 const LOCK_NAMESPACE = 7_426_010;
 
 /**
- * Locks without Redis. A lock lives as long as its database session: a process that dies releases it at once, and no renewal is
- * needed. A frozen process keeps its lock until the server closes the connection; therefore `loader:run` uses Redis.
+ * Locks of sources without Redis, as advisory locks of PostgreSQL. A lock lives as long as its database session: a process that
+ * dies releases it at once, and no renewal is needed. A frozen process keeps its lock until the server closes the connection;
+ * therefore `loader:run` uses Redis.
  */
 export class PostgresAdvisoryLocks extends LockFactory {
   constructor(private readonly url: string) {

@@ -30,7 +30,7 @@ describe('Redis locks', () => {
     expire: async () => server.flush(),
   }));
 
-  test('a lock is renewed for as long as its holder lives', async () => {
+  test('a lock does not expire while its holder lives, because the holder renews it', async () => {
     const source = sourceNamed('renewed');
     const lock = (await new RedisLocks(connections[0], 300).tryAcquire(source))!;
     await sleep(900);
@@ -39,7 +39,7 @@ describe('Redis locks', () => {
     await lock.release();
   });
 
-  test('a holder notices at its next renewal that its lock was lost', async () => {
+  test('after a lock was lost in Redis, its holder notices the loss at the next renewal', async () => {
     const lock = (await new RedisLocks(connections[0], 300).tryAcquire(sourceNamed('flushed')))!;
     await server.flush();
     await sleep(250);
@@ -65,7 +65,7 @@ describe('Redis rate limiter', () => {
     sleep: async (ms) => void (await sleep(ms)),
   }));
 
-  test('after a Redis that lost all data is back, no permit is given until older permits have expired', async () => {
+  test('after a restart of Redis without its data, no permit is given until the permits from before have expired', async () => {
     const connection = connectRedis(server.url, { name: 'test' });
     await whenReady(connection);
     const limiter = new RedisSourceRateLimiter(connection);

@@ -4,12 +4,15 @@ import { randomUUID } from 'node:crypto';
 import type { Source } from '../core/event.ts';
 import { Lock, LockFactory } from '../core/ports.ts';
 
-/** Three times the longest fetch (10 s). A living holder renews its lock, a frozen one loses it. */
+/**
+ * The lifetime of a lock: three times the longest fetch (10 s). A living holder renews its lock before the end, a frozen holder
+ * loses it.
+ */
 const LIFETIME_MS = 30_000;
 
 /**
- * Takes the lock if it is free, and gives it a number: Redis' own time in µs, made strictly increasing. So a Redis that lost all
- * data still gives greater numbers than before.
+ * Takes the lock if it is free, and gives it a lock number (fencing token): Redis' own time in µs, or the last number plus one if
+ * that is greater. So even after Redis has lost all data, new numbers are greater than old ones.
  * KEYS[1] lock, KEYS[2] last number; ARGV[1] owner, ARGV[2] lifetime in ms. Returns the number, or nil if the lock is taken.
  */
 const ACQUIRE = new RedisScript(`
@@ -31,6 +34,7 @@ const RENEW = new RedisScript(
   `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`,
 );
 
+/** Locks of sources as Redis keys with a lifetime, which their holders renew. */
 export class RedisLocks extends LockFactory {
   constructor(
     private readonly redis: RedisConnection,
@@ -51,7 +55,10 @@ export class RedisLocks extends LockFactory {
 }
 
 class RedisLock extends Lock {
-  /** By this process's clock, counted from before the request to Redis, so it never ends later than the key in Redis. */
+  /**
+   * When the lock ends by this process's clock. Counted from before the request to Redis, so it is never later than the end of
+   * the key in Redis.
+   */
   private heldUntil: number;
   private readonly renewal: NodeJS.Timeout;
 

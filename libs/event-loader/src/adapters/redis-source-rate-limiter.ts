@@ -5,11 +5,11 @@ import { Permit, SourceRateLimiter } from '../core/ports.ts';
 import { PERMIT_VALID_MS } from '../core/round-robin-event-loader.ts';
 
 /** The gap between two requests to the same source, over all loaders. */
-export const GAP_MS = 200;
+export const REQUEST_GAP_MS = 200;
 
 /**
- * Sets the key if it is free. KEYS[1] `loader:gate:{source}`; ARGV[1] lifetime in ms. Returns 0, or the remaining ms of the
- * key.
+ * Takes a permit: sets the key of the source if it does not exist. KEYS[1] `loader:gate:{source}`; ARGV[1] lifetime in ms.
+ * Returns 0 if it was set, otherwise the remaining ms of the existing key.
  */
 const ACQUIRE = new RedisScript(`
 if redis.call('SET', KEYS[1], '1', 'NX', 'PX', ARGV[1]) then return 0 end
@@ -17,17 +17,17 @@ return math.max(redis.call('PTTL', KEYS[1]), 1)`);
 
 /**
  * Rate limiter on the Redis key `loader:gate:{source}`. The key lives for the lifetime of the permit plus one gap. So even if the
- * holder dies, the next request starts one gap after the last moment at which the holder could send its own. When the request is
- * over, the key is shortened to one gap.
+ * permit's holder dies, the next request starts at least one gap after the last moment at which the holder could send its own
+ * request. When the request is over, the lifetime of the key is shortened to one gap.
  */
 export class RedisSourceRateLimiter extends SourceRateLimiter {
-  /** For all sources: no permits until then, because Redis may have lost its keys. */
+  /** Until this time no source gets a permit, because Redis may have lost its keys. */
   private blockedUntil = 0;
   private readonly limitedUntil = new Map<string, number>();
 
   constructor(
     private readonly redis: RedisConnection,
-    private readonly gapMs = GAP_MS,
+    private readonly gapMs = REQUEST_GAP_MS,
   ) {
     super();
     // After a reconnect Redis may have lost its keys, while permits that were given before are still valid.

@@ -5,30 +5,41 @@ import { createGunzip } from 'node:zlib';
 import { EventFetchError } from '../core/event.ts';
 import { parseExactly } from './exact-json.ts';
 
-/** Less than half of a lock's lifetime (30 s), so a slow fetch alone never costs a living holder its lock. */
+/**
+ * The timeout of one fetch: less than half of a lock's lifetime (30 s), so a loader never loses its lock only because a fetch is
+ * slow.
+ */
 const FETCH_TIMEOUT_MS = 10_000;
-/** 8 MB: 1,000 events of 8 KB. */
+/** The largest answer: 8 MB, enough for 1,000 events of 8 KB. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** An answer that is compressed more than this is refused as a compression bomb, if it is larger than `RATIO_CHECK_MIN_BYTES`. */
+/**
+ * An answer that is larger than `RATIO_CHECK_MIN_BYTES` and compressed by more than this ratio is refused as a compression bomb.
+ */
 const MAX_COMPRESSION_RATIO = 50;
 const RATIO_CHECK_MIN_BYTES = 256 * 1024;
 
+/** The address of a source over HTTP, and the headers of every request to it. */
 export interface RemoteSource {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The answer to one GET, before it is parsed. */
 export interface Reply {
   readonly status: number;
   readonly body: string;
 }
 
+/** The limits of one GET, if not the defaults above. */
 export interface ReplyLimits {
   readonly timeoutMs?: number;
   readonly bodyLimit?: number;
 }
 
-/** No limit of connections for one address: a source that hangs must not delay other sources of the same server. */
+/**
+ * Agents keep connections open. They do not limit the connections to one server: a source that hangs must not delay other sources
+ * of the same server.
+ */
 const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
 
 /**
@@ -54,6 +65,7 @@ export async function getReply(url: URL, { headers }: RemoteSource, limits: Repl
   }
 }
 
+/** Parses the JSON of an answer. Throws EventFetchError if the status is not 2xx or the body is not JSON. */
 export function parseReply({ status, body }: Reply): unknown {
   if (status < 200 || status > 299) throw new EventFetchError('SOURCE_FAILED', `it answered ${status}`);
   try {

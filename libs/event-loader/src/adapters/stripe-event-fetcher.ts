@@ -3,16 +3,17 @@ import { EventFetchError, type Source } from '../core/event.ts';
 import { EventFetcher, type FetchResult } from '../core/ports.ts';
 import { readEvents } from '../core/reading-events.ts';
 import { getReply, parseReply, type RemoteSource, type Reply, type ReplyLimits } from './source-reply.ts';
-import { GAP_MS } from './redis-source-rate-limiter.ts';
+import { REQUEST_GAP_MS } from './redis-source-rate-limiter.ts';
 
+/** A source that is the list of events of a Stripe account. */
 export interface StripeSource extends Source, RemoteSource {
   readonly kind: 'stripe';
 }
 
-/** Stripe's limit. */
+/** The number of events that one request asks for: the maximum that Stripe allows. */
 const PAGE_SIZE = 100;
-/** Limits the search for the oldest event. Stripe keeps events for 30 days. */
-const MAX_PAGES_BACK = 5000;
+/** The search for the oldest event ends after this many pages. Stripe keeps events for 30 days. */
+const MAX_SEARCH_PAGES = 5000;
 
 const list = z.looseObject({ data: z.array(z.unknown()), has_more: z.boolean().optional() });
 const resourceMissing = z.looseObject({ error: z.looseObject({ code: z.literal('resource_missing') }) });
@@ -24,7 +25,7 @@ interface Options extends ReplyLimits {
 }
 
 /**
- * Fetches from Stripe's list of events, which has the newest first. With a cursor it requests the next newer page
+ * Fetches from Stripe's list of events, which starts with the newest event. With a cursor it requests the next newer page
  * (`ending_before`) and reverses it. Without a cursor, or with one that Stripe no longer knows, it pages back to the oldest event
  * (`starting_after`), with a gap between two requests. If there are more events than the limit, the oldest ones are returned; the
  * newer ones come with the next polls.
@@ -48,9 +49,9 @@ export class StripeEventFetcher extends EventFetcher<StripeSource> {
   private async fetchOldest(source: StripeSource, limit: number): Promise<FetchResult> {
     let oldest: unknown[] = [];
     const seen = new Set<string>();
-    for (let last: string | undefined; seen.size < MAX_PAGES_BACK; await this.waitForGap()) {
+    for (let last: string | undefined; seen.size < MAX_SEARCH_PAGES; await this.waitForGap()) {
       const { data, has_more } = pageOf(await this.ask(source, last === undefined ? {} : { starting_after: last }));
-      // The newest events are at the front. They are dropped here, and the next polls fetch them again.
+      // Only the oldest `limit` events are kept. The newer ones, at the front, are dropped here; the next polls fetch them again.
       oldest = [...oldest, ...data].slice(-limit);
       last = idOf(data.at(-1));
       const isLast = has_more === undefined ? data.length < PAGE_SIZE : !has_more;
@@ -67,7 +68,7 @@ export class StripeEventFetcher extends EventFetcher<StripeSource> {
   }
 
   private async waitForGap(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, this.options.gapMs ?? GAP_MS));
+    await new Promise((resolve) => setTimeout(resolve, this.options.gapMs ?? REQUEST_GAP_MS));
     if (this.options.stop?.aborted)
       throw new EventFetchError('SOURCE_STOPPED', 'the loader was stopped while it searched for the oldest event');
   }

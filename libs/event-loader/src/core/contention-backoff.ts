@@ -1,22 +1,26 @@
 import type { Source } from './event.ts';
 
 /**
- * The pause after the second refusal in a row; it doubles with each further one. It is longer than the 200 ms between two
- * requests, so that the loader that serves the source also gets the next request.
+ * The pause after the second refusal in a row; it doubles with each further refusal. The pause is longer than the 200 ms between
+ * two requests, so that the loader that serves the source also gets the next request.
  */
 const FIRST_PAUSE_MS = 400;
-/** If a loader dies, its source waits at most this long (after the lock has expired) until another loader tries again. */
+/**
+ * The longest pause. If the loader that serves a source dies, another loader tries that source at most this long after the lock
+ * has expired.
+ */
 const MAX_PAUSE_MS = 1600;
 
+/** How often a source refused this loader, and until when the loader leaves it alone. */
 interface Refusals {
   readonly inARow: number;
   readonly pausedUntil: number;
 }
 
 /**
- * A source whose lock or rate limiter refused this loader twice in a row is served by another loader. This loader then asks for
- * it less and less often. Without this backoff eight loaders asked Redis ten times in vain for each fetch; with it each source
- * soon has one or two loaders.
+ * Makes a loader try a source less and less often while another loader serves that source, which is assumed when its lock or rate
+ * limiter has refused twice in a row. Without this backoff eight loaders made ten refused requests to Redis for each fetch; with
+ * it each source is soon served by only one or two loaders.
  */
 export class ContentionBackoff {
   private readonly refusals = new Map<string, Refusals>();
@@ -31,7 +35,7 @@ export class ContentionBackoff {
     this.refusals.set(name, { inARow, pausedUntil: now + pauseMs });
   }
 
-  /** This loader got both the lock and the permit: no backoff any more. */
+  /** Ends the backoff of a source, because this loader got both its lock and its permit. */
   acquired({ name }: Source): void {
     this.refusals.delete(name);
   }

@@ -1,7 +1,9 @@
-/** Plain data, independent of the transport: JSON of an HTTP answer, a line of a file. */
+/** The content of an event: plain data, the same whether it came as JSON of an HTTP answer or as a line of a file. */
 export type Payload = Readonly<Record<string, unknown>>;
 
-/** Something that happened at a source. It never changes: the same id with another content is a violation, not an update. */
+/**
+ * Something that happened at a source. An event never changes: the same id with another content is a violation, not an update.
+ */
 export class Event {
   constructor(
     readonly id: string,
@@ -12,7 +14,8 @@ export class Event {
 }
 
 /**
- * An entry of an answer that is not a valid event. It is quarantined for people to check; the source's later events are loaded.
+ * An entry of an answer that is not a valid event. It is quarantined (stored aside for people to check), and the loader goes on
+ * with the later events of the source.
  */
 export interface BadEvent {
   /** Undefined if the id cannot be read. */
@@ -37,7 +40,10 @@ export interface Source {
   readonly overlap: number;
 }
 
-/** The source is unreachable, refuses the request, or answers in a wrong format. The loader skips it and polls it again later. */
+/**
+ * Thrown when a source is unreachable, refuses the request, or answers in a wrong format. The loader goes on to the next source
+ * and polls this source again later.
+ */
 export class EventFetchError extends Error {
   constructor(
     readonly code:

@@ -1,11 +1,15 @@
 import { sourceNamed } from '../testing/sources.ts';
 import type { IdOrder } from './event.ts';
-import { readEvents, type Candidate } from './reading-events.ts';
+import { readEvents, type UncheckedEntry } from './reading-events.ts';
 import { fetchStart, normalizeAnswer } from './normalize-answer.ts';
 
-const withIds = (...idsGiven: (number | string)[]): Candidate[] => idsGiven.map((id) => ({ id, payload: { n: id } }));
+const withIds = (...idsGiven: (number | string)[]): UncheckedEntry[] => idsGiven.map((id) => ({ id, payload: { n: id } }));
 
-function normalized(candidates: Candidate[], cursor?: string, more: { overlap?: number; ids?: IdOrder; limit?: number } = {}) {
+function normalized(
+  candidates: UncheckedEntry[],
+  cursor?: string,
+  more: { overlap?: number; ids?: IdOrder; limit?: number } = {},
+) {
   const source = sourceNamed('any', more);
   const { to, events, unrequested, bad, duplicates, gaps } = normalizeAnswer(
     source,
@@ -103,7 +107,7 @@ test.each([
   [5, '17', '12'],
   [5, '5', undefined],
   [5, undefined, undefined],
-])('with an overlap of %s and the cursor at %s the fetch starts after %s', (overlap, cursor, from) => {
+])('with an overlap of %s ids and the cursor at id %s the fetch starts after id %s', (overlap, cursor, from) => {
   expect(fetchStart(sourceNamed('any', { overlap }), cursor)).toBe(from);
 });
 
@@ -124,7 +128,7 @@ test.each<[string, unknown, unknown]>([
   ['a payload with half a surrogate pair', 1, { '\ud83d': 1 }],
   ['a payload of more than a megabyte', 1, { a: 'x'.repeat(1024 * 1024) }],
   ['a payload nested too deep', 1, deep(5000)],
-])('%s is quarantined, and the next event is read', (_case, id, payload) => {
+])('an entry with %s is quarantined, and the next event is read', (_case, id, payload) => {
   const { events, bad } = readEvents([{ id, payload }, ...withIds(2)], 'numbers');
   expect(events.map((event) => event.id)).toEqual(['2']);
   expect(bad).toEqual([expect.objectContaining({ code: 'EVENT_INVALID' })]);

@@ -17,8 +17,8 @@ export function fetchStart({ ids, overlap }: Source, cursor: string | undefined)
 }
 
 /**
- * Turns an answer into a batch: sorted by id, each id once, without events that were not requested, at most `limit` entries. The
- * cursor moves to the last id, also if that event is bad, so that a bad event is fetched only once.
+ * Turns an answer into a batch for the store: sorted by id, each id once, without events that were not requested, at most `limit`
+ * entries. The cursor moves to the last id even if that event is bad, so that a bad event is fetched only once.
  */
 export function normalizeAnswer(
   source: Source,
@@ -33,8 +33,8 @@ export function normalizeAnswer(
   const requested = unique.filter((event) => isRequested(event));
   const unrequested = unique.filter((event) => !isRequested(event)).slice(0, limit);
   const allBad = [...fetched.bad, ...changed];
-  // Good and bad events count together, and the lowest ids are kept. Otherwise the cursor would skip dropped events with lower
-  // ids.
+  // If there are more entries than `limit`, those with the lowest ids are kept, good and bad events counted together. Otherwise
+  // the cursor would skip dropped events with lower ids.
   const last = source.ids === 'numbers' ? lastIdWithin(limit, [...requested, ...allBad]) : undefined;
   const events = requested.filter(({ id }) => last === undefined || !isAfter(id, last)).slice(0, limit);
   const bad = allBad.filter(({ id }) => id === undefined || last === undefined || !isAfter(id, last)).slice(0, limit);
@@ -51,7 +51,10 @@ function lastIdWithin(limit: number, entries: readonly { readonly id: string | u
   return ids.length > limit ? ids[limit - 1] : undefined;
 }
 
-/** Ids have no leading zeros, so the longer number is the greater one. This avoids 1,000 BigInt conversions a poll. */
+/**
+ * Ids have no leading zeros, so the longer number is the greater one. Comparing the lengths first avoids 1,000 BigInt conversions
+ * in each poll.
+ */
 function compareIds(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
@@ -60,7 +63,10 @@ function isAfter(id: string, cursor: string | undefined): boolean {
   return cursor === undefined || compareIds(id, cursor) > 0;
 }
 
-/** Keeps the first event of each id. A later one with the same content is a duplicate, with another content a violation. */
+/**
+ * Keeps the first event of each id. A later event with the same id is a duplicate if its content is the same, and otherwise a
+ * violation.
+ */
 function withoutDuplicates(events: readonly Event[]): { unique: Event[]; duplicates: number; changed: BadEvent[] } {
   const seen = new Map<string, Event>();
   const changed: BadEvent[] = [];

@@ -8,11 +8,11 @@ export interface FetchResult {
   readonly lastId?: string;
   /** Whether the source has more events. If absent, an answer with as many entries as requested means that it has more. */
   readonly hasMore?: boolean;
-  /** The source's own count, if it sends one: the number of its events up to and including this id. */
+  /** The source's own count of its events up to and including `upToId`, if the source sends one. */
   readonly digest?: { readonly upToId: string; readonly count: number };
 }
 
-/** One request to one source. Throws `EventFetchError`. */
+/** Fetches events from a source with one request (Stripe: one for each page). Throws `EventFetchError`. */
 export abstract class EventFetcher<S extends Source = Source> {
   /** Returns only events after `afterId`; without `afterId` it starts at the oldest event. */
   abstract fetch(source: S, afterId: string | undefined, limit: number): Promise<FetchResult>;
@@ -25,11 +25,17 @@ export interface Batch {
   readonly from: string | undefined;
   /** The cursor after this batch. */
   readonly to: string | undefined;
-  /** The number of the lock that the fetch was made under. The store refuses a number lower than the last one that wrote. */
+  /**
+   * The number (fencing token) of the lock that the loader held during the fetch. The store refuses a batch whose number is lower
+   * than that of the last stored batch.
+   */
   readonly lockNumber: number;
   /** Events to store. */
   readonly events: readonly Event[];
-  /** Events at or below the id that the loader asked from. They are compared with the stored events, never stored. */
+  /**
+   * Events that the source sent although their ids are not after the requested start. They are compared with the stored events,
+   * never stored.
+   */
   readonly unrequested: readonly Event[];
   readonly bad: readonly BadEvent[];
   /** The number of events that came more than once in the same answer, with the same content. */
@@ -41,6 +47,7 @@ export interface Batch {
   readonly digest?: { readonly upToId: string; readonly count: number };
 }
 
+/** What the store did with a batch. */
 export type AppendResult =
   | {
       readonly kind: 'appended';
@@ -52,11 +59,13 @@ export type AppendResult =
   /** Nothing was changed, because the cursor has moved or the holder of a newer lock has written. */
   | { readonly kind: 'stale' };
 
+/** Stores loaded events, and the cursor of each source. */
 export abstract class EventStore {
   abstract lastKnownId(source: Source): Promise<string | undefined>;
   abstract append(batch: Batch): Promise<AppendResult>;
 }
 
+/** The lock of one source. Its holder is the only loader that may fetch from that source. */
 export abstract class Lock {
   /** Greater than the number of every earlier lock of this source. */
   abstract readonly lockNumber: number;
@@ -74,8 +83,8 @@ export abstract class LockFactory {
 /** The permission to send one request to a source now. It expires after `PERMIT_VALID_MS`. */
 export abstract class Permit {
   /**
-   * The request is over. The next one may start a full gap from now, because the time when this one reached the source is
-   * unknown.
+   * Reports that the request is over. The next request may start a full gap from now, because the time at which this request
+   * reached the source is unknown.
    */
   abstract requestFinished(): Promise<void>;
 }
@@ -83,23 +92,26 @@ export abstract class Permit {
 /** Decides when the next request to a source may be sent. */
 export abstract class SourceRateLimiter {
   /**
-   * Answers from local memory, so that many loaders do not query the shared rate limiter all the time. False if unknown; true
-   * only if `tryAcquire` would certainly refuse.
+   * True only if `tryAcquire` would certainly refuse; false if that is unknown. It is read from local memory, so that many
+   * loaders do not query the shared rate limiter all the time.
    */
   isKnownLimited(_source: Source): boolean {
     return false;
   }
-  /** Undefined if the gap after the last request is not over. */
+  /** Asks for a permit. Undefined if the gap after the last request is not over. */
   abstract tryAcquire(source: Source): Promise<Permit | undefined>;
 }
 
 /** The result of one poll of a source. */
 export type PollResult =
-  /** Another loader holds the lock; the gap after the last request is not over; the permit expired before the request. */
+  /**
+   * No request was sent. `locked`: another loader holds the lock. `rateLimited`: the gap after the last request is not over.
+   * `permitExpired`: the permit expired, or the lock was lost, before the request.
+   */
   | { readonly kind: 'locked' | 'rateLimited' | 'permitExpired' }
   /** The source had nothing new. */
   | { readonly kind: 'idle' }
-  /** `excess`: the number of events beyond the requested limit. They are dropped here and come with the next poll. */
+  /** `excess`: the number of events beyond the requested limit. They are dropped, and the next poll fetches them again. */
   | {
       readonly kind: 'appended';
       readonly stored: number;
@@ -107,18 +119,21 @@ export type PollResult =
       readonly quarantined: number;
       readonly excess?: number;
     }
-  /** The events were fetched and dropped, because another loader was faster. They are fetched twice. */
+  /**
+   * The fetched events were dropped, because another loader has stored a batch of this source meanwhile. So they are fetched
+   * twice.
+   */
   | { readonly kind: 'stale'; readonly fetchedCount: number }
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /** Receives the result of every poll: logs it, counts it, keeps the last error. */
 export abstract class PollLog {
   abstract record(source: Source, result: PollResult): Promise<void>;
-  /** The source has failed several times in a row and is paused. */
+  /** Called when a source has failed several times in a row and is paused. */
   abstract breakerOpened(source: Source): void;
 }
 
-/** The clock of the loader. Tests replace it by one that they move by hand. */
+/** The clock of the loader. Tests use a clock that they move by hand. */
 export abstract class LoaderTime {
   /** Monotonic milliseconds: the clock never goes back. */
   abstract now(): number;

@@ -2,7 +2,7 @@ import { Event, type BadEvent, type IdOrder, type Payload } from './event.ts';
 import type { FetchResult } from './ports.ts';
 
 /** One entry of an answer, before it is checked. */
-export interface Candidate {
+export interface UncheckedEntry {
   readonly id: unknown;
   readonly payload: unknown;
 }
@@ -11,14 +11,14 @@ const MAX_ID = 2n ** 63n - 1n;
 const MAX_PAYLOAD_CHARACTERS = 1024 * 1024;
 const MAX_PAYLOAD_DEPTH = 100;
 const MAX_CONTENT_CHARACTERS = 2000;
-/** Entries read from one answer: ten times the requested limit. */
+/** At most this many entries of one answer are read: ten times the requested limit. */
 const MAX_ENTRIES = 10_000;
 
 /**
  * Separates valid events from bad ones; a bad entry does not affect the others. Only the first 10,000 entries are read, because
  * an answer of 8 MB can hold four million.
  */
-export function readEvents(offered: readonly Candidate[], ids: IdOrder): FetchResult {
+export function readEvents(offered: readonly UncheckedEntry[], ids: IdOrder): FetchResult {
   const candidates = offered.slice(0, MAX_ENTRIES);
   const events: Event[] = [];
   const bad: BadEvent[] = [];
@@ -34,12 +34,16 @@ export function readEvents(offered: readonly Candidate[], ids: IdOrder): FetchRe
   return { events, bad, ...(lastId === undefined ? {} : { lastId }), ...(hasMore ? { hasMore } : {}) };
 }
 
+/** A bad event with the code EVENT_INVALID and its content, truncated to 2,000 characters. */
 export function badEvent(id: string | undefined, detail: string, content: unknown): BadEvent {
   const text = typeof content === 'string' ? content : textOf(content);
   return { id, code: 'EVENT_INVALID', detail, content: text.slice(0, MAX_CONTENT_CHARACTERS) };
 }
 
-/** Refuses numbers above 2^53: JSON.parse rounds them, so the value is not the id that was sent. */
+/**
+ * Returns the id as text, or undefined if it is not valid. A JSON number above 2^53 is not valid: JSON.parse rounds it, so the
+ * value may not be the id that was sent.
+ */
 function readId(id: unknown, order: IdOrder): string | undefined {
   if (order === 'listed') return typeof id === 'string' && /^[\w.:-]{1,255}$/.test(id) ? id : undefined;
   if (typeof id === 'number') return Number.isSafeInteger(id) && id > 0 ? String(id) : undefined;

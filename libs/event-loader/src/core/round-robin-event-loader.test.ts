@@ -76,8 +76,8 @@ test('a source that is locked or rate limited is skipped without a request', asy
   expect(fetcher.requests).toHaveLength(1);
 });
 
-test('a slow source delays the other sources once and only briefly; its poll goes on in the background', async () => {
-  /** Only the answer of source `slow` takes real time. */
+test('a slow source delays the other sources only once, by 500 ms at most; its poll goes on in the background', async () => {
+  /** A clock of a test in which only the answer of source `slow` takes real time. */
   class TimeWithSlowAnswers extends ManualTime {
     override async sleep(ms: number): Promise<void> {
       await new Promise((later) => setImmediate(later));
@@ -109,7 +109,7 @@ test('a slow source delays the other sources once and only briefly; its poll goe
   expect(log.kinds().at(-1)).toBe('appended');
 });
 
-test('the lock of a source that newLoader loader holds is requested less and less often, until the lock is free', async () => {
+test('the lock of a source that another loader holds is requested less and less often, until the lock is free', async () => {
   const { loader, fetcher, locks, source, time } = setUp(['north']);
   let lockRequests = 0;
   const tryAcquire = locks.tryAcquire.bind(locks);
@@ -120,7 +120,7 @@ test('the lock of a source that newLoader loader holds is requested less and les
     await loader.runOnce();
     time.advance(100);
   }
-  // In ten seconds: two requests without a pause, then after 400, 800 and every 1,600 ms.
+  // In ten seconds the lock is requested twice without a pause, then after 400 ms, after 800 ms and every 1,600 ms.
   expect(lockRequests).toBeGreaterThan(6);
   expect(lockRequests).toBeLessThan(11);
   await lock.release();
@@ -138,16 +138,16 @@ test('a source that fails is skipped, its lock is released, and the other source
   expect(await locks.tryAcquire(sources[0]!)).toBeDefined();
 });
 
-test('a dead source is paused for longer and longer, until it answers', async () => {
+test('a source that does not answer is paused for longer and longer, until it answers', async () => {
   const { loader, fetcher, time, log } = setUp(['dead']);
   fetcher.failing.set('dead', new EventFetchError('SOURCE_UNREACHABLE', 'ECONNREFUSED'));
   for (let pass = 0; pass < 60 * 5; pass += 1) {
     await loader.runOnce();
     time.advance(200);
   }
-  // In one minute: five requests in a row, then one after 1, 2, 4, 8 and 16 seconds.
+  // In one minute the dead source gets five requests in a row, then one after 1, 2, 4, 8 and 16 seconds each.
   expect(fetcher.requests.length).toBeLessThan(12);
-  // The opened breaker is reported once, not at each failed try.
+  // The source’s breaker is reported once, when it opens, and not at each failed try.
   expect(log.opened).toEqual(['dead']);
   fetcher.failing.clear();
   fetcher.offered.set('dead', eventsFrom(1, 1));
@@ -155,7 +155,7 @@ test('a dead source is paused for longer and longer, until it answers', async ()
   expect(await loader.runOnce()).toBe(true);
 });
 
-test('a source that sends only invalid entries is paused like a dead one after they are quarantined', async () => {
+test('a source that sends only invalid entries is paused like a failing one after the entries are quarantined', async () => {
   const { loader, fetcher, store, source, time } = setUp(['invalid']);
   fetcher.offered.set('invalid', [{ id: null, payload: 1 }]);
   for (let pass = 0; pass < 60 * 5; pass += 1) {
@@ -166,7 +166,7 @@ test('a source that sends only invalid entries is paused like a dead one after t
   expect(store.quarantined(source)).toHaveLength(1);
 });
 
-test('invalid entries that each of two loaders reads once are no failure', async () => {
+test('invalid entries that two loaders have read once each do not count as a failure of the source', async () => {
   const { newLoader, fetcher, log, time } = setUp(['file']);
   fetcher.offered.set('file', [{ id: null, payload: 1 }]);
   const first = newLoader();
@@ -190,9 +190,9 @@ test('a source that answers 401 is not polled again for a minute', async () => {
   expect(log.opened).toEqual([]);
 });
 
-test('the loader sleeps 100 ms after a pass without work, and not after a pass with work', async () => {
+test('the loader sleeps 100 ms after a pass over all sources without new events, and does not sleep after a pass with new events', async () => {
   const time = new ManualTime();
-  /** Like the limiter in Redis: a loader knows the gap after its own request without asking Redis. */
+  /** A rate limiter that knows the gap after the loader's own request from local memory, as the rate limiter in Redis does. */
   class LimiterWithLocalKnowledge extends MemoryRateLimiter {
     override isKnownLimited = (): boolean => time.now() < (fetcher.requests.at(-1)?.at ?? 0) + 200 && fetcher.requests.length > 0;
   }
@@ -238,7 +238,7 @@ test('if the lock is lost during a fetch, the fetched events are dropped, and th
 });
 
 describe('a permit of the rate limiter is valid for 250 ms', () => {
-  /** Reading the cursor takes `ms`. */
+  /** A store that needs `ms` to read the cursor. */
   class SlowStore extends MemoryStore {
     constructor(
       private readonly time: ManualTime,
@@ -251,7 +251,7 @@ describe('a permit of the rate limiter is valid for 250 ms', () => {
       return super.lastKnownId(source);
     }
   }
-  /** The permit arrives `ms` after it was requested; it is valid from the moment of the request. */
+  /** A rate limiter whose permit arrives `ms` after it was requested; the 250 ms of the permit count from the request. */
   class SlowLimiter extends MemoryRateLimiter {
     constructor(
       private readonly clock: ManualTime,
@@ -280,10 +280,10 @@ describe('a permit of the rate limiter is valid for 250 ms', () => {
     expect([log.kinds(), fetcher.requests.length]).toEqual([kinds, requests]);
   });
 
-  test('a loader that was frozen after it got a permit sends no request between those of other loaders', async () => {
+  test('a loader that was frozen after it got a permit does not send its request when it wakes up', async () => {
     const time = new ManualTime();
     let other: RoundRobinEventLoader<Source> | undefined;
-    /** Simulates a loader that is frozen for longer than its lock and permit live, while newLoader loader polls. */
+    /** Freezes the loader that reads the cursor for longer than its lock and permit live; meanwhile another loader polls. */
     class FreezingStore extends MemoryStore {
       override async lastKnownId(source: Source): Promise<string | undefined> {
         const [otherLoader, id] = [other, await super.lastKnownId(source)];
@@ -306,7 +306,7 @@ describe('a permit of the rate limiter is valid for 250 ms', () => {
   });
 });
 
-test('with an overlap, a lower id that appears later is loaded, and no event is stored twice', async () => {
+test('with an overlap, an event with a lower id that appears later is loaded, and no event is stored twice', async () => {
   const { loader, fetcher, store, source, time } = setUp(['permitExpired'], { overlap: 5 });
   fetcher.offered.set('permitExpired', [...eventsFrom(1, 6), ...eventsFrom(8, 3)]);
   await loader.runOnce();
@@ -317,7 +317,7 @@ test('with an overlap, a lower id that appears later is loaded, and no event is 
   expect(store.stored(source).toSorted((a, b) => Number(a) - Number(b))).toEqual(ids(10));
 });
 
-test('a source whose events cannot be stored is paused, and the other sources are loaded', async () => {
+test('a source whose events the store refuses is paused, and the other sources are loaded', async () => {
   class StoreThatRefusesOdd extends MemoryStore {
     override append(batch: Batch): Promise<AppendResult> {
       return batch.source.name === 'odd' ? Promise.reject(new Error('disk full')) : super.append(batch);
@@ -378,7 +378,7 @@ describe('several loaders at the same time, with negative controls', () => {
     return afterIds.length - new Set(afterIds).size;
   };
 
-  /** Nests polls: while a loader waits 500 ms for its answer, newLoader loader polls the same source, up to three levels deep. */
+  /** Nests polls: while a loader waits 500 ms for its answer, another loader polls the same source, up to three levels deep. */
   async function runNestedLoaders(options: Options) {
     const all = setUp(['north'], options);
     all.fetcher.offered.set('north', eventsFrom(1, 5000));

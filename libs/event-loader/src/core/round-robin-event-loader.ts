@@ -18,7 +18,7 @@ import { SourceBreaker } from './source-breaker.ts';
 
 const FETCH_LIMIT = 1000;
 const IDLE_SLEEP_MS = 100;
-/** The pause while the database or Redis is down, because every poll would fail. */
+/** The pause between two passes while the database or Redis is down, because every poll would fail. */
 const OUTAGE_SLEEP_MS = 1000;
 /**
  * How long the loader waits for a poll before it goes on to the next source; the poll continues in the background. A source may
@@ -33,8 +33,8 @@ const MAX_RUNNING_POLLS = 16;
  */
 export const PERMIT_VALID_MS = 250;
 
-/** The ports that a loader needs, and the sources that it loads. */
-export interface LoaderParts<S extends Source> {
+/** The sources that a loader loads, and the ports that it needs. */
+export interface LoaderOptions<S extends Source> {
   readonly sources: readonly S[];
   readonly fetcher: EventFetcher<S>;
   readonly store: EventStore;
@@ -44,7 +44,7 @@ export interface LoaderParts<S extends Source> {
   readonly time: LoaderTime;
 }
 
-/** The part of an AbortSignal that the core needs; the core compiles without Node's types. */
+/** The part of an AbortSignal that this folder needs. Declared here, because this folder compiles without Node's types. */
 export interface StopSignal {
   readonly aborted: boolean;
 }
@@ -55,14 +55,14 @@ export interface StopSignal {
  *
  *   lock → rate limiter → cursor → fetch at most 1,000 events after it → append events and new cursor → release the lock
  *
- * The loader never waits for a lock or the rate limiter: if one of them refuses, it goes on to the next source. It does the same
- * if a poll is slow. The lock makes it unlikely that two loaders fetch the same events. The compare-and-set of the cursor makes
- * it impossible that they store the same events twice. A failing source does not affect the other sources.
+ * The loader never waits for a lock or the rate limiter: if the lock or the rate limiter refuses, or if a poll is slow, the
+ * loader goes on to the next source. The lock makes it unlikely that two loaders fetch the same events. The compare-and-set of
+ * the cursor makes it impossible that they store the same events twice. A failing source does not affect the other sources.
  */
 export class RoundRobinEventLoader<S extends Source> {
   private readonly breakers: ReadonlyMap<string, SourceBreaker>;
   private readonly contention = new ContentionBackoff();
-  /** The last digest (own count) of each source, to notice a changed one. */
+  /** By source name: its last digest (the source's own count of its events), to notice when it changes. */
   private readonly digests = new Map<string, string>();
   /** Sources whose last answer had only bad entries, all of them quarantined before. */
   private readonly onlyKnownBad = new Set<string>();
@@ -71,7 +71,7 @@ export class RoundRobinEventLoader<S extends Source> {
   private summary = new PassSummary<S>();
   private hasOutage = false;
 
-  constructor(private readonly parts: LoaderParts<S>) {
+  constructor(private readonly parts: LoaderOptions<S>) {
     this.breakers = new Map(parts.sources.map(({ name }) => [name, new SourceBreaker()]));
   }
 
@@ -82,7 +82,7 @@ export class RoundRobinEventLoader<S extends Source> {
     return this.finishPass();
   }
 
-  /** Polls all sources again and again until it is stopped. It finishes running polls before it returns. */
+  /** Polls all sources again and again until `stop` is aborted. Returns when the running polls are finished. */
   async run(stop: StopSignal): Promise<void> {
     while (!stop.aborted) {
       await this.pollAll(stop);
@@ -105,7 +105,9 @@ export class RoundRobinEventLoader<S extends Source> {
     }
   }
 
-  /** Decides from local memory, without a call to Redis or the database. */
+  /**
+   * True if the source is paused or certainly rate limited. Decided from local memory, without a call to Redis or the database.
+   */
   private isSkipped(source: S): boolean {
     const now = this.parts.time.now();
     if (this.breakerOf(source).isPaused(now)) return true;
@@ -121,8 +123,9 @@ export class RoundRobinEventLoader<S extends Source> {
   }
 
   /**
-   * Resets the summary; true if any source had work. If every poll failed on our side, the database or Redis is down. If only
-   * some did, their breakers count a failure, as if the source had failed.
+   * Ends a pass over the sources: resets its summary and returns whether any source had work. If every poll failed on our side,
+   * the database or Redis is down. If only some polls did, the breakers of their sources count a failure, as if the source had
+   * failed.
    */
   private finishPass(): boolean {
     const { failedOnOurSide, hasOtherResult, hadWork } = this.summary;
@@ -179,8 +182,8 @@ export class RoundRobinEventLoader<S extends Source> {
   }
 
   /**
-   * Throws at the second answer in a row with only known bad entries, so that the breaker pauses the source. The first one is
-   * normal: another loader may have quarantined the entries of a file before.
+   * Throws at the second answer in a row that has only bad entries that were quarantined before, so that the breaker pauses the
+   * source. The first such answer is normal: another loader may have quarantined the entries of a file.
    */
   private failIfBadAgain(name: string, isOnlyKnownBad: boolean): void {
     const wasOnlyKnownBad = this.onlyKnownBad.delete(name);
@@ -198,7 +201,10 @@ export class RoundRobinEventLoader<S extends Source> {
     }
   }
 
-  /** True if the poll failed on our side (database, Redis), not because of the source. */
+  /**
+   * Counts the result in the source's breaker. Returns true if the poll failed on our side (database, Redis), not because of the
+   * source.
+   */
   private updateBreaker(source: S, result: PollResult): boolean {
     const breaker = this.breakerOf(source);
     if (result.kind === 'idle' || result.kind === 'appended' || result.kind === 'stale') breaker.succeeded();
@@ -217,7 +223,7 @@ export class RoundRobinEventLoader<S extends Source> {
 /** Results of the polls since the last `finishPass`. */
 class PassSummary<S extends Source> {
   hadWork = false;
-  /** At least one source was polled or skipped without a failure on our side. */
+  /** True if at least one source was polled or skipped without a failure of the database or Redis. */
   hasOtherResult = false;
   /** Sources whose poll failed because of the database or Redis. */
   readonly failedOnOurSide: S[] = [];
@@ -230,8 +236,8 @@ class PassSummary<S extends Source> {
 }
 
 /**
- * True if the answer had only bad entries, all known, and the cursor did not move: the next answer will be the same, up to 8
- * MB.
+ * True if the answer had only bad entries, all quarantined before, and the cursor did not move. Then the next fetch would return
+ * the same answer of up to 8 MB.
  */
 function hasOnlyKnownBad(
   { from, to, events, unrequested, bad }: Batch,
@@ -240,7 +246,7 @@ function hasOnlyKnownBad(
   return from === to && bad.length > 0 && events.length + unrequested.length + quarantined === 0;
 }
 
-/** An answer that changed no counter is no work: the loader sleeps as after an idle pass. */
+/** True if the poll stored, refused or quarantined an event. Otherwise the loader sleeps as after a pass without new events. */
 function isWork(result: PollResult): boolean {
   if (result.kind === 'appended') return result.stored + result.refused + result.quarantined > 0;
   return result.kind === 'stale';

@@ -2,12 +2,12 @@
 const FAILURES_TO_OPEN = 5;
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 30_000;
-/** A source that answers 401 or 403 is paused longer: only people can change that. */
+/** A source that answers 401 or 403 is paused longer, because only people can correct the access. */
 const FORBIDDEN_PAUSE_MS = 60_000;
 
 /**
- * Keeps a dead source from costing time. After five failures in a row the source is paused, then one fetch is tried. Each failed
- * try doubles the pause, up to half a minute. The first success resets the breaker.
+ * Pauses a source that keeps failing, so that it costs no time. After five failures in a row the source is paused, then one fetch
+ * is tried. Each failed try doubles the pause, up to half a minute. The first success resets the breaker.
  */
 export class SourceBreaker {
   private failures = 0;
@@ -23,8 +23,8 @@ export class SourceBreaker {
   }
 
   /**
-   * True if this failure opened the breaker. Never for 401 and 403: the source is alive, and this error has an alert of its
-   * own.
+   * Counts a failure. Returns true if it opened the breaker; never for 401 and 403, because then the source is alive and the
+   * error has an alert of its own.
    */
   failed(now: number, isForbidden: boolean): boolean {
     this.failures += 1;

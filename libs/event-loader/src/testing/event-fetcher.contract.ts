@@ -1,6 +1,7 @@
 import { EventFetchError, type Source } from '../core/event.ts';
 import type { EventFetcher } from '../core/ports.ts';
 
+/** A fetcher under test, and a source whose events the test decides. */
 export interface FetcherSetup<S extends Source = Source> {
   readonly fetcher: EventFetcher<S>;
   readonly source: S;
@@ -8,7 +9,7 @@ export interface FetcherSetup<S extends Source = Source> {
   readonly unreachable: S;
   /** The id of event number `n`; the first event is number 1. */
   idOf(n: number): string;
-  /** From now on the source has `count` events. Those whose numbers are in `bad` have an invalid payload. */
+  /** Gives the source `count` events. Those whose numbers are in `bad` have an invalid payload. */
   offer(count: number, bad?: readonly number[]): Promise<void>;
 }
 
@@ -32,7 +33,7 @@ export function eventFetcherContract<S extends Source>(setup: () => FetcherSetup
     expect(await fetchIds(setup().idOf(7))).toEqual([]);
   });
 
-  test('fetched page by page, each event comes once', async () => {
+  test('a source that is fetched page by page returns each event once', async () => {
     await setup().offer(230);
     const all: string[] = [];
     for (let page = await fetchIds(undefined, 100); page.length > 0; page = await fetchIds(all.at(-1), 100)) {
@@ -62,7 +63,7 @@ export function eventFetcherContract<S extends Source>(setup: () => FetcherSetup
     expect(await fetchIds(undefined)).toEqual([]);
   });
 
-  test('a source that cannot be reached is an EventFetchError', async () => {
+  test('a fetch from a source that cannot be reached throws an EventFetchError', async () => {
     const { fetcher, unreachable } = setup();
     await expect(fetcher.fetch(unreachable, undefined, 10)).rejects.toThrow(EventFetchError);
   });

@@ -2,6 +2,7 @@ import { Event, type Source } from '../core/event.ts';
 import type { Batch, EventStore } from '../core/ports.ts';
 import { sourceNamed } from './sources.ts';
 
+/** A store under test, and a way to read what it has stored. */
 export interface StoreSetup {
   readonly store: EventStore;
   /** Ids of the stored events, ascending. */
@@ -32,7 +33,7 @@ export function eventStoreContract(setup: () => StoreSetup): void {
   let names = 0;
   const nextSource = () => sourceNamed(`stored-${(names += 1)}`);
 
-  test('an append stores the events and the cursor', async () => {
+  test('appending a batch stores its events and the cursor', async () => {
     const { store, storedOf } = setup();
     const source = nextSource();
     expect(await store.lastKnownId(source)).toBeUndefined();
@@ -65,7 +66,7 @@ export function eventStoreContract(setup: () => StoreSetup): void {
     expect(await storedOf(source)).toEqual(['1']);
   });
 
-  test('of eight simultaneous appends of the same events exactly one succeeds', async () => {
+  test('of eight simultaneous appends of the same batch exactly one succeeds', async () => {
     const { store, storedOf } = setup();
     const source = nextSource();
     await store.lastKnownId(source);
@@ -77,7 +78,7 @@ export function eventStoreContract(setup: () => StoreSetup): void {
     expect(await storedOf(source)).toHaveLength(50);
   });
 
-  test('of an overlapping batch known events are refused and counted, new events are stored', async () => {
+  test('of a batch with known and new events, the known ones are refused and counted, the new ones are stored', async () => {
     const { store, storedOf } = setup();
     const source = nextSource();
     await store.lastKnownId(source);
@@ -93,7 +94,7 @@ export function eventStoreContract(setup: () => StoreSetup): void {
     expect(await storedOf(source)).toEqual(['3', '4', '5', '6']);
   });
 
-  test('a known id with another content is quarantined, the other events are stored, and the cursor moves', async () => {
+  test('an event with a known id but another content is quarantined, the other events are stored, and the cursor moves', async () => {
     const { store, storedOf, quarantinedOf } = setup();
     const source = nextSource();
     await store.lastKnownId(source);

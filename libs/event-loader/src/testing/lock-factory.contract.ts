@@ -1,6 +1,7 @@
 import type { Lock, LockFactory } from '../core/ports.ts';
 import { sourceNamed } from './sources.ts';
 
+/** Two lock factories under test. */
 export interface LockSetup {
   /** Two factories, as in two processes. */
   readonly first: LockFactory;
@@ -14,7 +15,7 @@ export function lockFactoryContract(setup: () => LockSetup): void {
   let names = 0;
   const nextSource = () => sourceNamed(`locked-${(names += 1)}`);
 
-  test('of eight simultaneous requests for a lock one gets it, the others are refused at once', async () => {
+  test('of eight simultaneous requests for the same lock one succeeds, and seven are refused at once', async () => {
     const source = nextSource();
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => (index % 2 ? setup().first : setup().second).tryAcquire(source)),
@@ -25,7 +26,7 @@ export function lockFactoryContract(setup: () => LockSetup): void {
     await acquired[0]!.release();
   });
 
-  test('a released lock can be acquired again, each time with a greater number', async () => {
+  test('a released lock can be acquired again, each time with a greater lock number', async () => {
     const source = nextSource();
     const numbers: number[] = [];
     for (let repetition = 0; repetition < 4; repetition += 1) {

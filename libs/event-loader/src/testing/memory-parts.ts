@@ -13,12 +13,13 @@ import {
   type FetchResult,
   type PollResult,
 } from '../core/ports.ts';
-import { readEvents, type Candidate } from '../core/reading-events.ts';
+import { readEvents, type UncheckedEntry } from '../core/reading-events.ts';
 import { PERMIT_VALID_MS } from '../core/round-robin-event-loader.ts';
 
 // In-memory implementations of the loader's ports, on a clock that a test moves by hand. They pass the same contract tests as the
 // real adapters.
 
+/** A clock that moves only by `advance` and `sleep`. */
 export class ManualTime extends LoaderTime {
   private ms = 1000;
   now(): number {
@@ -37,12 +38,13 @@ export class ManualTime extends LoaderTime {
   }
 }
 
+/** A fetcher whose sources are lists in `offered`. It records all requests. */
 export class MemoryFetcher extends EventFetcher {
   readonly requests: { source: string; afterId: string | undefined; at: number }[] = [];
-  /** By source name: all entries that it has. */
-  readonly offered = new Map<string, Candidate[]>();
+  /** By source name: all entries that the source has. */
+  readonly offered = new Map<string, UncheckedEntry[]>();
   readonly failing = new Map<string, EventFetchError>();
-  /** Called after the request and before the answer. */
+  /** Called after the request was recorded and before its answer is returned. */
   beforeAnswer: (source: Source) => void | Promise<void> = () => undefined;
 
   constructor(private readonly time: LoaderTime) {
@@ -75,6 +77,7 @@ interface Row {
   events: Map<string, Event>;
 }
 
+/** An event store in memory. */
 export class MemoryStore extends EventStore {
   private readonly rows = new Map<string, Row>();
 
@@ -119,6 +122,7 @@ export class MemoryStore extends EventStore {
   }
 }
 
+/** Locks of all loaders in one test. With `isOn` false (a negative control) every request gets the lock. */
 export class MemoryLocks extends LockFactory {
   private readonly held = new Map<string, MemoryLock>();
   private lockNumber = 0;
@@ -135,7 +139,7 @@ export class MemoryLocks extends LockFactory {
     return Promise.resolve(lock);
   }
 
-  /** As if every lock holder had been frozen for longer than the lifetime of a lock. */
+  /** Makes all locks expire, as if their holders had been frozen for longer than the lifetime of a lock. */
   expireAll(): void {
     this.held.clear();
   }
@@ -158,6 +162,7 @@ class MemoryLock extends Lock {
   }
 }
 
+/** A rate limiter of all loaders in one test. */
 export class MemoryRateLimiter extends SourceRateLimiter {
   private readonly limitedUntil = new Map<string, number>();
 
@@ -176,6 +181,7 @@ export class MemoryRateLimiter extends SourceRateLimiter {
   }
 }
 
+/** Keeps the results of all polls, and the sources whose breakers opened. */
 export class MemoryPollLog extends PollLog {
   readonly results: [source: string, result: PollResult][] = [];
   readonly opened: string[] = [];

@@ -1,6 +1,7 @@
 import type { SourceRateLimiter } from '../core/ports.ts';
 import { sourceNamed } from './sources.ts';
 
+/** Two rate limiters under test. */
 export interface RateLimiterSetup {
   /** Two limiters, as in two processes. */
   readonly first: SourceRateLimiter;
@@ -14,7 +15,7 @@ export function sourceRateLimiterContract(setup: () => RateLimiterSetup): void {
   let names = 0;
   const nextSource = () => sourceNamed(`rate-limited-${(names += 1)}`);
 
-  test('of eight simultaneous requests for a permit one gets it, the others are refused at once', async () => {
+  test('of eight simultaneous requests for a permit one succeeds, and seven are refused at once', async () => {
     const source = nextSource();
     const permits = await Promise.all(
       Array.from({ length: 8 }, (_, index) => (index % 2 ? setup().first : setup().second).tryAcquire(source)),
@@ -22,7 +23,7 @@ export function sourceRateLimiterContract(setup: () => RateLimiterSetup): void {
     expect(permits.filter((permit) => permit !== undefined)).toHaveLength(1);
   });
 
-  test('after a request no permit is given for one gap, then one is', async () => {
+  test('after a request the next permit is given one gap later, and none before', async () => {
     const { first, second, gapMs, sleep } = setup();
     const source = nextSource();
     await (await first.tryAcquire(source))!.requestFinished();
@@ -32,7 +33,7 @@ export function sourceRateLimiterContract(setup: () => RateLimiterSetup): void {
     expect(await second.tryAcquire(source)).toBeDefined();
   });
 
-  test('a slow request is followed by a whole gap, counted from its end', async () => {
+  test('after a slow request the gap is counted from the end of the request', async () => {
     const { first, second, gapMs, sleep } = setup();
     const source = nextSource();
     const permit = (await first.tryAcquire(source))!;
@@ -42,7 +43,7 @@ export function sourceRateLimiterContract(setup: () => RateLimiterSetup): void {
     expect(await second.tryAcquire(source)).toBeUndefined();
   });
 
-  test('a permit whose holder dies blocks the source for a limited time', async () => {
+  test('after the holder of a permit dies, the next permit is given within a limited time', async () => {
     const { first, second, gapMs, sleep } = setup();
     const source = nextSource();
     expect(await first.tryAcquire(source)).toBeDefined();
@@ -50,7 +51,7 @@ export function sourceRateLimiterContract(setup: () => RateLimiterSetup): void {
     expect(await second.tryAcquire(source)).toBeDefined();
   });
 
-  test('isKnownLimited is false when a permit is available', async () => {
+  test('isKnownLimited is false for a source whose permit is available', async () => {
     const { first, second, gapMs, sleep } = setup();
     const source = nextSource();
     expect(first.isKnownLimited(source)).toBe(false);

@@ -1,13 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** An HTTP server that plays a source. */
 export interface SourceServer {
   readonly url: string;
   readonly requests: { url: URL; headers: IncomingMessage['headers'] }[];
   close(): Promise<void>;
 }
 
-/** Starts an HTTP server whose answers the test decides. It keeps all requests. */
+/** Starts an HTTP server whose answers the test decides. The server keeps all requests. */
 export async function startSourceServer(
   answer: (url: URL, response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<SourceServer> {

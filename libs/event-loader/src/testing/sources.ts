@@ -1,5 +1,6 @@
 import type { IdOrder } from '../core/event.ts';
 
+/** A source for tests: its ids are numbers, and it has no overlap. */
 export function sourceNamed(name: string, more: { overlap?: number; ids?: IdOrder } = {}) {
   return { name, ids: 'numbers' as IdOrder, overlap: 0, ...more };
 }

@@ -5,8 +5,8 @@ interface Listed {
 }
 
 /**
- * Answers as Stripe's list of events does: newest first. `ending_before` returns the next newer page, `starting_after` the next
- * older one. An unknown id is the error `resource_missing`.
+ * Answers a request as Stripe's list of events does, with the newest of `all` first. `ending_before` returns the next newer page,
+ * `starting_after` the next older one. An unknown id is the error `resource_missing`.
  */
 export function answerAsStripe(all: readonly Listed[], url: URL, response: ServerResponse): void {
   const newestFirst = all.toReversed();

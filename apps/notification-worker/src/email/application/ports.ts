@@ -1,12 +1,13 @@
 import type { TicketDelivery } from '#domain/notification/mail-templates';
 
+/** A file that is attached to a mail. */
 export interface Attachment {
   readonly name: string;
   readonly contentType: string;
   readonly content: Buffer;
 }
 
-/** A rendered mail. Two mails with the same message id are the same message, also if they come from different jobs. */
+/** A rendered mail. Two mails with the same message id are the same message, even if they come from different jobs. */
 export interface OutgoingMail {
   readonly messageId: string;
   readonly template: string;
@@ -15,37 +16,41 @@ export interface OutgoingMail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Rendered only when the mail is sent, so that duplicates and delayed mails cost no rendering. */
+  /** A function, so that the files are rendered only when the mail is sent, and not for duplicates and delayed mails. */
   readonly attachments?: () => readonly Attachment[];
 }
 
-/** The data of a ticket mail, with the code of each ticket. */
+/** The data of a ticket mail, with the signed code of each ticket. */
 export type PrintableTickets = Omit<TicketDelivery, 'tickets'> & {
   readonly tickets: readonly (TicketDelivery['tickets'][number] & { readonly code: string })[];
 };
 
 /**
- * Renders tickets as attachments of their mail. The mail contains the tickets themselves, because a fan needs them at the
- * stadium gate.
+ * Renders tickets as attachments of their mail. The tickets are in the mail itself and not behind a link, because a fan needs
+ * them at the stadium gate.
  */
 export abstract class TicketPrints {
   abstract of(delivery: PrintableTickets): readonly Attachment[];
 }
 
+/** What a send did: sent the mail, or nothing, because the mail was sent before. */
 export type SendOutcome = 'sent' | 'duplicate';
 
 /** Sends each mail once. A second send of the same message returns `duplicate` and has no effect. */
 export abstract class Mails {
   abstract send(mail: OutgoingMail): Promise<SendOutcome>;
-  /** Resolves when all completed sends are persisted. */
+  /** Resolves when the ledger of sends has stored all completed sends. */
   settled(): Promise<void> {
     return Promise.resolve();
   }
 }
 
-/** The external provider that delivers mails. It does not recognise duplicates; the ledger does that. */
+/**
+ * The external provider that delivers mails. The provider does not recognise duplicates; our ledger of sends (the table `inbox`)
+ * does.
+ */
 export abstract class MailProvider {
-  /** Throws a SendFailure. Its class says whether the mail may have been sent. */
+  /** Throws a SendFailure, whose class says whether the mail may have been sent. */
   abstract send(mail: OutgoingMail): Promise<void>;
   close(): void {}
 }

@@ -4,6 +4,7 @@ import type { SendOutcome, Mails, PrintableTickets, TicketPrints } from './ports
 
 type OtherContent = Exclude<MailContent, { template: 'ticket_delivery' }>;
 
+/** A mail to send: its template with the data, and its recipient. */
 export interface SendMailCommand {
   readonly messageId: string;
   readonly to: string;

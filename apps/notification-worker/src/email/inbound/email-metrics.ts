@@ -55,7 +55,7 @@ export class EmailMetrics {
     this.expiredTotal.inc({ template });
   }
 
-  /** The template of an unreadable job may be any value. Only known templates become labels. */
+  /** Counts a failed mail. An unreadable job may have any value as template, so only known templates become labels. */
   failed(template: unknown): void {
     const label = mailTemplates.find((known) => known === template) ?? 'unknown';
     this.failedTotal.inc({ template: label });

@@ -11,9 +11,12 @@ import type { Mails } from '../application/ports.ts';
 import type { SendMail } from '../application/send-mail.ts';
 import type { EmailMetrics } from './email-metrics.ts';
 
-/** How long a stop waits for running jobs. Each one is at most one transaction or one provider call. */
+/**
+ * How long the stop of this processor waits for running jobs. Each job is at most one transaction or one call of the provider.
+ */
 const STOP_TIMEOUT_MS = 12_000;
 
+/** What the processor needs besides the use case. */
 export interface ProcessorOptions {
   readonly connection: RedisConnection;
   readonly retrySeconds: readonly number[];
@@ -65,7 +68,8 @@ export class EmailProcessor implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Starts the stop without waiting for it, so that all processors stop at the same time. Nest calls them one after the other.
+   * Starts the stop of the consumers and does not wait for its end. Nest calls the processors one after the other, and all of
+   * them must stop at the same time.
    */
   onModuleDestroy(): void {
     this.stopped = Promise.all(this.consumers.map((consumer) => consumer.stop(STOP_TIMEOUT_MS)));

@@ -2,6 +2,7 @@ import type { ArrivedMail } from '../../testing/fake-mailgun.ts';
 import { NoAnswer, NotSent, ProviderDown, Refused } from '#platform/sending/send-errors';
 import type { MailProvider, OutgoingMail } from '../application/ports.ts';
 
+/** A mail provider that sends to a fake server, and the mails that the server accepted. */
 export interface ProviderUnderTest {
   readonly provider: MailProvider;
   readonly arrived: readonly ArrivedMail[];
@@ -42,7 +43,7 @@ export function mailProviderContract(name: string, make: () => Promise<ProviderU
       });
     });
 
-    test('with attachments: the files arrive unchanged, and so do subject, text and HTML', async () => {
+    test('arrive with attachments: the files arrive unchanged, and so do subject, text and HTML', async () => {
       const files = [
         {
           name: 'ticket-8BC3DB54.pdf',
@@ -61,7 +62,7 @@ export function mailProviderContract(name: string, make: () => Promise<ProviderU
       ]);
     });
 
-    test('with line breaks in subject or address get no additional headers or recipients', async () => {
+    test('whose subject or address contains line breaks get no additional headers or recipients', async () => {
       const injection = { ...mail, subject: 'x\r\nBcc: eve@example.com', to: 'ana@example.com\r\nBcc: eve@example.com' };
       await it.provider.send(injection).catch(() => undefined);
       for (const { to } of it.arrived) expect(to).not.toContain('eve');
@@ -72,18 +73,21 @@ export function mailProviderContract(name: string, make: () => Promise<ProviderU
       ['wrong credentials', NotSent],
       ['server error', ProviderDown],
       ['accepted without an answer', NoAnswer],
-    ] as const)('fault "%s" throws its own error class, without the address in the message', async (fault, kind) => {
-      it.plan(fault);
-      const error = await it.provider.send(mail).catch((reason: unknown) => reason);
-      expect(error).toBeInstanceOf(kind);
-      expect((error as Error).message).not.toContain('example.com');
-      expect(it.arrived).toHaveLength(fault === 'accepted without an answer' ? 1 : 0);
-      // After the fault the next mail is sent normally.
-      await it.provider.send({ ...mail, messageId: 'next' });
-      expect(it.arrived.at(-1)?.messageId).toContain('next');
-    });
+    ] as const)(
+      'with the fault "%s" fail with the error class of this fault, and its message does not contain the address',
+      async (fault, kind) => {
+        it.plan(fault);
+        const error = await it.provider.send(mail).catch((reason: unknown) => reason);
+        expect(error).toBeInstanceOf(kind);
+        expect((error as Error).message).not.toContain('example.com');
+        expect(it.arrived).toHaveLength(fault === 'accepted without an answer' ? 1 : 0);
+        // After the fault the next mail is sent normally.
+        await it.provider.send({ ...mail, messageId: 'next' });
+        expect(it.arrived.at(-1)?.messageId).toContain('next');
+      },
+    );
 
-    test('if the server cannot be reached the error is ProviderDown: the mail was certainly not sent', async () => {
+    test('to a server that cannot be reached fail with ProviderDown, which means certainly not sent', async () => {
       await it.shutDown();
       await expect(it.provider.send(mail)).rejects.toThrow(ProviderDown);
     });

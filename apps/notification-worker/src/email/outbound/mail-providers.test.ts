@@ -57,19 +57,19 @@ describe('Mailgun', () => {
     [{ 'retry-after': new Date(Date.now() + 30_000).toUTCString() }, 29_500],
     [{ 'retry-after': 'soon' }, 1000],
     [{}, 1000],
-  ] as const)('a 429 with headers %o means a pause of about %i ms', async (headers, expectedMs) => {
+  ] as const)('an answer 429 with headers %o asks for a pause of about %i ms', async (headers, expectedMs) => {
     peer.next.push({ status: 429, headers: headers as unknown as Record<string, string> });
     const error = await failure();
     expect(error).toBeInstanceOf(RateLimited);
     expect(Math.abs((error as RateLimited).forMs - expectedMs)).toBeLessThan(3000);
   });
 
-  test('a connection lost after the request is NoAnswer: the mail may have been sent', async () => {
+  test('when the connection is lost after the request, send throws NoAnswer: the mail may have been sent', async () => {
     peer.next.push('disconnect');
     expect(((await failure()) as Error).constructor.name).toBe('NoAnswer');
   });
 
-  test('a redirect is not followed and is NotSent', async () => {
+  test('a redirect is not followed, and send throws NotSent', async () => {
     peer.next.push({ status: 307, headers: { location: `${peer.settings.base}/elsewhere` } });
     expect(((await failure()) as Error).constructor.name).toBe('NotSent');
     expect(peer.requests).toBe(1);
@@ -85,7 +85,7 @@ describe('SMTP', () => {
     [{ at: 'MESSAGE', reply: '554 5.7.1 spam' }, 'Refused'],
     [{ at: 'MESSAGE', reply: '451 4.3.0 later' }, 'NotSent'],
     ['disconnect at greeting', 'NoAnswer'],
-  ] as const)('fault %o is %s, and the library does not send the mail again', async (fault, kind) => {
+  ] as const)('after the fault %o send throws %s, and the SMTP library does not send the mail again', async (fault, kind) => {
     const peer = await FakeSmtpServer.start();
     peer.next.push(fault);
     const provider = new SmtpServer({ url: peer.url, from: 'a@b.hr', timeoutMs: TIMEOUT_MS });

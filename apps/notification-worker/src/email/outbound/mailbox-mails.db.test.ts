@@ -10,7 +10,7 @@ import { SendMail } from '../application/send-mail.ts';
 import { PdfTicketPrints } from './pdf-ticket-prints.ts';
 import { MailboxMails } from './mailbox-mails.ts';
 
-/** Negative control: an inbox that treats every message as new. */
+/** Negative control: an inbox (the table of processed messages) that treats every message as new. */
 class InboxWithoutMemory extends Inbox {
   protected override remember(): Promise<boolean> {
     return Promise.resolve(true);

@@ -2,7 +2,7 @@ import type { Inbox } from '#platform/postgres/delivery-ledger';
 import type { Mailbox } from '../../mailbox/mailbox.api.ts';
 import { Mails, type SendOutcome, type OutgoingMail } from '../application/ports.ts';
 
-/** The consumer name of mails in the inbox, the same for all providers. */
+/** The consumer name of mails in the table `inbox`, the same for all providers. */
 const CONSUMER = 'email';
 
 /** EMAIL_PROVIDER=mailbox: stores the mail as a row, in the transaction that marks its message as sent. */

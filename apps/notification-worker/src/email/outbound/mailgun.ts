@@ -3,9 +3,10 @@ import { post, type HttpAnswer } from '#platform/sending/http-call';
 import { NotSent, ProviderDown, Refused, RateLimited } from '#platform/sending/send-errors';
 import { MailProvider, type Attachment, type OutgoingMail } from '../application/ports.ts';
 
-/** The pause after a 429 without a valid Retry-After. */
+/** The pause after an answer 429 without a valid Retry-After. */
 const DEFAULT_PAUSE_MS = 1000;
 
+/** The account at Mailgun, and the sender of our mails. */
 export interface MailgunOptions {
   readonly base: string;
   readonly domain: string;
@@ -28,7 +29,8 @@ export class Mailgun extends MailProvider {
       subject: mail.subject,
       text: mail.text,
       html: mail.html,
-      // A message that is sent twice has the same id, so mail programs show it once, and Mailgun's log shows the duplicate.
+      // Both copies of a mail that is sent twice have this id. So mail programs show the mail once, and Mailgun's log shows the
+      // duplicate.
       'h:Message-Id': `<${mail.messageId}@${domain}>`,
       // No click tracking: Mailgun would rewrite our links and lead fans through its own server.
       'o:tracking': 'no',
@@ -45,7 +47,7 @@ export class Mailgun extends MailProvider {
   }
 }
 
-/** A multipart form for mails with files. fetch sets its content type with the boundary. */
+/** The form of a mail with files, as multipart. fetch sets its content type with the boundary. */
 function multipartFormOf(fields: Readonly<Record<string, string>>, attachments: readonly Attachment[]): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
@@ -54,13 +56,17 @@ function multipartFormOf(fields: Readonly<Record<string, string>>, attachments: 
   return form;
 }
 
-/** Errors contain the status only, because Mailgun's error texts may contain the recipient's address. */
+/**
+ * Throws the SendFailure of a failed request. Errors contain the status only, because Mailgun's error texts may contain the
+ * recipient's address.
+ */
 function throwIfFailed({ status, retryAfterMs }: HttpAnswer): void {
   const reason = `mailgun answered ${status}`;
   if (status >= 200 && status < 300) return;
   if (status === 429) throw new RateLimited(retryAfterMs ?? DEFAULT_PAUSE_MS, reason);
   if (status >= 500) throw new ProviderDown(reason);
   if (status === 400 || status === 413 || status === 422) throw new Refused(reason);
-  // 401, 403 and 404 mean our key or domain is wrong, 402 our account. The message itself is fine and can be sent later.
+  // 401, 403 and 404 mean that our key or domain is wrong, 402 that our account has a problem. The mail itself is fine and can be
+  // sent later.
   throw new NotSent(reason);
 }

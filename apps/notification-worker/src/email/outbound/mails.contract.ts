@@ -2,17 +2,19 @@ import { newId } from '#platform/ids';
 import { HeldBack } from '#platform/jobs/job-outcomes';
 import type { Mails, OutgoingMail } from '../application/ports.ts';
 
-export interface MailInBox {
+/** A mail as it arrived at its recipient. */
+export interface ReceivedMail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
 }
 
+/** An implementation of Mails, and a way to read the mails that it delivered. */
 export interface MailsUnderTest {
   readonly mails: Mails;
   /** All mails that have arrived so far, at any address. */
-  arrived(): Promise<readonly MailInBox[]>;
+  arrived(): Promise<readonly ReceivedMail[]>;
   close(): Promise<void>;
 }
 
@@ -36,7 +38,7 @@ export function mailsContract(name: string, make: () => Promise<MailsUnderTest>)
     beforeEach(async () => void (it = await make()));
     afterEach(() => it.close());
 
-    const arrivedAt = async ({ to }: OutgoingMail): Promise<readonly MailInBox[]> =>
+    const arrivedAt = async ({ to }: OutgoingMail): Promise<readonly ReceivedMail[]> =>
       (await it.arrived()).filter((sentMail) => sentMail.to === to);
 
     test('a mail is sent and arrives unchanged', async () => {
@@ -44,7 +46,7 @@ export function mailsContract(name: string, make: () => Promise<MailsUnderTest>)
       expect(await it.mails.send(sentMail)).toBe('sent');
       const [arrived, ...more] = await arrivedAt(sentMail);
       expect(more).toEqual([]);
-      // The number of line breaks at the end may change on the way.
+      // Only the number of line breaks at the end of a text may change during the transport.
       expect([arrived?.subject, arrived?.text.trimEnd(), arrived?.html.trimEnd()]).toEqual([
         sentMail.subject,
         sentMail.text.trimEnd(),
@@ -52,7 +54,7 @@ export function mailsContract(name: string, make: () => Promise<MailsUnderTest>)
       ]);
     });
 
-    test('a second send of the same message is a duplicate and does not arrive; another message to the same address arrives', async () => {
+    test('a mail that is sent twice arrives once, and the second send returns duplicate; another mail to the same address arrives', async () => {
       const sentMail = mail();
       await it.mails.send(sentMail);
       expect(await it.mails.send(sentMail)).toBe('duplicate');
@@ -63,7 +65,7 @@ export function mailsContract(name: string, make: () => Promise<MailsUnderTest>)
       expect(await arrivedAt(sentMail)).toHaveLength(2);
     });
 
-    test('the same message sent four times at the same time arrives once', async () => {
+    test('a mail that is sent four times at the same time arrives once', async () => {
       const sentMail = mail();
       const sends = await Promise.allSettled(Array.from({ length: 4 }, () => it.mails.send(sentMail)));
       // A send that finds the message claimed by another send is held back and retried later.

@@ -12,7 +12,7 @@ import { FakeSmtpServer } from '../../testing/fake-smtp-server.ts';
 import type { MailProvider } from '../application/ports.ts';
 import { MailboxMails } from './mailbox-mails.ts';
 import { Mailgun } from './mailgun.ts';
-import { mailsContract, type MailInBox } from './mails.contract.ts';
+import { mailsContract, type ReceivedMail } from './mails.contract.ts';
 import { ProviderMails } from './provider-mails.ts';
 import { SmtpServer } from './smtp-server.ts';
 
@@ -41,7 +41,9 @@ mailsContract('the mailbox', () =>
       new PostgresMailbox(database),
     ),
     arrived: () =>
-      database.query<MailInBox[]>(`select recipient as "to", subject, text, html from mailbox_messages where channel = 'email'`),
+      database.query<ReceivedMail[]>(
+        `select recipient as "to", subject, text, html from mailbox_messages where channel = 'email'`,
+      ),
     close: () => Promise.resolve(),
   }),
 );

@@ -4,8 +4,8 @@ import { shortTicketId } from '#domain/notification/mail-templates';
 import { TicketPrints, type Attachment, type PrintableTickets } from '../application/ports.ts';
 
 /**
- * Renders each ticket as a PDF to print and as a QR code (SVG) to show. The file names have the short ticket id of the mail's
- * text.
+ * Renders each ticket as a PDF to print and as a QR code (SVG) to show. The file names contain the short ticket id, as the text
+ * of the mail does.
  */
 export class PdfTicketPrints extends TicketPrints {
   of({ match_name, kickoff_at, venue, tickets }: PrintableTickets): readonly Attachment[] {

@@ -4,7 +4,10 @@ import type { ProviderLimiter, Pass } from '#platform/sending/provider-limiter';
 import { isProviderFailure, NoAnswer, Refused, RateLimited } from '#platform/sending/send-errors';
 import { Mails, type SendOutcome, type MailProvider, type OutgoingMail } from '../application/ports.ts';
 
-/** The delay if another worker is sending the mail. After it the other worker has finished, or its claim can be taken over. */
+/**
+ * The delay of a job whose mail another worker is sending. After the delay the other worker has finished, or its claim can be
+ * taken over.
+ */
 const RETRY_AFTER_MS = 10_000;
 
 /**
@@ -24,7 +27,7 @@ export class ProviderMails extends Mails {
   }
 
   async send(mail: OutgoingMail): Promise<SendOutcome> {
-    // All mails have the same priority, so no calls are reserved.
+    // All mails are `urgent`, so that they may use all calls that the rate limit allows.
     const permit = await this.limiter.enter(1, 'urgent');
     const claim = await this.claims.claim(mail.messageId).catch(async (error: unknown) => {
       await permit.leave({});
@@ -60,7 +63,8 @@ export class ProviderMails extends Mails {
     if (!(error instanceof NoAnswer)) await this.claims.release(messageId, token);
     if (error instanceof Refused) return new PermanentFailure(error.message);
     if (error instanceof RateLimited) return new HeldBack('queue', error.forMs, error.message);
-    // While the breaker is open a failure costs the job no attempt; the queue is paused for a second.
+    // While the provider is down (its breaker is open), HeldBack pauses the queue for a second, and the failure does not count as
+    // an attempt of the job.
     return isDown && error instanceof Error ? new HeldBack('queue', 1000, error.message) : error;
   }
 }

@@ -3,11 +3,17 @@ import { CALL_TIMEOUT_MS } from '#platform/sending/call-timeout';
 import { NoAnswer, NotSent, ProviderDown, Refused } from '#platform/sending/send-errors';
 import { MailProvider, type OutgoingMail } from '../application/ports.ts';
 
-/** Connections are kept open and reused: a handshake for each mail would take longer than the mail. */
+/**
+ * At most this many connections to the mail server. They are kept open and reused, because a handshake for each mail would take
+ * longer than the mail.
+ */
 const MAX_CONNECTIONS = 5;
-/** nodemailer's messages for timeouts before the SMTP session began. Later timeouts have the same code, but another message. */
+/**
+ * Matches nodemailer's messages for timeouts before the SMTP session began. Later timeouts have the same error code, but another
+ * message.
+ */
 const TIMEOUT_BEFORE_SESSION = /^(Connection timeout|Greeting never received)/;
-/** Exactly one address, without characters that could add a recipient or a header. */
+/** Matches exactly one mail address, without characters that could add a recipient or a header. */
 const ADDRESS = /^[^\s<>,;:"()[\]\\]+@[^\s<>,;:"()[\]\\]+$/;
 
 interface SmtpError extends Error {
@@ -30,7 +36,7 @@ export class SmtpServer extends MailProvider {
     this.transport = createTransport({
       pool: true,
       maxConnections: MAX_CONNECTIONS,
-      // By default the pool sends a mail again when its connection breaks: the same mail up to five times.
+      // By default nodemailer's connection pool sends a mail again, up to five times, when its connection breaks.
       maxRequeues: 0,
       host: url.hostname,
       port: url.port ? Number(url.port) : url.protocol === 'smtps:' ? 465 : 587,
@@ -73,7 +79,10 @@ export class SmtpServer extends MailProvider {
   }
 }
 
-/** Errors contain codes only, because a server's error texts may contain the recipient's address. */
+/**
+ * Turns nodemailer's error into a SendFailure. It contains codes only, because a server's error texts may contain the recipient's
+ * address.
+ */
 function toSendFailure({ code, command, responseCode, syscall, message }: SmtpError): Error {
   const reason = `smtp ${command ?? 'CONN'}: ${responseCode ?? code ?? 'no answer'}`;
   if (code === 'EAUTH' || responseCode === 530 || responseCode === 535) return new NotSent(reason);

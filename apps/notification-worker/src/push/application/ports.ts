@@ -11,21 +11,22 @@ export interface OutgoingPush {
   readonly title: string;
   readonly body: string;
   readonly data: Readonly<Record<string, string>>;
-  /** Urgent pushes have reserved calls at the provider, and they wake the device. */
+  /** True for a push that wakes the device and has a reserved share of the calls to the provider. */
   readonly urgent: boolean;
   readonly usefulUntil?: Date;
 }
 
-/** `devices`: to how many devices this call delivered the push, dead tokens not counted. */
+/** What one call of `send` did. `devices`: to how many devices the call delivered the push; dead tokens are not counted. */
 export type SendOutcome = { readonly outcome: 'sent'; readonly devices: number } | { readonly outcome: 'duplicate' };
 
 /** Sends each push once to each device. A second send of the same message returns `duplicate` and reaches no device. */
 export abstract class Pushes {
   abstract send(push: OutgoingPush): Promise<SendOutcome>;
-  /** Running sends stop after their current group of devices and are continued by another worker. */
+  /** Ends the sends of this worker: each stops after its current group of devices, and another worker continues it. */
   stop(): void {}
 }
 
+/** How far a broadcast is: numbers of its devices. */
 export interface BroadcastProgress {
   readonly id: string;
   readonly template: string;
@@ -36,9 +37,12 @@ export interface BroadcastProgress {
   readonly refused: number;
 }
 
-/** Broadcasts. The device tokens of a broadcast are stored when it starts. */
+/**
+ * Reads broadcasts. A broadcast is one message to the phones of all ticket holders of a match; its device tokens are stored when
+ * it starts.
+ */
 export abstract class Broadcasts {
-  /** Returns the device tokens of a range: always the same tokens in the same order. */
+  /** Returns the device tokens of a range of a broadcast's devices: always the same tokens in the same order. */
   abstract tokens(broadcastId: string, range: { readonly from: number; readonly to: number }): Promise<readonly string[]>;
   /** The progress of the newest broadcasts. */
   abstract progress(): Promise<readonly BroadcastProgress[]>;
@@ -46,8 +50,8 @@ export abstract class Broadcasts {
 
 /**
  * The result of a push to one device. `dead`: the token will never work again. `refused`: the provider does not accept this
- * message for this device. The other failures are retried: `failed` (not sent), `unanswered` (unknown whether it was sent),
- * `provider down` and `too fast` (not sent).
+ * message for this device. All other results except `sent` are failures that are retried: `failed` (not sent), `unanswered`
+ * (unknown whether it was sent), `provider down` and `too fast` (not sent).
  */
 export type DeviceResult =
   | { readonly kind: 'sent' | 'dead' }
@@ -55,7 +59,7 @@ export type DeviceResult =
   | { readonly kind: 'too fast'; readonly forMs: number };
 
 /**
- * The external provider that delivers pushes: at most 500 devices a call. It returns one result for each token, in the same
+ * The external provider that delivers pushes: at most 500 devices a call. `send` returns one result for each token, in the same
  * order.
  */
 export abstract class PushProvider {

@@ -2,8 +2,8 @@ import type { Clock } from '#application/clock';
 import type { SendOutcome, OutgoingPush, Pushes } from './ports.ts';
 
 /**
- * Sends a notification to devices once. After `usefulUntil` it is dropped, for example a turn notice after the end of the
- * window.
+ * Sends a notification to devices once. After `usefulUntil` the notification is dropped, for example "your turn" after the end of
+ * the turn.
  */
 export class SendPush {
   constructor(
@@ -16,7 +16,10 @@ export class SendPush {
     return this.pushes.send(push);
   }
 
-  /** Running sends stop after their current group of devices, with their progress stored. Another worker continues them. */
+  /**
+   * Ends the sends of this worker: each stops after its current group of devices, with its progress stored, and another worker
+   * continues it.
+   */
   stop(): void {
     this.pushes.stop();
   }

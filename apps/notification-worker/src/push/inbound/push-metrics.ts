@@ -6,7 +6,7 @@ import { oldestUnsentGauge } from '#platform/jobs/oldest-gauge';
 
 const LABELS = ['template'] as const;
 
-/** The metrics of the push worker with the names that the specification gives, and additional ones. */
+/** The metrics of the push worker with the names that the specification gives, and additional metrics. */
 export class PushMetrics {
   private readonly sentTotal: Counter<'template'>;
   private readonly failedTotal: Counter<'template'>;
@@ -46,7 +46,7 @@ export class PushMetrics {
     this.expiredTotal.inc({ template });
   }
 
-  /** The template of an unreadable job may be any value. Only known templates become labels. */
+  /** Counts a failed push. An unreadable job may have any value as template, so only known templates become labels. */
   failed(template: unknown): void {
     const label = pushTemplates.find((known) => known === template) ?? 'unknown';
     this.failedTotal.inc({ template: label });

@@ -18,11 +18,14 @@ import type { Broadcasts } from '../application/ports.ts';
 import type { SendPush } from '../application/send-push.ts';
 import type { PushMetrics } from './push-metrics.ts';
 
-/** How long a stop waits for running jobs. Each one is at most one transaction or one group of provider calls. */
+/**
+ * How long the stop of this processor waits for running jobs. Each job is at most one transaction or one group of provider calls.
+ */
 const STOP_TIMEOUT_MS = 12_000;
 /** Each queue has its own concurrency, so "your turn" never waits for the jobs of a broadcast. */
 const PUSH_QUEUES = ['push-priority', 'push'] as const;
 
+/** What the processor needs besides the use case. */
 export interface ProcessorOptions {
   readonly connection: RedisConnection;
   readonly retrySeconds: readonly number[];
@@ -70,7 +73,8 @@ export class PushProcessor implements OnModuleDestroy, BeforeApplicationShutdown
   }
 
   /**
-   * Starts the stop without waiting for it, so that all processors stop at the same time. Nest calls them one after the other.
+   * Starts the stop of the consumers and does not wait for its end. Nest calls the processors one after the other, and all of
+   * them must stop at the same time.
    */
   onModuleDestroy(): void {
     this.sendPush.stop();

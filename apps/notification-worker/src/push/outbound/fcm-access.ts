@@ -8,9 +8,13 @@ const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** The lifetime of a signed assertion: one hour, Google's maximum. */
 const ASSERTION_SECONDS = 3600;
-/** A token is not used in its last minute, because a call may wait for the rate limiter before it is sent. */
+/**
+ * An access token is not used in the last minute before it expires, because a call may wait for the rate limiter before it is
+ * sent.
+ */
 const EXPIRY_MARGIN_MS = 60_000;
 
+/** The schema of the file that FCM_SERVICE_ACCOUNT names: the key of a Google service account. */
 export const serviceAccount = z.object({
   project_id: z.string().regex(/^[\w-]+$/),
   client_email: z.string().min(1),
@@ -22,7 +26,9 @@ export type ServiceAccount = z.output<typeof serviceAccount>;
 
 const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
-/** Reads the file of FCM_SERVICE_ACCOUNT. Errors never contain its content. */
+/**
+ * Reads the Google service account from the file that FCM_SERVICE_ACCOUNT names. Errors never contain the content of the file.
+ */
 export async function readServiceAccount(path: string): Promise<ServiceAccount> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Error(`FCM_SERVICE_ACCOUNT: cannot be read (${error.code ?? 'unknown'})`);
@@ -41,7 +47,7 @@ export async function readServiceAccount(path: string): Promise<ServiceAccount> 
 
 /**
  * Gets OAuth access tokens for a service account: it exchanges a signed assertion for a token that is valid for an hour.
- * Callers at the same time share one request.
+ * Simultaneous callers share one request.
  */
 export class FcmAccess {
   private token: { readonly value: string; readonly until: number } | undefined;
@@ -58,7 +64,7 @@ export class FcmAccess {
     return this.pendingRequest;
   }
 
-  /** Drops a token that the provider no longer accepts. */
+  /** Drops an access token that FCM no longer accepts. */
   forget(token: string): void {
     if (this.token?.value === token) this.token = undefined;
   }
@@ -78,7 +84,7 @@ export class FcmAccess {
       body: new URLSearchParams({ grant_type: GRANT, assertion }).toString(),
       timeoutMs: this.timeoutMs,
     }).catch((error: unknown) => {
-      // Without a token no push was sent, so this is never an unknown outcome.
+      // No push is sent without an access token, so the error is ProviderDown (certainly not sent) and never an unknown outcome.
       throw new ProviderDown(`access token: ${error instanceof Error ? error.message : 'no answer'}`);
     });
     if (answer.status >= 500 || answer.status === 429) throw new ProviderDown(`access token: answered ${answer.status}`);

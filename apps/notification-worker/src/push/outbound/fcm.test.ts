@@ -24,7 +24,7 @@ const push = (tokens: readonly string[], changes: Partial<OutgoingPush> = {}): O
   ...changes,
 });
 
-test('500 devices are 500 requests with one access token, and the results are in the order of the tokens', async () => {
+test('a push to 500 devices makes 500 requests with one access token, and the results are in the order of the devices', async () => {
   const tokens = Array.from({ length: 500 }, (_, index) => `device-${index}`);
   peer.devices.set('device-7', fcmError(404, 'UNREGISTERED'));
   peer.devices.set('device-9', fcmError(503, 'UNAVAILABLE'));
@@ -72,13 +72,13 @@ test.each<[string, FakeAnswer, string]>([
   ['404 for an unknown project', { status: 404 }, 'failed'],
   ['no answer', 'no answer', 'unanswered'],
   ['a connection lost after the request', 'disconnect', 'unanswered'],
-])('send maps the FCM answer "%s" to the right device result', async (_answer, answer, kind) => {
+])('the FCM answer "%s" to a push becomes the right result of its device', async (_answer, answer, kind) => {
   await fcm.send(push(['works']));
   peer.devices.set('device', answer);
   expect((await fcm.send(push(['device'])))[0]?.kind).toBe(kind);
 });
 
-test('SENDER_ID_MISMATCH before any successful push is `failed`, not `dead`: our account may be wrong', async () => {
+test('the FCM answer SENDER_ID_MISMATCH before any successful push is `failed`, not `dead`: our account may be wrong', async () => {
   peer.always = fcmError(403, 'SENDER_ID_MISMATCH');
   expect((await fcm.send(push(['a', 'b']))).map(({ kind }) => kind)).toEqual(['failed', 'failed']);
 });
@@ -90,7 +90,7 @@ test('a revoked access token is replaced, and the push arrives', async () => {
   expect(peer.granted).toBe(2);
 });
 
-test('without an access token no push is sent: 503 of the token endpoint is `provider down`, its refusal is `failed`', async () => {
+test('without an access token no push is sent: if the token endpoint answers 503 the result is `provider down`, if it refuses, `failed`', async () => {
   peer.oauth = { status: 503 };
   expect((await fcm.send(push(['a'])))[0]?.kind).toBe('provider down');
   peer.oauth = { status: 400, body: { error: 'invalid_grant' } };

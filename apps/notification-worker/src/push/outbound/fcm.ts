@@ -7,7 +7,7 @@ import { FcmAccess, type ServiceAccount } from './fcm-access.ts';
 
 /** The number of requests that one `send` makes at the same time. FCM's HTTP v1 API takes only one token a request. */
 const MAX_CONCURRENT_REQUESTS = 100;
-/** The pause after a 429 without a valid Retry-After. */
+/** The pause after an answer 429 without a valid Retry-After. */
 const DEFAULT_PAUSE_MS = 1000;
 /** FCM keeps an undelivered push at most four weeks. */
 const MAX_TTL_SECONDS = 28 * 86_400;
@@ -33,7 +33,8 @@ export class Fcm extends PushProvider {
   private readonly url: string;
   private readonly timeoutMs: number;
   /**
-   * True after the first successful push. It proves that our account and project are right, so a later mismatch is a bad token.
+   * True after the first successful push. That push proves that our account and project are right, so a later SENDER_ID_MISMATCH
+   * means a bad token.
    */
   private isProven = false;
 
@@ -61,7 +62,7 @@ export class Fcm extends PushProvider {
       const first = await this.request(push, token);
       // An access token may be revoked before it expires: try once more with a new one.
       const isRevoked = first.status === 401 && errorDetailsOf(first).errorCode === '';
-      const result = resultOf(isRevoked ? await this.request(push, token) : first, this.isProven);
+      const result = deviceResultOf(isRevoked ? await this.request(push, token) : first, this.isProven);
       if (result.kind === 'sent') this.isProven = true;
       return result;
     } catch (error) {
@@ -91,8 +92,8 @@ function messageFor({ title, body, data, urgent, usefulUntil }: OutgoingPush, to
     token,
     notification: { title, body },
     data,
-    // The provider drops the push when it is no longer useful. Otherwise a device that was off would show "your turn" the next
-    // day.
+    // With `ttl` FCM drops the push when it is no longer useful. Without this limit a device that was off would show "your turn"
+    // the next day.
     android: { priority: urgent ? 'HIGH' : 'NORMAL', ...(ttl === undefined ? {} : { ttl: `${ttl}s` }) },
     apns: {
       headers: { 'apns-priority': urgent ? '10' : '5', ...(until === undefined ? {} : { 'apns-expiration': String(until) }) },
@@ -123,10 +124,11 @@ function errorDetailsOf({ body }: HttpAnswer): ErrorDetails {
 }
 
 /**
- * Maps FCM's answer to a result, by its error code. Its error texts contain the token and are dropped. `isProven`: with a wrong
- * account every token is a SENDER_ID_MISMATCH, and then the tokens of all fans must not be deleted as dead.
+ * Maps FCM's answer to the result of a device, by its error code. FCM's error texts contain the token and are dropped.
+ * `isProven`: whether a push has succeeded before. Until then SENDER_ID_MISMATCH may mean that our account is wrong, and then the
+ * tokens of all fans must not be deleted as dead.
  */
-export function resultOf(answer: HttpAnswer, isProven: boolean): DeviceResult {
+export function deviceResultOf(answer: HttpAnswer, isProven: boolean): DeviceResult {
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'sent' };
   const { errorCode, status: grpcStatus, isTokenMalformed } = errorDetailsOf(answer);

@@ -2,7 +2,7 @@ import type { Inbox } from '#platform/postgres/delivery-ledger';
 import type { Mailbox } from '../../mailbox/mailbox.api.ts';
 import { Pushes, type SendOutcome, type OutgoingPush } from '../application/ports.ts';
 
-/** The consumer name of pushes in the inbox, the same for both push queues. */
+/** The consumer name of pushes in the table `inbox`, the same for both push queues. */
 const CONSUMER = 'push';
 
 /** PUSH_PROVIDER=mailbox: stores the push as one row for each device, in the transaction that marks its message as sent. */

@@ -4,11 +4,11 @@ import type { ProviderLimiter } from '#platform/sending/provider-limiter';
 import { Pushes, type SendOutcome, type DeviceResult, type OutgoingPush, type PushProvider } from '../application/ports.ts';
 import type { Progress, PushLedger } from './push-ledger.ts';
 
-/** The delay if another worker is sending the push. */
+/** The delay of a job whose push another worker is sending. */
 const RETRY_AFTER_MS = 10_000;
 /**
- * Devices of one group. A larger group means more possible duplicates after a worker is killed, and a longer wait for urgent
- * pushes.
+ * The number of devices of one group. A larger group means more possible duplicates after a worker is killed, and a longer wait
+ * for urgent pushes.
  */
 const DEFAULT_CALLS_AT_ONCE = 100;
 

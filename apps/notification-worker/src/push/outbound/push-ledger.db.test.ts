@@ -8,7 +8,8 @@ import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { PushLedger, type PushClaim } from './push-ledger.ts';
 
-// Each test runs the ledger step by step, so no result depends on timing.
+// Tests of the ledger of pushes (the table `push_progress`). Each test runs the ledger step by step, so no result depends on
+// timing.
 
 const LOCK_SECONDS = 20;
 const DEVICES = 5;
@@ -49,7 +50,7 @@ const passTime = (messageId: string, seconds: number): Promise<unknown> =>
     seconds,
   ]);
 
-test('a claimed job is held for all other claims until the lock expires', async () => {
+test('until its lock expires, a claimed job refuses all other claims as held', async () => {
   const id = newId();
   await claimOrFail(id);
   expect([await claim(id), await claim(id)]).toEqual([{ kind: 'held' }, { kind: 'held' }]);
@@ -58,7 +59,7 @@ test('a claimed job is held for all other claims until the lock expires', async 
   expect(duplicatesCounted).toBe(0);
 });
 
-test('a claim waits for another claim that is not committed yet, and then finds the job held', async () => {
+test('a claim of a job waits for another claim that is not committed yet, and is then refused as held', async () => {
   const id = newId();
   const other = new pg.Client({ connectionString: testDatabase.url });
   await other.connect();
@@ -83,13 +84,13 @@ test('a claim waits for another claim that is not committed yet, and then finds 
   }
 });
 
-test('of eight simultaneous claims of a new job exactly one succeeds', async () => {
+test('of eight simultaneous claims of a new push job exactly one succeeds', async () => {
   const id = newId();
   const kinds = (await Promise.all(Array.from({ length: 8 }, () => claim(id)))).map(({ kind }) => kind);
   expect(kinds.sort()).toEqual(['claimed', ...Array.from({ length: 7 }, () => 'held')]);
 });
 
-test('a job whose holder did not write for longer than the lock is claimed anew; its open devices count as possible duplicates', async () => {
+test('a job whose holder wrote nothing until its lock expired can be claimed by another worker; its open devices count as possible duplicates', async () => {
   const id = newId();
   const first = await claimOrFail(id);
   await ledger.recordProgress(id, first.holder, { ...noProgress, done: [0, 3] }, 'continue');
@@ -99,7 +100,7 @@ test('a job whose holder did not write for longer than the lock is claimed anew;
   expect(await claim(id)).toEqual({ kind: 'held' });
 });
 
-test('a holder that records progress keeps the job for another full lock time', async () => {
+test('a worker that records progress extends its lock of the job to the full time', async () => {
   const id = newId();
   const { holder } = await claimOrFail(id);
   await passTime(id, LOCK_SECONDS - 5);
@@ -108,7 +109,7 @@ test('a holder that records progress keeps the job for another full lock time', 
   expect(await claim(id)).toEqual({ kind: 'held' });
 });
 
-test('a replaced holder gets false; its progress counts, but its release does not free the job', async () => {
+test('when another worker has claimed the job, recordProgress of the old worker returns false; its progress counts, but its release does not free the job', async () => {
   const id = newId();
   const first = await claimOrFail(id);
   await passTime(id, LOCK_SECONDS + 1);
@@ -117,13 +118,13 @@ test('a replaced holder gets false; its progress counts, but its release does no
   expect(await ledger.recordProgress(id, first.holder, { ...noProgress, done: [1] }, 'continue')).toBe(false);
   expect(await ledger.recordProgress(id, first.holder, { ...noProgress, done: [2] }, 'release')).toBe(false);
   expect(await claim(id)).toEqual({ kind: 'held' });
-  // Progress of the first holder does not extend the lock of the second one.
+  // Progress that the first holder records does not extend the lock of the second holder.
   await passTime(id, 6);
   const third = await claimOrFail(id);
   expect([third.done, third.holder === second.holder]).toEqual([[1, 2], false]);
 });
 
-test('a released job continues with its open devices, and no possible duplicates are counted', async () => {
+test('the next claim of a released job continues with the open devices, and no possible duplicates are counted', async () => {
   const id = newId();
   const { holder } = await claimOrFail(id);
   expect(await ledger.recordProgress(id, holder, { ...noProgress, done: [4] }, 'release')).toBe(true);

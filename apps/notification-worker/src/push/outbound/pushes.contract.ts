@@ -2,16 +2,18 @@ import { HeldBack } from '#platform/jobs/job-outcomes';
 import { newId } from '#platform/ids';
 import type { SendOutcome, OutgoingPush, Pushes } from '../application/ports.ts';
 
-export interface PushAtDevice {
+/** A push as it arrived at one device. */
+export interface ReceivedPush {
   readonly token: string;
   readonly title: string;
   readonly body: string;
 }
 
+/** An implementation of Pushes, and a way to read the pushes that it delivered. */
 export interface PushesUnderTest {
   readonly pushes: Pushes;
   /** All pushes that have arrived so far, at any device. */
-  arrived(): Promise<readonly PushAtDevice[]>;
+  arrived(): Promise<readonly ReceivedPush[]>;
   close(): Promise<void>;
 }
 
@@ -39,10 +41,10 @@ export function pushesContract(name: string, make: () => Promise<PushesUnderTest
     beforeEach(async () => void (it = await make()));
     afterEach(() => it.close());
 
-    const arrivedAt = async (tokens: readonly string[]): Promise<readonly PushAtDevice[]> =>
+    const arrivedAt = async (tokens: readonly string[]): Promise<readonly ReceivedPush[]> =>
       (await it.arrived()).filter(({ token }) => tokens.includes(token));
 
-    test('one send reaches all 500 devices, and the text arrives unchanged', async () => {
+    test('one push reaches all its 500 devices, and its text arrives unchanged', async () => {
       const tokens = devices(500);
       const sentPush = push(tokens);
       expect(await it.pushes.send(sentPush)).toEqual({ outcome: 'sent', devices: 500 });
@@ -53,14 +55,14 @@ export function pushesContract(name: string, make: () => Promise<PushesUnderTest
       );
     });
 
-    test('a range of a broadcast, which has no user id, arrives at its devices', async () => {
+    test('a push of a broadcast, which has no user id, arrives at its devices', async () => {
       const tokens = devices(3);
       const range = push(tokens, { userId: undefined, broadcastId: newId() });
       expect(await it.pushes.send(range)).toEqual({ outcome: 'sent', devices: 3 });
       expect(await arrivedAt(tokens)).toHaveLength(3);
     });
 
-    test('a second send of the same message is a duplicate and reaches no device; another message reaches the same devices', async () => {
+    test('a push that is sent twice reaches its devices once, and the second send returns duplicate; another push reaches the same devices', async () => {
       const tokens = devices(2);
       const sentPush = push(tokens);
       await it.pushes.send(sentPush);
@@ -70,7 +72,7 @@ export function pushesContract(name: string, make: () => Promise<PushesUnderTest
       expect(await arrivedAt(tokens)).toHaveLength(4);
     });
 
-    test('the same message sent four times at the same time reaches each device once', async () => {
+    test('a push that is sent four times at the same time reaches each device once', async () => {
       const tokens = devices(20);
       const sentPush = push(tokens);
       const sends = await Promise.allSettled(Array.from({ length: 4 }, () => it.pushes.send(sentPush)));

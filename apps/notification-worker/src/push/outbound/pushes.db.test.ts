@@ -12,7 +12,7 @@ import { Fcm } from './fcm.ts';
 import { MailboxPushes } from './mailbox-pushes.ts';
 import { ProviderPushes } from './provider-pushes.ts';
 import { PushLedger } from './push-ledger.ts';
-import { pushesContract, type PushAtDevice } from './pushes.contract.ts';
+import { pushesContract, type ReceivedPush } from './pushes.contract.ts';
 
 let testDatabase: TestDatabase;
 let database: DataSource;
@@ -35,7 +35,7 @@ pushesContract('the mailbox', () =>
   Promise.resolve({
     pushes: new MailboxPushes(new Inbox(transactions), new PostgresMailbox(database)),
     arrived: () =>
-      database.query<PushAtDevice[]>(
+      database.query<ReceivedPush[]>(
         `select recipient as token, subject as title, text as body from mailbox_messages where channel = 'push'`,
       ),
     close: () => Promise.resolve(),
@@ -56,14 +56,14 @@ pushesContract('Firebase Cloud Messaging', async () => {
 });
 
 describe('negative control', () => {
-  /** An inbox that treats every message as new. */
+  /** An inbox (the table of processed messages) that treats every message as new. */
   class InboxWithoutMemory extends Inbox {
     protected override remember(): Promise<boolean> {
       return Promise.resolve(true);
     }
   }
 
-  test('without the memory of the inbox, the same message sent twice reaches its device twice', async () => {
+  test('with an inbox that forgets messages, a push that is sent twice reaches its device twice', async () => {
     const mailbox = new PostgresMailbox(database);
     const pushes = new MailboxPushes(new InboxWithoutMemory(transactions), mailbox);
     const push = { messageId: 'm1', template: 'x', tokens: ['phone'], title: 't', body: 'b', data: {}, urgent: false };
