@@ -1,4 +1,4 @@
-// The samples are result files of the quick benchmarks of commit 16a3242.
+// The files in samples/ are results of the quick benchmarks of commit 16a3242.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type BenchmarkName, benchmarkNames, benchmarks } from './benchmarks.ts';
@@ -11,7 +11,7 @@ const describeFigures = (name: BenchmarkName): string[] =>
     ({ name: figure, value, isLessBetter }) => `${figure} = ${value.toPrecision(4)}${isLessBetter ? ', less is better' : ''}`,
   );
 
-test('purchase: reads all figures, and the processor time of every scenario but textbook', () => {
+test('purchase: reads all figures, and the processor time of every scenario except the yardstick `textbook`', () => {
   expect(describeFigures('purchase')).toEqual([
     'reservations/s, 64 callers in process (× pgbench) = 1.391',
     '512 callers in process (× pgbench) = 5.682',
@@ -45,7 +45,7 @@ test('queue: reads all figures of the quick benchmark', () => {
   ]);
 });
 
-test('notifications: reads all figures, and treats a time as a cost even if it is not marked as one', () => {
+test('notifications: reads all figures; less is better for a figure in units of time, even if it is not marked as a cost', () => {
   expect(describeFigures('notifications')).toEqual([
     '100,000 pushes to a no-op provider vs one BullMQ job a token (×) = 27.34',
     'e-mail jobs/s with a no-op provider vs bare BullMQ (×) = 0.5511',

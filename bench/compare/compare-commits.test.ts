@@ -1,17 +1,17 @@
-// Uses a small repository as the project. Its benchmark writes the speed that stands in its speed.txt.
+// Tests the comparison with a small git repository, whose benchmark reports the speed written in the file speed.txt of each commit.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identify } from '../../tools/local/processes.ts';
-import { type Options, WrongUsage } from './arguments.ts';
+import { type CompareOptions, WrongUsage } from './arguments.ts';
 import { compareCommits } from './compare-commits.ts';
 
 const machine = {
   ...{ processor: 'test', cores: 2, memoryGib: 4, platform: 'linux x64', node: 'v24', commit: 'abc', loadBefore: 0.2 },
 };
-/** speed.txt contains one speed for each run of the commit, or `broken` or `endless`. Each run writes a file with a later date. */
+/** speed.txt contains one speed for each run of the commit, or `broken` or `endless`. Each run names its result file with a later date. */
 const BENCHMARK = `
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,10 +22,10 @@ appendFileSync('.cache/runs', speeds + '\\n');
 if (speeds === 'broken') throw new Error('the tables are wrong');
 if (speeds === 'endless') {
   process.on('SIGTERM', () => { writeFileSync('.cache/asked-to-end', ''); process.exit(); });
-  // Like the servers of a benchmark: its own process group, exits some time after its stdin has closed.
+  // Behaves like the servers of a benchmark: has its own process group and exits some time after its stdin has closed.
   const lingering = "process.stdin.on('end', () => setTimeout(() => {}, 500)).resume()";
   const server = spawn(process.execPath, ['-e', lingering], { detached: true, stdio: ['pipe', 'inherit', 'inherit'] });
-  // Like the compiler: ignores SIGTERM, and holds no pipe that the comparison could wait for.
+  // Behaves like the compiler: ignores SIGTERM, and holds no pipe that the comparison could wait for.
   const ignoresSigterm = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('ready')";
   const compiler = spawn(process.execPath, ['-e', ignoresSigterm]);
   compiler.stdout.once('data', () => writeFileSync('.cache/pids', [process.pid, server.pid, compiler.pid].join(' ')));
@@ -55,7 +55,7 @@ function commit(speed: string): string {
 
 const runs = (): string[] => readFileSync(path.join(root, '.cache/runs'), 'utf8').trim().split('\n');
 
-async function run(options: Partial<Options>, signal = new AbortController().signal) {
+async function run(options: Partial<CompareOptions>, signal = new AbortController().signal) {
   const project = { root, signal, say: (line: string) => void messages.push(line) };
   return compareCommits(project, { old: 'HEAD', new: undefined, only: ['queue'], pairs: 2, ...options }, machine);
 }
@@ -139,7 +139,7 @@ test('compareCommits: an unknown revision is wrong usage', async () => {
   await expect(run({ old: 'no-such-branch' })).rejects.toThrow(WrongUsage);
 });
 
-test('compareCommits: on abort the benchmark and all its processes are ended before the worktrees are removed', async () => {
+test('compareCommits: on abort the benchmark and all processes that it started are ended before the worktrees are removed', async () => {
   commit('endless');
   const stop = new AbortController();
   const running = run({}, stop.signal);

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { benchmarkNames, benchmarks, type Figure } from './benchmarks.ts';
-import { compare, type Pair, ratioTable } from './ratios.ts';
+import { compare, type FigurePair, ratioTable } from './ratios.ts';
 
 const figure = (value: number, isLessBetter = false, name = 'x'): Figure => ({ name, value, isLessBetter });
-const pair = (old: number, current: number, isLessBetter = false): Pair => ({
+const pair = (old: number, current: number, isLessBetter = false): FigurePair => ({
   old: [figure(old, isLessBetter)],
   new: [figure(current, isLessBetter)],
 });
-const firstComparison = (pairs: Pair[]) => compare(pairs).comparisons[0];
+const firstComparison = (pairs: FigurePair[]) => compare(pairs).comparisons[0];
 
 const sampleOf = (name: (typeof benchmarkNames)[number]): Figure[] => {
   const file = path.join(import.meta.dirname, `samples/${name}.${benchmarks[name].extension}`);
   return benchmarks[name].read(readFileSync(file, 'utf8'));
 };
-/** The same figures at another speed: 0.8 means 80 % of the work in the same time. */
+/** The figures of a commit with another speed: 0.8 means 80 % of the work in the same time. */
 const atSpeed = (speed: number, figures: readonly Figure[]): Figure[] =>
   figures.map((original) => ({
     ...original,
@@ -57,7 +57,7 @@ test('compare: ratios are computed inside each pair, so a machine that becomes s
   expect(ratios).toEqual([0.9, 0.9, 0.9]);
 });
 
-test('compare: two values of zero are equal, and a cost that rises from zero is flagged', () => {
+test('compare: zero in both commits is the ratio 1, and a cost that rises from zero is flagged', () => {
   expect(firstComparison([pair(0, 0, true)])).toMatchObject({ median: 1, isBelow: false });
   expect(firstComparison([pair(0, 5, true)])).toMatchObject({ median: 0, isBelow: true });
 });
@@ -68,7 +68,7 @@ test('compare: a figure that is missing in one run is compared in the other pair
   expect(compare(pairs)).toMatchObject({ onlyOld: [], onlyNew: [] });
 });
 
-test('compare: a figure that is never in both commits is listed, not compared', () => {
+test('compare: a figure that only one of the commits has is listed, not compared', () => {
   const pairs = [{ old: [figure(1, false, 'gone'), figure(1)], new: [figure(1), figure(1, false, 'added')] }];
   expect(compare(pairs)).toMatchObject({ comparisons: [{ name: 'x' }], onlyOld: ['gone'], onlyNew: ['added'] });
 });

@@ -3,6 +3,7 @@ export function quantile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
+/** The value that 99 % of the values do not exceed. */
 export const p99 = (sorted: ArrayLike<number>): number => quantile(sorted, 0.99);
 
 export function median(values: readonly number[]): number {

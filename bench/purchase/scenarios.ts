@@ -1,6 +1,7 @@
 import type { ShopKind } from './shop.ts';
 import type { StadiumName } from './stadiums.ts';
 
+/** One row of the report: which way to buy is measured, with how many buyers, on which matches. */
 export interface Scenario {
   readonly name: string;
   /** Description for the report. */
