@@ -17,7 +17,7 @@ function overridePaths(overrides: Overrides, path: readonly string[] = []): stri
   );
 }
 
-/** The first cell of each table row. Two lists, because an override may have the same name as a dependency. */
+/** The names in the tables of docs/dependencies.md. Two lists, because an override may have the same name as a dependency. */
 function documentedNames(page: string): { names: string[]; overrides: string[] } {
   const [before = '', after = ''] = page.split('\n## Overrides\n');
   const cells = (part: string) => [...part.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => String(match[1]));
@@ -59,7 +59,7 @@ test('package.json: all versions are exact', () => {
   expect(Object.entries(all).filter(([, version]) => !/^(npm:.+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
 });
 
-/** Packages that a file loads at run time. `import type` is removed by the compiler and does not count. */
+/** Packages that a file loads at run time. The compiler removes `import type`, so it does not count. */
 function loadedPackages(source: string): string[] {
   const specifiers = [...source.matchAll(/^(?:import|export)\s(?!type\s)(?:[^;]*?\sfrom\s)?['"]([^'"]+)['"]/gm)].map((match) =>
     String(match[1]),

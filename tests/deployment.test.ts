@@ -53,7 +53,7 @@ describe('kubernetes schemas', () => {
     expect((await Promise.all(documents.map(schemaViolations))).flat().join('\n')).toContain(complaint);
   });
 
-  test.each(['defaultMode: 0440', 'proxy-buffering: off'])('%s is refused: YAML 1.1 and 1.2 differ on it', (line) => {
+  test.each(['defaultMode: 0440', 'proxy-buffering: off'])('the line "%s" is refused, because YAML 1.1 and 1.2 read its value differently', (line) => {
     expect(() => parseYaml('a.yaml', line)).toThrow('read this file differently');
   });
 
@@ -84,7 +84,7 @@ describe('kustomizations', () => {
     expect(kustomizationViolations(copy)).toEqual([expect.stringContaining('base/forgotten.yaml: no kustomization names it')]);
   });
 
-  test('a named file that does not exist is reported', () => {
+  test('a file that a kustomization names and that does not exist is reported', () => {
     fs.rmSync(path.join(copy, 'base/ingress.yaml'));
     expect(kustomizationViolations(copy)).toEqual([expect.stringContaining('base/ingress.yaml: named by')]);
   });
@@ -136,7 +136,7 @@ describe('rules', () => {
     expect([...rule(base), ...rule(production)]).toEqual([]);
   });
 
-  test.each(brokenCopies)('%s reports a changed %s with a wrong %s', (rule, label, at, value, complaint) => {
+  test.each(brokenCopies)('the rule %s reports a copy of %s with a wrong value at %s', (rule, label, at, value, complaint) => {
     expect(rules[rule]!(withChangedField(base, label, at, value)).join('\n')).toContain(complaint);
   });
 
@@ -151,7 +151,7 @@ describe('rules', () => {
 });
 
 describe('autoscaling', () => {
-  /** The example of the specification. */
+  /** The autoscaler of the queue service as the specification of the project shows it. */
   const specified = {
     scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'queue-service' },
     minReplicas: 3,

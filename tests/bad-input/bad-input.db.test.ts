@@ -25,7 +25,7 @@ import {
   unexpectedBodies,
 } from './malformed-parts.ts';
 import { monolithSamples, queueSamples, routesWithoutSample, type Sample } from './samples.ts';
-import { readOpenApi, bodySchema, documentedAnswers, fieldsOf, type Api } from './documented.ts';
+import { readOpenApi, bodySchema, documentedAnswers, fieldsOf, type OpenApi } from './documented.ts';
 import { pathsOf, invalidBodies, toJson } from './shapes.ts';
 import { newKey, openSystem, type Service, type System } from './system.ts';
 
@@ -34,7 +34,7 @@ import { newKey, openSystem, type Service, type System } from './system.ts';
 
 let system: System;
 let before: string;
-let apis: Record<(typeof services)[number], Api>;
+let apis: Record<(typeof services)[number], OpenApi>;
 beforeAll(async () => {
   system = await openSystem();
   apis = { monolith: await readOpenApi(system.monolith), queue: await readOpenApi(system.queue) };
@@ -53,7 +53,7 @@ interface Target {
   readonly name: string;
   /** The longest body that the route accepts. */
   readonly limitBytes: number;
-  /** All answers of the route in the OpenAPI document, as `400 VALIDATION_FAILED`. */
+  /** All answers that the OpenAPI document lists for the route, in the form `400 VALIDATION_FAILED`. */
   readonly documented: ReadonlySet<string>;
   readonly valid: () => Call;
 }
@@ -95,7 +95,7 @@ function targets(name: (typeof services)[number]): Target[] {
 const matchesExpected = (outcome: string, expected: string | RegExp): boolean =>
   typeof expected === 'string' ? outcome === expected : expected.test(outcome);
 
-/** Whether the call goes to the route of the target: a changed path may lead to another route or to none. */
+/** Whether the call still goes to the route of the target. A changed path may lead to another route or to no route. */
 function leadsToTarget({ route }: Target, { method, url }: Call): boolean {
   const pattern = new RegExp(`^${route.url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`);
   return method === route.method && method !== 'HEAD' && pattern.test(url.split('?')[0] ?? '');
@@ -149,7 +149,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     expect(sampled).toEqual(documented);
   });
 
-  test('a valid GET request is answered with 200, or with 404 by a rule', async () => {
+  test('a valid GET request is answered with 200; by the queue service also with 404 NOT_FOUND', async () => {
     const reads = targets(name).filter(({ route }) => route.method === 'GET');
     const expected = name === 'monolith' ? '200' : /^(200|404 NOT_FOUND)$/;
     await sendAll(
@@ -340,7 +340,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     await sendAll(attempts, 5);
   });
 
-  test('an id that does not exist is 404, or the answer that the sample names', async () => {
+  test('an id that does not exist is 404, or the exception that the sample of the route names', async () => {
     const testedTargets = targets(name).filter(
       ({ route, sample }) => route.url.includes(':') && sample.answerIfMissing !== 'not tested',
     );
@@ -356,7 +356,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     await sendAll(attempts, 5);
   });
 
-  test('a path that only resembles the path of a route is 400, 404 or 414', async () => {
+  test('a path that resembles the path of a route but is not equivalent to it is 400, 404 or 414', async () => {
     const attempts = targets(name).flatMap((target) => {
       // The last segment of these routes is an opaque token that may contain any text.
       const expected = /:(device_id|queue_token)$/.test(target.route.url)
@@ -412,10 +412,10 @@ describe.each(services)('malformed requests to %s', (name) => {
   });
 });
 
-test.each(services)('unused or malformed headers do not change the answers of %s', async (name) => {
+test.each(services)('headers that a service ignores, even if malformed, do not change the answers of %s', async (name) => {
   const attempts: Attempt[] = [];
   const headers = Object.entries(ignoredHeaders);
-  // Not all at once: the pool has four connections, and requests that wait too long for one fail.
+  // Send eight requests at a time: the pool has four connections, and requests that wait too long for a connection fail.
   await forEachConcurrently(
     targets(name).flatMap((target) => headers.map(([header, value]) => ({ target, header, value }))),
     async ({ target, header, value }) => {
@@ -464,11 +464,11 @@ test('static files: a path that leaves /assets or /docs is refused', async () =>
   await sendAll(attempts, 20);
 });
 
-test('the tests above sent more than 4,000 requests', () => {
+test('the tests of malformed requests sent more than 4,000 requests', () => {
   expect(attemptCount).toBeGreaterThan(4000);
 });
 
-/** All fields of the body are optional, so an empty body is valid. */
+/** Whether an empty body is valid, because all fields of the body are optional. */
 function isEmptyBodyValid({ sample }: Target): boolean {
   return sample.bodyOptional ?? Object.values(sample.bodies?.[0]?.members ?? {}).every(({ optional }) => optional);
 }

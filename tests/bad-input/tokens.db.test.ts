@@ -76,7 +76,7 @@ const withTime = (name: string, value: string) => (): string => {
 
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** On each service a read that needs a valid token. With one the answer is 200, or 404 for a fan who is not in the line. */
+/** A read of each service that needs a valid token. With a valid token the answer is 200, or 404 for a fan who is not in the line. */
 const calls: readonly [keyof Services & ('monolith' | 'queue'), string][] = [
   ['monolith', '/api/v1/me'],
   ['queue', `/api/v1/queue/${matchId}/position`],
@@ -180,7 +180,7 @@ test.each<[string, (claims: string) => string]>([
   expect(answers.map(({ outcome }) => outcome)).toEqual(['401 UNAUTHENTICATED', '401 UNAUTHENTICATED']);
 });
 
-test('a stream and a socket need only the queue token: an invalid access token beside it is ignored', async () => {
+test('an SSE stream and a WebSocket need only the queue token: an invalid access token in the same request is ignored', async () => {
   const authorization = `Bearer ${await sign({})}`;
   const join = await sendOverSocket(system.queue, {
     method: 'POST',

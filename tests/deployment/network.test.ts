@@ -39,14 +39,14 @@ describe('network', () => {
     ['a pod cannot reach the internet on the unencrypted port 80', pod('monolith'), { address: '203.0.113.7' }, 80],
   ];
 
-  test.each(allowedConnections)('network policy: %s', (_name, from, to, port) => {
+  test.each(allowedConnections)('network policies allow the connection: %s', (_name, from, to, port) => {
     expect(mayConnect(production, from, to, port)).toBe(true);
   });
-  test.each(forbiddenConnections)('network policy: %s', (_name, from, to, port) => {
+  test.each(forbiddenConnections)('network policies refuse the connection: %s', (_name, from, to, port) => {
     expect(mayConnect(production, from, to, port)).toBe(false);
   });
 
-  test('each policy but default-deny is needed for an allowed connection, and without policies all forbidden connections are open', () => {
+  test('each network policy except default-deny is needed for an allowed connection, and without policies all forbidden connections are open', () => {
     const policies = ofKind(production, 'NetworkPolicy').map(({ label }) => label);
     const needed = policies.filter((label) =>
       allowedConnections.some(([, from, to, port]) => !mayConnect(withoutDocument(production, label), from, to, port)),
@@ -109,7 +109,7 @@ describe('ingress', () => {
     '/%6detrics',
     '/docs/../metrics',
   ];
-  test.each(internal)('%s is not routed from outside', (target) => {
+  test.each(internal)('the internal path %s is not routed from outside', (target) => {
     expect(queue(target)).toBeUndefined();
     expect(target.includes('/queue/') ? undefined : api(target)).toBeUndefined();
   });

@@ -14,7 +14,7 @@ const dataOf = (kind: string, name: string): Variables => {
   return { ...found?.body.data, ...found?.body.stringData };
 };
 
-/** Example values for the Secret templates, as an operator would fill them in. */
+/** Example values for the Secret templates, such as an operator fills in. */
 const secretValues: Variables = {
   DATABASE_URL: 'postgres://tribina@10.20.0.5/tribina',
   REDIS_URL: 'rediss://10.20.1.5:6379,rediss://10.20.1.6:6379',

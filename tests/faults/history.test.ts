@@ -17,7 +17,7 @@ test.each([
   expect(historyWith(...answers).faults()).toEqual([expect.stringMatching(fault)]);
 });
 
-test('history: a documented refusal, a missing answer and a repeated equal answer are no faults', () => {
+test('history of requests: a documented refusal, a missing answer and a repeated equal answer are no faults', () => {
   const answers = [
     answer(503, 'LOCK_TIMEOUT'),
     answer(0, 'socket hang up'),

@@ -34,7 +34,7 @@ test(`two concurrent checkouts in one turn, ${TURNS} times: one creates the orde
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 });
 
-test('a fan whose order is paid during another hold and checkout in the same turn gets one order, and no hold remains', async () => {
+test('a fan whose order is paid while the fan holds and checks out more seats in the same turn gets one order, and no hold remains', async () => {
   const [officeA, officeB] = replicas.offices;
   const rounds = await Promise.all(
     Array.from({ length: 20 }, async () => {

@@ -8,7 +8,8 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
 }
 
-export interface Document {
+/** The parts of an OpenAPI document that the tests read. */
+export interface OpenApiDocument {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
@@ -20,7 +21,8 @@ interface DocumentedOperation {
   readonly operation: Operation;
 }
 
-export function operationsOf({ paths }: Document): DocumentedOperation[] {
+/** All operations of a document, each with its path and method. */
+export function operationsOf({ paths }: OpenApiDocument): DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );

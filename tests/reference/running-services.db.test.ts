@@ -6,7 +6,7 @@ import { redisKeyPattern, platformKeys } from '../../tools/docs/redis-keys.ts';
 import { waitingRoomKeys } from '../../tools/docs/waiting-room-keys.ts';
 import { FAN_ID, INTERNAL_SECRET, newKey, openServices, type Services } from '../bad-input/system.ts';
 import { expectGenerated } from './generated.ts';
-import { operationsOf, referencesOf, routeOf, type Document } from './openapi-document.ts';
+import { operationsOf, referencesOf, routeOf, type OpenApiDocument } from './openapi-document.ts';
 
 // Reference pages that need running services: the OpenAPI documents, the destinations of the outbox, the keys in Redis.
 
@@ -14,9 +14,9 @@ let system: Services;
 beforeAll(async () => void (system = await openServices()));
 afterAll(() => system.close());
 
-async function documentOf(name: 'monolith' | 'queue'): Promise<Document> {
+async function documentOf(name: 'monolith' | 'queue'): Promise<OpenApiDocument> {
   const answer = await system[name].app.inject({ method: 'GET', url: '/openapi.json' });
-  return answer.json<Document>();
+  return answer.json<OpenApiDocument>();
 }
 
 test('asyncapi.queue-service.json, the socket protocol, is up to date', async () => {

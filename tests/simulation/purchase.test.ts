@@ -1,5 +1,5 @@
 import { ALL_PROTECTIONS, type Protections } from './replicas.ts';
-import { simulate, type Run } from './simulate.ts';
+import { simulate, type SimulatedSale } from './simulate.ts';
 import { STYLES } from './styles.ts';
 
 // Longer runs: `npm run test:simulation -- --seeds 20000`. One seed again with every step printed: `-- --seed 4711`.
@@ -11,7 +11,7 @@ const BUDGET_MS = 8000;
 const LAST_MILLISECOND = 'the last millisecond';
 const BUSY_TURN = 'much in one turn';
 
-const describeFaults = ({ seed, faults }: Run): string => `npm run test:simulation -- --seed ${seed}: ${faults.join('; ')}`;
+const describeFaults = ({ seed, faults }: SimulatedSale): string => `npm run test:simulation -- --seed ${seed}: ${faults.join('; ')}`;
 
 test(`up to ${SEEDS} simulated sales, each with another order of steps: after every commit and at the end all invariants hold`, async () => {
   const endsAt = Date.now() + BUDGET_MS;
@@ -145,7 +145,7 @@ describe('the simulation finds the fault if a protection is off', () => {
   });
 });
 
-async function firstFault(run: (seed: number) => Promise<Run>, expected: RegExp): Promise<string> {
+async function firstFault(run: (seed: number) => Promise<SimulatedSale>, expected: RegExp): Promise<string> {
   for (let seed = 1; seed <= MAX_RUNS; seed += 1) {
     const fault = (await run(seed)).faults.find((text) => expected.test(text));
     if (fault) return fault;

@@ -59,6 +59,7 @@ export interface Protections {
   readonly cursorCompares: boolean;
 }
 
+/** Every protection is on, as in production. */
 export const ALL_PROTECTIONS: Protections = {
   conflictDetection: true,
   serializable: true,
@@ -79,7 +80,9 @@ export const ALL_PROTECTIONS: Protections = {
   cursorCompares: true,
 };
 
+/** The id of the only match of a simulated sale. */
 export const MATCH_ID = 'match';
+/** Duration of a hold in simulated time. */
 export const HOLD_MS = 1000;
 
 /** One simulated process of the monolith: the real use cases with their own seat snapshots. */

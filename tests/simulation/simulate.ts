@@ -6,6 +6,7 @@ import { faultsAtEnd, faultsNow, lateCompletionInClosedSale, forbiddenWaits } fr
 import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Protections } from './replicas.ts';
 import { REFUSED_AND_FREE, STYLES } from './styles.ts';
 
+/** Protections, style and trace of a simulated sale. */
 export interface SimulationOptions {
   readonly protections?: Protections;
   /** Name of a style. By default the seed chooses one. */
@@ -14,7 +15,8 @@ export interface SimulationOptions {
   readonly withTrace?: boolean;
 }
 
-export interface Run {
+/** The result of one simulated sale. `faults` are the broken invariants. */
+export interface SimulatedSale {
   readonly seed: number;
   readonly faults: readonly string[];
   readonly steps: number;
@@ -29,7 +31,7 @@ export interface Run {
 const BACKGROUND_EVENTS = 12;
 
 /** Simulates one sale. The seed decides the order of all steps. */
-export async function simulate(seed: number, options: SimulationOptions = {}): Promise<Run> {
+export async function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulatedSale> {
   const { protections = ALL_PROTECTIONS, style, withTrace = false } = options;
   const trace: string[] = [];
   const scheduler = new Scheduler(seed, withTrace ? (line) => trace.push(line) : undefined);

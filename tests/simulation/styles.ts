@@ -31,6 +31,7 @@ export interface Style {
 
 const ANY_OFFSET_MS = [-1, -1, 0, 1, 1000];
 
+/** The styles from which the seed of a simulated sale chooses. */
 export const STYLES: readonly Style[] = [
   {
     name: 'any day',

@@ -18,7 +18,7 @@ async function timeUntilStreamOpens(pod: { url: string }, token: string): Promis
   return Math.round(performance.now() - since);
 }
 
-/** F22: a pod is killed with all its sockets. The queue client reconnects each fan to another pod, with the same position. */
+/** Scenario F22: a pod is killed with all its sockets. The queue client reconnects each fan to another pod, with the same position. */
 export function podKilled({ sockets }: { sockets: number }): QueueScenario {
   return {
     id: 'F22',

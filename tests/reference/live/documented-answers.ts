@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { Document } from '../openapi-document.ts';
+import type { OpenApiDocument } from '../openapi-document.ts';
 
 /** An HTTP answer of a running service. */
 export interface LiveAnswer {
@@ -26,7 +26,7 @@ export class DocumentedAnswers {
   private readonly pathPatterns: readonly PathPattern[];
   private readonly compiled = new Map<string, ValidateFunction>();
 
-  constructor(readonly document: Document) {
+  constructor(readonly document: OpenApiDocument) {
     formats.default(this.ajv);
     this.ajv.addSchema(document as object, 'document');
     this.pathPatterns = Object.keys(document.paths).map((template) => ({

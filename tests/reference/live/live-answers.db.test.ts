@@ -10,7 +10,7 @@ import { FanActions, standingSector } from './fans.ts';
 import { lineStory, matchStory, profileStory } from './other-stories.ts';
 import { holdStory, orderStory } from './purchase-stories.ts';
 import { DocumentedAnswers, type LiveAnswer } from './documented-answers.ts';
-import { operationsOf, type Document } from '../openapi-document.ts';
+import { operationsOf, type OpenApiDocument } from '../openapi-document.ts';
 
 // Calls every operation of both services and validates each answer against the OpenAPI document that the service serves.
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
     RATE_LIMIT_USER_PER_MINUTE: '3',
   });
   const documentOf = async (name: ServiceName): Promise<DocumentedAnswers> =>
-    new DocumentedAnswers((await system[name].app.inject({ method: 'GET', url: '/openapi.json' })).json<Document>());
+    new DocumentedAnswers((await system[name].app.inject({ method: 'GET', url: '/openapi.json' })).json<OpenApiDocument>());
   documents = { monolith: await documentOf('monolith'), queue: await documentOf('queue') };
   recorded = [...(await runStories()), ...(await sendFaultyRequests()), ...(await reachLimits())];
 }, 120_000);

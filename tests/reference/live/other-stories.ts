@@ -107,6 +107,7 @@ export async function lineStory(fans: FanActions): Promise<void> {
   await request('POST', `${closed}/join`, { as: zora });
 }
 
+/** A fan's profile and devices. */
 export async function profileStory(fans: FanActions): Promise<void> {
   const as = randomUUID();
   await fans.request('PUT', '/me', { as, body: { email: 'ana@example.hr', name: 'Ana', locale: 'en' } });

@@ -2,12 +2,15 @@ import { sendOverSocket, type Call } from '../../bad-input/calls.ts';
 import { newKey, type Service, type Services } from '../../bad-input/system.ts';
 import type { LiveAnswer } from './documented-answers.ts';
 
+/** The two HTTP services. */
 export type ServiceName = 'monolith' | 'queue';
 
+/** An answer and the service that gave it. */
 export interface RecordedAnswer extends LiveAnswer {
   readonly service: ServiceName;
 }
 
+/** The caller, key, headers and body of a request. */
 export interface RequestOptions {
   /** User id of the caller. Without it the request has no caller. */
   readonly as?: string;
