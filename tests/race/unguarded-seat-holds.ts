@@ -68,7 +68,7 @@ export class UnguardedSeatHolds extends SeatHolds {
     });
   }
 
-  /** Chooses a random part of the best free seats, so that not all buyers choose the same seats. */
+  /** Chooses consecutive seats at a random position among the best free seats, so that not all buyers choose the same seats. */
   private async chooseSeats(sectorId: string, quantity: number): Promise<readonly string[]> {
     const seats = await this.inventory.seats(sectorId);
     const free = seats.filter(({ status }) => status === 'available').sort((a, b) => a.rank - b.rank);

@@ -28,7 +28,7 @@ export function operationsOf({ paths }: OpenApiDocument): DocumentedOperation[] 
   );
 }
 
-/** The operation in the form of the route table, such as `GET /api/v1/matches/:id`. */
+/** The name of an operation in the form of our route table, such as `GET /api/v1/matches/:id`. */
 export function routeOf({ path, method }: DocumentedOperation): string {
   return `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
 }

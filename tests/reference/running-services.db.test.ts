@@ -8,7 +8,7 @@ import { FAN_ID, INTERNAL_SECRET, newKey, openServices, type Services } from '..
 import { expectGenerated } from './generated.ts';
 import { operationsOf, referencesOf, routeOf, type OpenApiDocument } from './openapi-document.ts';
 
-// Reference pages that need running services: the OpenAPI documents, the destinations of the outbox, the keys in Redis.
+// Tests of reference pages that need running services: the OpenAPI documents, the destinations of the outbox, the keys in Redis.
 
 let system: Services;
 beforeAll(async () => void (system = await openServices()));
@@ -19,7 +19,7 @@ async function documentOf(name: 'monolith' | 'queue'): Promise<OpenApiDocument> 
   return answer.json<OpenApiDocument>();
 }
 
-test('asyncapi.queue-service.json, the socket protocol, is up to date', async () => {
+test('asyncapi.queue-service.json, the document of the WebSocket protocol, equals what the queue service serves', async () => {
   const answer = await system.queue.app.inject({ method: 'GET', url: '/asyncapi.json' });
   expectGenerated('docs/reference/asyncapi.queue-service.json', `${JSON.stringify(answer.json(), null, 2)}\n`);
 });
@@ -28,11 +28,11 @@ describe.each([
   ['monolith', 'openapi.monolith.json'],
   ['queue', 'openapi.queue-service.json'],
 ] as const)('the API of the %s', (name, file) => {
-  test(`${file} is up to date`, async () => {
+  test(`${file} equals the document that the service serves`, async () => {
     expectGenerated(`docs/reference/${file}`, `${JSON.stringify(await documentOf(name), null, 2)}\n`);
   });
 
-  test('is shown as HTML at /docs', async () => {
+  test('the service shows its OpenAPI document as HTML at /docs', async () => {
     const page = await system[name].app.inject({ method: 'GET', url: '/docs' });
     expect([page.statusCode, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
   });
@@ -94,7 +94,7 @@ describe.each([
   });
 });
 
-/** Mutating operations that take no body. */
+/** Mutating operations that take no request body. */
 const WITHOUT_BODY = new Set(['/api/v1/ops/jobs/{job_id}/retry']);
 
 test('the outbox has exactly the destinations of events.md', () => {
@@ -115,7 +115,7 @@ test('every key in Redis is documented in redis-keys.md, with its type and with 
       (row) =>
         (row.type === 'several' || row.type === type) && (row.type === 'several' || HAS_EXPIRY.test(row.life) === ttlSeconds > 0),
     );
-    // The type is `none` if the key was deleted meanwhile: an admitted fan leaves the line.
+    // The type is `none` if the key was deleted meanwhile, for example because a fan who got a turn has left the line.
     if (!isDocumented && type !== 'none')
       wrong.push(`${key} (${type}, ${ttlSeconds} s) among ${candidates.map((row) => row.key).join(', ') || 'none'}`);
   }
@@ -124,7 +124,7 @@ test('every key in Redis is documented in redis-keys.md, with its type and with 
   expect(keys.length).toBeGreaterThan(6);
 });
 
-/** Creates Redis keys: a fan in a line, a fan with a turn, a fan who left the line, and a call with an idempotency key. */
+/** Lets the services create Redis keys: for fans in a line, with a turn, and who have left, and for a call with an idempotency key. */
 async function createKeys(): Promise<void> {
   const send = async (
     name: 'monolith' | 'queue',
@@ -150,5 +150,5 @@ async function createKeys(): Promise<void> {
   await send('monolith', 'PUT', '/me', { email: null, name: 'Ana', locale: 'hr' });
 }
 
-/** The `life` column names a duration or a setting with one: the key must have a TTL. */
+/** Matches a `life` column of redis-keys.md that names a duration or a setting for one. Such a key must have a TTL in Redis. */
 const HAS_EXPIRY = /\d (s|h|min|days)\b|_SECONDS/;

@@ -1,5 +1,5 @@
 // `npm run test:simulation -- --seeds 20000 [--from 1] [--minutes 10]`: simulates one sale for each seed.
-// `-- --seed 4711`: runs one seed and prints every step. Exits with 1 at the first fault.
+// `npm run test:simulation -- --seed 4711`: simulates one sale and prints every step. Exits with 1 at the first fault.
 import { parseArgs } from 'node:util';
 import { simulate, type SimulatedSale } from './simulate.ts';
 

@@ -31,7 +31,7 @@ export const standingSector = (name: string, price_cents: number, capacity: numb
   capacity,
 });
 
-/** Actions of fans and operators, sent to one running system. */
+/** Sends the actions of fans and operators to one running system. */
 export class FanActions {
   constructor(
     readonly client: RecordingClient,
@@ -98,7 +98,7 @@ export class FanActions {
     return { held, orderId, tickets: tickets.map(({ id }: { id: string }) => id) };
   }
 
-  /** Confirms at the sandbox, then sends the webhook itself: the sandbox does not know the address of this system. */
+  /** Confirms the payment at the sandbox, then sends the webhook, because the sandbox does not know the address of the tested system. */
   private async pay(intentId: string, amount: number): Promise<void> {
     for (const outcome of ['failed', 'abandoned', 'succeeded'])
       await this.request('POST', `/sandbox/payments/${intentId}/confirm`, { body: { outcome }, key: null });
