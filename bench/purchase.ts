@@ -180,7 +180,7 @@ async function main(options: Options): Promise<number> {
   }
 }
 
-// All processes that we started exit when we exit: they notice that their pipe or channel is closed.
+// On a signal, exit: all processes that this process started then exit too, because their pipe or channel is closed.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 try {

@@ -54,7 +54,7 @@ test('docs/dependencies.md: every line names a purpose and an alternative', () =
   ).toEqual([]);
 });
 
-test('package.json: all versions are exact', () => {
+test('package.json names exact versions of all dependencies, without ^ or ~', () => {
   const all = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies };
   expect(Object.entries(all).filter(([, version]) => !/^(npm:.+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
 });
@@ -86,7 +86,7 @@ function serviceSources(): string[] {
   return files.filter((file) => file.endsWith('.ts') && !/\.(test|contract)\.ts$|\/testing\//.test(file));
 }
 
-test('the services load only packages of `dependencies`, which the image contains', () => {
+test('the services load only packages in `dependencies` of package.json, because the image contains no others', () => {
   const loaded = serviceSources().flatMap((file) =>
     loadedPackages(fs.readFileSync(file, 'utf8')).map((name) => `${file}: ${name}`),
   );

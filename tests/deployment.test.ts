@@ -20,7 +20,7 @@ import { kustomizationViolations, renderKustomization } from './deployment/kusto
 import * as wiring from './deployment/wiring.ts';
 import * as workloads from './deployment/workloads.ts';
 
-test('the ports in manifests-and-settings.ts are the defaults of the settings', () => {
+test('the ports in manifests-and-settings.ts are the default values of the port settings', () => {
   const defaults = settingsSlices.addressSettings.parse({});
   expect([defaults.MONOLITH_PORT, defaults.QUEUE_PORT, defaults.WORKER_PORT]).toEqual(Object.values(ports));
 });
@@ -75,7 +75,7 @@ describe('kustomizations', () => {
   const edit = (file: string, change: (content: string) => string) =>
     fs.writeFileSync(path.join(copy, file), change(readText(path.join(copy, file))));
 
-  test('every YAML file below k8s is named by a kustomization, and every named file exists', () => {
+  test('every YAML file below k8s is named by a kustomization, and every file that a kustomization names exists', () => {
     expect(kustomizationViolations('k8s')).toEqual([]);
   });
 
@@ -177,7 +177,7 @@ describe('autoscaling', () => {
   });
 });
 
-test('Dockerfile, compose, k8s and docs/deployment.md name no package registry', () => {
+test('the Dockerfile, docker-compose.yml, k8s and docs/deployment.md name no package registry', () => {
   const files = [
     'Dockerfile',
     '.dockerignore',

@@ -11,7 +11,7 @@ test('arguments: every option is read, and benchmarks run in a fixed order, not 
   expect(readArguments(args)).toEqual(options);
 });
 
-test('arguments: --help needs no revision', () => {
+test('arguments: --help is accepted without a revision', () => {
   expect(readArguments(['--help'])).toBe('help');
 });
 

@@ -1,8 +1,9 @@
-// The benchmarks that can be compared: how to start their quick form, and how to read the figures from their result file, which has
-// had the same form since 16a3242. The figures come only from that file, because an old commit does not have newer options.
+// How to start the quick form of each benchmark, and how to read its figures from the result file, which has had the same form since
+// commit 16a3242. The figures come only from this file, because an old commit does not have newer options.
 import { z } from 'zod';
 import { median } from '../instruments/quantiles.ts';
 
+/** The benchmarks whose results of two commits can be compared. */
 export const benchmarkNames = ['purchase', 'queue', 'notifications', 'loader'] as const;
 export type BenchmarkName = (typeof benchmarkNames)[number];
 

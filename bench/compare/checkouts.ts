@@ -13,7 +13,7 @@ export type Side = (typeof sides)[number];
 
 /** Where the comparison runs, how it is aborted and where it prints its progress. */
 export interface ComparisonContext {
-  /** The main checkout. */
+  /** The folder of the main checkout, where the comparison was started. */
   readonly root: string;
   readonly signal: AbortSignal;
   say(line: string): void;

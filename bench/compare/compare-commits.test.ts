@@ -77,7 +77,7 @@ beforeEach(() => {
 
 afterEach(() => {
   try {
-    // The main checkout is unchanged after every test.
+    // After every comparison the main checkout must be unchanged.
     expect(git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
     expect(readdirSync(path.join(root, '.cache/compare'))).toEqual([]);
     expect(readdirSync(path.join(root, 'bench/results'))).toEqual(['kept.md']);
@@ -98,7 +98,7 @@ test('compareCommits: a commit that is 20 % slower fails; the runs alternate old
   expect(messages.filter((line) => line.startsWith('pair 2 of 2: queue, '))).toHaveLength(2);
 });
 
-test('compareCommits: without --new the working tree is measured with changed and new files, and is not modified', async () => {
+test('compareCommits: without --new the working tree is measured with its changed and new files, and the comparison does not modify it', async () => {
   const old = commit('100');
   write('speed.txt', '70');
   write('notes.txt', 'not committed');
@@ -109,7 +109,7 @@ test('compareCommits: without --new the working tree is measured with changed an
   expect([git('status', '--porcelain'), git('rev-parse', 'HEAD')]).toEqual([before, old]);
 });
 
-test('compareCommits: an old commit with a different package-lock.json gets its own packages', async () => {
+test('compareCommits: an old commit with a different package-lock.json gets its own node_modules', async () => {
   const old = commit('100');
   write('package-lock.json', `${readFileSync(path.join(root, 'package-lock.json'), 'utf8')}\n`);
   write('node_modules/installed.txt', 'for the new one');
@@ -133,7 +133,7 @@ test('compareCommits: a failed benchmark is reported with its last output lines 
   expect(report).toContain('the tables are wrong');
 });
 
-test('compareCommits: an unknown revision is wrong usage', async () => {
+test('compareCommits: an unknown revision throws WrongUsage', async () => {
   commit('100');
   mkdirSync(path.join(root, '.cache/compare'));
   await expect(run({ old: 'no-such-branch' })).rejects.toThrow(WrongUsage);
@@ -157,7 +157,7 @@ test('compareCommits: on abort the benchmark and all processes that it started a
   expect(existsSync(path.join(root, '.cache/asked-to-end'))).toBe(true);
 });
 
-test('compareCommits: worktrees of a killed comparison are removed by the next one', async () => {
+test('compareCommits: the next comparison removes the worktrees of a killed comparison', async () => {
   const old = commit('100');
   git('worktree', 'add', '--quiet', '--detach', '.cache/compare/old', old);
   rmSync(path.join(root, '.cache/compare/old'), { recursive: true });

@@ -9,10 +9,10 @@ export interface LoopResult {
    * last answer, and `doneInTime` counts all operations.
    */
   readonly seconds: number;
-  /** All completed operations, including those that were still running at the end time. */
+  /** Number of all completed operations, including those that were still running at the end time. */
   readonly done: number;
   readonly latenciesMs: Float64Array;
-  /** Number of refusals by code. */
+  /** Number of refused operations by the code of the refusal. */
   readonly refusals: Readonly<Record<string, number>>;
 }
 
@@ -61,7 +61,7 @@ export class ClosedLoop {
       const to = performance.now();
       if (refusal !== undefined) {
         this.#refusals[refusal] = (this.#refusals[refusal] ?? 0) + 1;
-        // A refusal may come without any I/O. Let other callers run.
+        // A refused operation may have done no I/O, so yield explicitly to let other callers run.
         await yieldToEventLoop();
         continue;
       }

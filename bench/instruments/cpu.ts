@@ -20,7 +20,7 @@ export interface CpuTimes {
   readonly load: number;
 }
 
-/** Linux counts processor time in hundredths of a second (USER_HZ). */
+/** Microseconds in one tick: Linux counts processor time in hundredths of a second (USER_HZ). */
 const MICROS_PER_TICK = 10_000;
 const hasProc = process.platform === 'linux';
 

@@ -237,7 +237,7 @@ function broadcastRows(count: number): BroadcastJob[] {
 }
 
 /**
- * Outbox rows per second. Each row is 500 recipients of a broadcast to 100,000 devices.
+ * Outbox rows per second, processed in different ways. Each row is a job for 500 recipients of a broadcast to 100,000 devices.
  * - `ours`: from the outbox into Redis, in bundles.
  * - `deleted`: the same rows only deleted from the outbox, without jobs.
  * - `added`: the same jobs added by BullMQ alone, the upper limit for a relay that makes one job of each row.

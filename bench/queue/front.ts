@@ -12,7 +12,7 @@ import { withServer } from './sockets.ts';
 import { restoreEmpty } from './new-line.ts';
 
 const UNLIMITED = { RATE_LIMIT_USER_PER_MINUTE: '0', RATE_LIMIT_IP_PER_MINUTE: '0', LOG_LEVEL: 'warn' };
-/** Pause between two absent fans who reach the front of the line: a steady rate, not a burst. */
+/** Pause between two fans who reach the front of the line, so that the fans reach it at a steady rate and not all at once. */
 const FAN_INTERVAL_MS = 100;
 const PUSH_TIMEOUT_MS = 20_000;
 

@@ -13,7 +13,7 @@ type Lines = InstanceType<
   typeof import('../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts').RedisWaitingLines
 >;
 
-/** The Redis adapter of the waiting room in this process, called directly without HTTP. */
+/** The waiting lines of the queue service, opened in this process: the Redis adapter is called directly, without HTTP. */
 export interface WaitingRoomLines {
   readonly lines: Lines;
   close(): Promise<void>;

@@ -6,7 +6,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 /** Words that docs/glossary.md replaces ("Words we do not use") and that must not occur anywhere in code, comments and tests. */
 export const REPLACED = ['lane', 'wish', 'desk', 'picture', 'news', 'rush', 'fence', 'patience', 'surroundings'] as const;
-/** Names that contain such a word and must stay: a channel and a key in Redis, and a column. */
+/** Names that contain a replaced word and must stay: a channel and a key in Redis, and a column. */
 const KEPT_NAMES = /seat_news|loader:fence|\bfence (?==|<=)/g;
 
 const WORD = /[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g;

@@ -94,7 +94,7 @@ const callerKinds: Record<string, { headers: Call['headers'] } & Record<Exclude<
   },
 };
 
-/** One cell of the matrix: a route, a kind of caller and the expected verdict. */
+/** One combination to test: a route, a kind of caller and whether the call must be allowed. */
 interface Cell {
   readonly service: Service;
   readonly route: DeclaredRoute;
@@ -155,7 +155,7 @@ describe.each(services)('access to the routes of %s', (name) => {
     expect(declared.length).toBeGreaterThan(10);
   });
 
-  test('each route allows exactly the callers with its declared access', async () => {
+  test('each route allows exactly the callers who have its declared access, such as `fan` or `ops`', async () => {
     const wrong: string[] = [];
     const matrix = cells(name);
     await forEachConcurrently(matrix, async ({ service, route, callerKind, verdict, call }) => {
@@ -220,7 +220,7 @@ describe.each(services)('access to the routes of %s', (name) => {
   });
 });
 
-test('negative control: matchesVerdict rejects wrong answers', () => {
+test('negative control: the check matchesVerdict reports answers that do not fit the expected access', () => {
   expect(matchesVerdict('200', unauthenticated, 'GET')).toBe(false);
   expect(matchesVerdict('400 VALIDATION_FAILED', forbidden, 'POST')).toBe(false);
   expect(matchesVerdict('403 FORBIDDEN', 'allowed', 'GET')).toBe(false);

@@ -201,7 +201,7 @@ export const idFaults = [
   ...['%2e%2e', '%2E', '..', '.', '%252e%252e', '..%5c', '%c3%a9', '%F0%9F%8F%9F'],
 ];
 
-/** Segments that are invalid for every path parameter: invalid UTF-8 or escapes, and segments that are too long. */
+/** Path segments that are invalid for every path parameter: invalid UTF-8 or escapes, and segments that are too long. */
 export const segmentFaults: readonly (readonly [segment: string, expected: string])[] = [
   ...['%00', 'a%00b', '%', '%f', '%ff', '%c0%af', '%ed%a0%80', '%E2%82', '%u0041'].map(
     (segment) => [segment, MALFORMED] as const,

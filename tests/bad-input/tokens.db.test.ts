@@ -103,7 +103,7 @@ const validTokens: readonly [string, Token][] = [
   ['whose roles are a list without text', { claims: { roles: [7, null, { ops: 1 }, ['ops']] } }],
 ];
 
-test.each(validTokens)('a token %s is accepted by both services', async (_, token) => {
+test.each(validTokens)('an access token %s is accepted by both services', async (_, token) => {
   const answers = await Promise.all(calls.map(async ([name, url]) => callWithToken(system[name], url, await sign(token))));
   expect(answers.map(({ outcome }) => outcome)).toEqual(['200', '404 NOT_FOUND']);
 });
@@ -160,7 +160,7 @@ const invalidTokens: readonly [string, Token][] = [
   ['whose key id is a list', { header: { kid: ['rsa'] } }],
 ];
 
-test.each(invalidTokens)('a token %s is 401 at both services', async (_, token) => {
+test.each(invalidTokens)('an access token %s is refused with 401 by both services', async (_, token) => {
   const answers = await Promise.all(calls.map(async ([name, url]) => callWithToken(system[name], url, await sign(token))));
   expect(answers.map(({ outcome }) => outcome)).toEqual(['401 UNAUTHENTICATED', '401 UNAUTHENTICATED']);
 });
@@ -174,7 +174,7 @@ test.each<[string, (claims: string) => string]>([
   ['whose header is not JSON', (claims) => `e30e30.${claims}.x`],
   ['whose crit is text', (claims) => `${base64({ alg: 'RS256', kid: 'rsa', crit: 'exp' })}.${claims}.x`],
   ['of two dots', () => '..'],
-])('a handmade token %s is 401 at both services', async (_, forge) => {
+])('an access token that the test assembles by hand, %s, is refused with 401 by both services', async (_, forge) => {
   const token = forge(base64(claimsOf({})));
   const answers = await Promise.all(calls.map(([name, url]) => callWithToken(system[name], url, token)));
   expect(answers.map(({ outcome }) => outcome)).toEqual(['401 UNAUTHENTICATED', '401 UNAUTHENTICATED']);

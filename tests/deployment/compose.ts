@@ -33,7 +33,7 @@ export interface ProjectFacts {
   exists: (file: string) => boolean;
 }
 
-/** Variables that Node and the C library read. They are not settings of the project. */
+/** Environment variables that Node and the C library read, so they are not settings of the project. */
 const RUNTIME_VARIABLES = new Set(['NODE_OPTIONS', 'MALLOC_ARENA_MAX']);
 
 function ownServiceViolations(name: string, service: Service, facts: ProjectFacts): string[] {

@@ -73,7 +73,7 @@ describe('ingress', () => {
     expect(api(target)).toBe('monolith');
   });
 
-  test('the API host routes every web page path of the monolith', () => {
+  test('the ingress routes every path of a web page on the API host to the monolith', () => {
     const targets = webPrefixes.map((prefix) => prefix.replace(/\*$/, match).replace(/\/assets\/$/, '/assets/index-Dk3f.js'));
     expect(targets).toContain('/');
     expect(targets.filter((target) => api(target) !== 'monolith')).toEqual([]);
@@ -114,7 +114,7 @@ describe('ingress', () => {
     expect(target.includes('/queue/') ? undefined : api(target)).toBeUndefined();
   });
 
-  test('negative control: with a path prefix instead of regular expressions the internal calls are routed', () => {
+  test('negative control: an ingress with a path prefix instead of regular expressions routes internal calls from outside', () => {
     const withPrefix = withChangedField(production, 'Ingress/queue-service', 'spec.rules.0.http.paths.1', {
       path: '/api/v1/queue',
       pathType: 'Prefix',
@@ -123,7 +123,7 @@ describe('ingress', () => {
     expect(routedService(withPrefix, 'queue.hns.hr', `/api/v1/queue/${match}/control`)).toBe('queue-service');
   });
 
-  test('proxy read timeouts: over 600 s for sockets of the queue service, over the request deadline for the monolith', () => {
+  test('the ingress waits over 600 s on WebSockets of the queue service, and longer than the request deadline for the monolith', () => {
     const seconds = ofKind<{ metadata: { annotations: Record<string, string> } }>(production, 'Ingress').map(({ name, body }) =>
       ['nginx.org/proxy-read-timeout', 'nginx.ingress.kubernetes.io/proxy-read-timeout'].map(
         (key) => [name, Number.parseInt(body.metadata.annotations[key] ?? '', 10)] as const,

@@ -25,7 +25,7 @@ interface Stored {
 
 /**
  * The checks at the end of every scenario: no acknowledged request is lost, nothing was done twice, no answer was a 500, and `verify`
- * finds no broken invariant. With `mayLose`, lost requests are only counted, because the scenario runs without the guard against loss.
+ * finds no broken invariant. With `mayLose` (asynchronous replication), lost requests are only counted.
  */
 export async function audit(scene: Scene, { mayLose = false } = {}): Promise<Audit> {
   const { history } = scene;

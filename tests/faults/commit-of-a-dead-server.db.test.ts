@@ -132,19 +132,19 @@ async function readOnlyErrorCodes(url: string): Promise<unknown[]> {
 
 const unknown = { result: expect.objectContaining({ code: 'OUTCOME_UNKNOWN' }), effects: [] };
 
-test('a restarted server: the outcome is OUTCOME_UNKNOWN, not that of another transaction with the same id', async () => {
+test('a commit whose server died and was restarted is OUTCOME_UNKNOWN, and does not get the outcome of another transaction with the same id', async () => {
   const primary = await primaryIn('restarted');
   const restart = (): Promise<LocalServer> =>
     stopAtEnd(startPostgres({ folder: path.join(folder, 'restarted'), port: primary.port }));
   expect(await outcomeAfter(primary, restart)).toEqual(unknown);
 });
 
-test('a server that recovers by itself after one of its processes was killed: the outcome is OUTCOME_UNKNOWN', async () => {
+test('a commit whose server recovers by itself after one of its processes was killed is OUTCOME_UNKNOWN', async () => {
   const primary = await primaryIn('recovered');
   expect(await outcomeAfter(primary, () => Promise.resolve(primary), 'one process')).toEqual(unknown);
 });
 
-test('a promoted standby: the outcome is OUTCOME_UNKNOWN, not that of another transaction with the same id', async () => {
+test('a commit whose server died and was replaced by its standby is OUTCOME_UNKNOWN, and does not get the outcome of another transaction with the same id', async () => {
   const primary = await primaryIn('followed');
   const replication = await TcpProxy.inFrontOf(primary.url);
   const options = { folder: path.join(folder, 'standby'), primaryFolder: path.join(folder, 'followed'), throwaway: false };

@@ -2,7 +2,7 @@ import { errorCatalogue } from '#platform/http/error-catalogue';
 
 /** The answer to one request. `status` is 0 if no answer came. */
 export interface Answer {
-  /** 0 if the connection broke or the request timed out. */
+  /** The HTTP status; 0 if the connection broke or the request timed out. */
   readonly status: number;
   readonly code: string;
   readonly text: string;

@@ -71,7 +71,7 @@ async function main(only: readonly string[], shouldBuild: boolean): Promise<numb
   return results.some(({ faults }) => faults.length > 0) ? 1 : 0;
 }
 
-// All processes that we started exit when we exit: they notice that their pipe or channel is closed.
+// On a signal, exit: all processes that this process started then exit too, because their pipe or channel is closed.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 try {

@@ -102,7 +102,7 @@ async function startWorker(): Promise<WorkerProcess> {
   };
 }
 
-test('F15: a worker is frozen while it sends a mail: another worker sends it once and counts it as a possible duplicate', async () => {
+test('F15: a worker is frozen while it sends a mail: another worker sends the mail once and counts it as a possible duplicate', async () => {
   const frozen = await startWorker();
   mailgun.next.push('accept without answer');
   const job = await publish('email', ticketMail({ recipient: 'frozen@example.com' }));

@@ -57,7 +57,7 @@ test('queue service on a Redis cluster: position, turn and completion reach all 
 }, 60_000);
 
 /** Scenario F07 on one machine: while fans join and get turns through two pods, the Redis master of their match is killed. */
-test('the Redis master of a match is killed during joins and grants: joins work again within 5 s, acknowledged positions are kept', async () => {
+test('the Redis master that stores a line is killed while fans join and get turns: joins work again within 5 s, acknowledged positions are kept', async () => {
   const pods = [await pod(), await pod()];
   const matchId = randomUUID();
   await restoreEmpty(pods[0]!, matchId);

@@ -39,7 +39,7 @@ async function holdWithRetries(
   }
 }
 
-test(`${BUYERS} buyers request the last ${SEATS} seats: every seat is held by exactly one of them`, async () => {
+test(`${BUYERS} buyers request the last ${SEATS} seats: every seat is held by exactly one buyer`, async () => {
   const match = await openMatchWithFiftySeats();
   const before = await replicas.retries();
   const { result: buyers, ms } = await timed(() =>
@@ -76,7 +76,7 @@ test(`${BUYERS} buyers request the last ${SEATS} seats: every seat is held by ex
   ]);
 }, 60_000);
 
-test('200 buyers request the same two seats by id: exactly one gets them', async () => {
+test('200 buyers request the same two seats by seat id: exactly one buyer gets the seats', async () => {
   const match = await openMatchWithFiftySeats();
   const seatIds = (await officeOf(0).seatIds(match)).slice(0, 2);
   const answers = await Promise.all(Array.from({ length: 200 }, (_, buyer) => officeOf(buyer).hold(match, { seatIds })));

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => replicas.close());
 
-test(`two concurrent checkouts in one turn, ${TURNS} times: one creates the order, the other is 409 with that order's id`, async () => {
+test(`two concurrent checkouts in one turn, ${TURNS} times: one checkout creates the order, and the other checkout is 409 with the id of this order`, async () => {
   const [officeA, officeB] = replicas.offices;
   const before = await replicas.retries();
   const rounds = await Promise.all(

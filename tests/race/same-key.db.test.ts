@@ -33,7 +33,7 @@ function expectOneEffect(answers: readonly TestAnswer[], later: TestAnswer, succ
   expect([later.status, later.text, later.headers['idempotency-replayed']]).toEqual([success, done[0]?.text, 'true']);
 }
 
-test(`${COPIES} copies of one hold request over two replicas make one reservation`, async () => {
+test(`${COPIES} copies of one hold request with the same idempotency key, over two replicas, make one reservation`, async () => {
   const [as, key] = [randomUUID(), newKey()];
   const answers = await sendCopies((index) => officeOf(index).hold(match, { as, key, quantity: 2 }));
   report('one hold, many copies', tally(answers));
@@ -41,7 +41,7 @@ test(`${COPIES} copies of one hold request over two replicas make one reservatio
   expect(await count('reservations', 'user_id', as)).toBe(1);
 });
 
-test(`${COPIES} copies of one hold request make one reservation even while Redis is flushed repeatedly: the idempotency row decides`, async () => {
+test(`${COPIES} copies of one hold request make one reservation even while Redis is flushed repeatedly, because of the idempotency row in PostgreSQL`, async () => {
   const [as, key] = [randomUUID(), newKey()];
   let isFlushing = true;
   const flushing = (async () => {
@@ -59,7 +59,7 @@ test(`${COPIES} copies of one hold request make one reservation even while Redis
   expect(await count('reservations', 'user_id', as)).toBe(1);
 });
 
-test(`${COPIES} copies of one checkout request make one order and one payment intent`, async () => {
+test(`${COPIES} copies of one checkout request with the same idempotency key make one order and one payment intent`, async () => {
   const held = await officeOf(0).held(match);
   const key = newKey();
   const answers = await sendCopies((index) => officeOf(index).checkOut(held, { key }));
@@ -69,7 +69,7 @@ test(`${COPIES} copies of one checkout request make one order and one payment in
   expect(await count('sandbox_intents', 'order_id', answers.find(({ status }) => status === 201)?.json.order_id)).toBe(1);
 });
 
-test(`${COPIES} copies of one request to create a match make one match`, async () => {
+test(`${COPIES} copies of one request to create a match, with the same idempotency key, make one match`, async () => {
   const key = newKey();
   const venue = `Stadium ${randomUUID()}`;
   const body = {

@@ -37,7 +37,7 @@ const services = {
 const sections = settingSections(slices, services);
 
 describe('settings', () => {
-  test('every settings slice has a section on the page', () => {
+  test('every settings slice (group of settings) has a section on the page of settings', () => {
     const all = Object.values(settings).filter((value) => value instanceof z.ZodObject);
     expect(new Set(Object.values<unknown>(slices))).toEqual(new Set(all));
     expect(Object.values(slices)).toHaveLength(all.length);

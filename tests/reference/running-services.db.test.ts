@@ -37,13 +37,13 @@ describe.each([
     expect([page.statusCode, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
   });
 
-  test('the document lists exactly the routes below /api and /sse', async () => {
+  test('the OpenAPI document lists exactly the routes below /api and /sse', async () => {
     const document = await documentOf(name);
     const routes = system[name].routes.filter(({ method, url }) => method !== 'HEAD' && /^\/(api|sse)\//.test(url));
     expect(operationsOf(document).map(routeOf).sort()).toEqual(routes.map(({ method, url }) => `${method} ${url}`).sort());
   });
 
-  test('every $ref has a target, every schema is referenced, and no schema is only a $ref', async () => {
+  test('every $ref in the OpenAPI document has a target, every schema is referenced, and no schema is only a $ref', async () => {
     const document = await documentOf(name);
     const { schemas } = document.components;
     const known = new Set(Object.keys(schemas).map((schema) => `#/components/schemas/${schema}`));
@@ -88,7 +88,7 @@ describe.each([
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('the document uses no syntax of OpenAPI 3.0 that 3.1 removed', async () => {
+  test('the OpenAPI document uses no syntax of OpenAPI 3.0 that version 3.1 removed', async () => {
     const text = JSON.stringify(await documentOf(name));
     expect(text).not.toMatch(/"nullable":|"exclusive(Minimum|Maximum)":(true|false)|"x-may-be-left-out"|#\/\$defs/);
   });
@@ -97,7 +97,7 @@ describe.each([
 /** Mutating operations that take no request body. */
 const WITHOUT_BODY = new Set(['/api/v1/ops/jobs/{job_id}/retry']);
 
-test('the outbox has exactly the destinations of events.md', () => {
+test('the outbox has exactly the destinations that docs/reference/events.md lists', () => {
   const relays = system.monolith.app.get(RelayApi, { strict: false }).relays;
   expect(relays.map(({ destination }) => destination.name).sort()).toEqual(Object.keys(documentedDestinations).sort());
 });

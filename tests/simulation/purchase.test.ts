@@ -42,7 +42,7 @@ test('two simulated sales with the same seed have the same steps and the same re
 /** A negative control must find its fault within this number of simulated sales. */
 const MAX_RUNS = 4000;
 
-describe('the simulation finds the fault if a protection is off', () => {
+describe('the simulation finds a broken invariant if a protection is off', () => {
   interface Control {
     readonly name: string;
     readonly off: Partial<Protections>;

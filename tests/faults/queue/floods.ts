@@ -36,7 +36,7 @@ const attacks: Readonly<Record<string, (socket: net.Socket) => Promise<void> | v
 };
 
 interface Sizes {
-  /** Number of sockets for each kind of attack. */
+  /** Number of hostile sockets for each kind of attack. */
   readonly each: number;
   readonly wellBehaved: number;
   /** Whether to wait until the service closes unfinished handshakes, ten seconds after their start. */

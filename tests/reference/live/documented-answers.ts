@@ -5,7 +5,7 @@ import type { OpenApiDocument } from '../openapi-document.ts';
 /** An HTTP answer of a running service. */
 export interface LiveAnswer {
   readonly method: string;
-  /** Path without the query. */
+  /** The path of the request without the query. */
   readonly path: string;
   readonly status: number;
   readonly type: string | undefined;

@@ -134,7 +134,7 @@ test('for every operation, the calls of this test got every documented success a
   expect(documented.length).toBeGreaterThan(90);
 });
 
-test('the document allows additional members in answers, and forbids them in request bodies', () => {
+test('the OpenAPI document allows additional members in answers, and forbids additional members in request bodies', () => {
   const withAddedMembers = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(withAddedMembers);
     if (value === null || typeof value !== 'object') return value;
