@@ -13,7 +13,14 @@ import { type OwnServers, startOwnServers } from './instruments/own-servers.ts';
 import { median, p99 } from './instruments/quantiles.ts';
 import { startQueueService } from './instruments/service.ts';
 import { measureFront } from './queue/front.ts';
-import { inEmptyRedis, joinsOverHttp, joinsWithoutHttp, openWaitingRoomLines, zaddsPerSecond, type WaitingRoomLines } from './queue/joins.ts';
+import {
+  inEmptyRedis,
+  joinsOverHttp,
+  joinsWithoutHttp,
+  openWaitingRoomLines,
+  zaddsPerSecond,
+  type WaitingRoomLines,
+} from './queue/joins.ts';
 import {
   createLine,
   measureBarePush,

@@ -53,9 +53,12 @@ describe('kubernetes schemas', () => {
     expect((await Promise.all(documents.map(schemaViolations))).flat().join('\n')).toContain(complaint);
   });
 
-  test.each(['defaultMode: 0440', 'proxy-buffering: off'])('the line "%s" is refused, because YAML 1.1 and 1.2 read its value differently', (line) => {
-    expect(() => parseYaml('a.yaml', line)).toThrow('read this file differently');
-  });
+  test.each(['defaultMode: 0440', 'proxy-buffering: off'])(
+    'the line "%s" is refused, because YAML 1.1 and 1.2 read its value differently',
+    (line) => {
+      expect(() => parseYaml('a.yaml', line)).toThrow('read this file differently');
+    },
+  );
 
   test('a kind that Kubernetes does not have is reported', async () => {
     const [document] = base;

@@ -32,7 +32,10 @@ export interface BuiltCheckouts extends Readonly<Record<Side, BuiltCheckout>> {
 }
 
 /** Builds both commits. Without `new`, the working tree with its uncommitted files is used. Throws WrongUsage for an unknown revision. */
-export async function makeCheckouts(project: ComparisonContext, revisions: { old: string; new: string | undefined }): Promise<BuiltCheckouts> {
+export async function makeCheckouts(
+  project: ComparisonContext,
+  revisions: { old: string; new: string | undefined },
+): Promise<BuiltCheckouts> {
   const { root } = project;
   const folder = path.join(root, '.cache/compare');
   const old = commitOf(root, revisions.old);

@@ -37,7 +37,11 @@ export interface PairResults {
 }
 
 /** Runs all scheduled benchmarks. If a run fails, its pair is not compared, and the next runs continue. */
-export async function runPairs(project: ComparisonContext, checkouts: BuiltCheckouts, runs: readonly ScheduledRun[]): Promise<PairResults> {
+export async function runPairs(
+  project: ComparisonContext,
+  checkouts: BuiltCheckouts,
+  runs: readonly ScheduledRun[],
+): Promise<PairResults> {
   const seconds = new Map<BenchmarkName, number>();
   const failures: string[] = [];
   const figuresOfRun = new Map<ScheduledRun, readonly Figure[]>();

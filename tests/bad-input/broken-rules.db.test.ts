@@ -223,7 +223,10 @@ const queueCalls: [description: string, url: (ids: SampleIds) => string, method:
   ['a socket request without an upgrade', () => `/ws/qt_${'A'.repeat(43)}`, 'GET', '404 NOT_FOUND'],
 ];
 
-test.each(queueCalls)('queue service: %s changes no stored data and gets the expected status', async (_description, url, method, expected) => {
-  const call = { method, url: url(system.ids), headers: { 'x-mock-user-id': OTHER_FAN_ID } };
-  expect((await inject(system.queue, call)).outcome).toBe(expected);
-});
+test.each(queueCalls)(
+  'queue service: %s changes no stored data and gets the expected status',
+  async (_description, url, method, expected) => {
+    const call = { method, url: url(system.ids), headers: { 'x-mock-user-id': OTHER_FAN_ID } };
+    expect((await inject(system.queue, call)).outcome).toBe(expected);
+  },
+);

@@ -43,7 +43,10 @@ export async function runScenario(scenario: Scenario, servers?: OwnServers): Pro
 }
 
 /** Runs a scenario in a scene that earlier scenarios may have used. The audit checks their acknowledged requests again. */
-export async function runScenarioIn(scene: Scene, { id, title, limitMs, mayLose = false, run }: Scenario): Promise<ScenarioResult> {
+export async function runScenarioIn(
+  scene: Scene,
+  { id, title, limitMs, mayLose = false, run }: Scenario,
+): Promise<ScenarioResult> {
   const begunAt = Date.now();
   const faults: string[] = [];
   let figures: Figures = {};

@@ -218,7 +218,8 @@ describe('web page in a real browser', () => {
   test('on a large screen a fan chooses seats on the map and pays after one failed payment', () => chooseOnThePage(context));
   test('the page repeats a hold whose answer was lost and a checkout request that was lost: there is one hold and one order', () =>
     loseTheNetworkOnThePage(context));
-  test('when a fan opens a sector again, the page loads only the changed seats and shows them', () => reopenSectorOnThePage(context));
+  test('when a fan opens a sector again, the page loads only the changed seats and shows them', () =>
+    reopenSectorOnThePage(context));
   test('an operator pauses the sale, blacklists a fan, refunds a ticket and cancels the match', () => operateOnThePage(context));
 });
 

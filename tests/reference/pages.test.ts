@@ -43,7 +43,8 @@ describe('settings', () => {
     expect(Object.values(slices)).toHaveLength(all.length);
   });
 
-  test('docs/reference/env.md equals what the code generates', () => expectGenerated('docs/reference/env.md', renderEnvPage(sections)));
+  test('docs/reference/env.md equals what the code generates', () =>
+    expectGenerated('docs/reference/env.md', renderEnvPage(sections)));
 
   test('.env.example equals what the code generates', () => expectGenerated('.env.example', renderEnvExample(sections)));
 
@@ -80,7 +81,8 @@ describe('events and jobs', () => {
 });
 
 describe('Redis', () => {
-  test('docs/reference/redis-keys.md equals what the code generates', () => expectGenerated('docs/reference/redis-keys.md', renderRedisKeys()));
+  test('docs/reference/redis-keys.md equals what the code generates', () =>
+    expectGenerated('docs/reference/redis-keys.md', renderRedisKeys()));
 
   test('the documented keys of the waiting room equal queueKeys of libs/contracts', () => {
     const [user, token] = ['<user_id>', '<queue_token>'];

@@ -11,7 +11,8 @@ const BUDGET_MS = 8000;
 const LAST_MILLISECOND = 'the last millisecond';
 const BUSY_TURN = 'much in one turn';
 
-const describeFaults = ({ seed, faults }: SimulatedSale): string => `npm run test:simulation -- --seed ${seed}: ${faults.join('; ')}`;
+const describeFaults = ({ seed, faults }: SimulatedSale): string =>
+  `npm run test:simulation -- --seed ${seed}: ${faults.join('; ')}`;
 
 test(`up to ${SEEDS} simulated sales, each with a different order of steps: all invariants hold after every commit and at the end`, async () => {
   const endsAt = Date.now() + BUDGET_MS;
