@@ -5,6 +5,7 @@ import { median } from '../instruments/quantiles.ts';
 
 /** The benchmarks whose results of two commits can be compared. */
 export const benchmarkNames = ['purchase', 'queue', 'notifications', 'loader'] as const;
+/** The name of a benchmark: the second part of its npm script, as in `bench:queue`. */
 export type BenchmarkName = (typeof benchmarkNames)[number];
 
 /** One measured value of a benchmark, such as reservations per second. */
@@ -29,6 +30,7 @@ export interface Benchmark {
 /** The arguments of a quick run without a build: the comparison builds both commits once, before the first run. */
 const QUICK_WITHOUT_BUILD = ['--quick', '--no-build'];
 
+/** The benchmarks that the comparison can run. */
 export const benchmarks: Readonly<Record<BenchmarkName, Benchmark>> = {
   purchase: { arguments: QUICK_WITHOUT_BUILD, extension: 'json', seconds: 75, read: readPurchase },
   queue: { arguments: QUICK_WITHOUT_BUILD, extension: 'json', seconds: 55, read: readFigures },

@@ -9,6 +9,7 @@ import { runToEnd } from './run-to-end.ts';
 
 /** The two commits of a comparison. */
 export const sides = ['old', 'new'] as const;
+/** Which of the two commits: `old` is the base of the comparison. */
 export type Side = (typeof sides)[number];
 
 /** Where the comparison runs, how it is aborted and where it prints its progress. */

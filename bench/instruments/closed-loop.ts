@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
-/** What a ClosedLoop measured: number, latencies and refusals of its operations. */
+/** What a ClosedLoop measured: the number, latencies and refusals of its operations. */
 export interface LoopResult {
   /** Operations completed before the end time. Rates are computed from this number, so that a slow last operation does not lower them. */
   readonly doneInTime: number;

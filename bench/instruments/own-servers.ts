@@ -3,6 +3,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { ROOT } from '../../tools/local/build.ts';
 
+/** The two servers of a benchmark. */
 export type ServerName = 'postgres' | 'redis';
 
 /** A PostgreSQL standby server that can be promoted to primary. */

@@ -83,10 +83,7 @@ async function writeBroadcast(setup: BenchSetup, devices: number): Promise<Broad
 const addRanges = (setup: BenchSetup, jobs: readonly BroadcastJob[]): Promise<unknown> =>
   setup.queue('push').addBulk(jobs.map(asJob));
 
-/**
- * Our way to push: one job for each range of devices, the ledger of sends, and a no-op provider. Devices per second, including the time
- * to add the jobs.
- */
+/** Our way to push: a job for each range of devices, the ledger of sends, a no-op provider. Devices per second, with queueing. */
 export async function pushesAsRanges(setup: BenchSetup, devices: number): Promise<number> {
   await setup.clean();
   const jobs = await writeBroadcast(setup, devices);
@@ -105,10 +102,7 @@ export async function pushesAsRanges(setup: BenchSetup, devices: number): Promis
 /** Mails sent before the measurement, so that V8 has compiled the code, as in a production worker that runs for days. */
 const WARM_UP_MAILS = 10_000;
 
-/**
- * `ours`: mails per second through template, ledger of sends and provider port. `bare`: jobs per second of BullMQ alone with the same
- * concurrency.
- */
+/** `ours`: mails per second through template, ledger of sends and provider. `bare`: jobs per second of BullMQ with equal concurrency. */
 export async function mailRates(setup: BenchSetup, count: number, concurrency = 300): Promise<{ ours: number; bare: number }> {
   await sendMails(setup, WARM_UP_MAILS, concurrency);
   return sendMails(setup, count, concurrency);

@@ -11,7 +11,7 @@ export interface AvailabilityTimes {
 
 const READS = 15;
 
-/** Measures the availability routes at this URL with one reader. */
+/** Measures how long the reads of free seats take at this URL, with one reader. */
 export async function readAvailability(url: string, { id, sectorIds }: MatchToSell): Promise<AvailabilityTimes> {
   const match = `${url}/api/v1/matches/${id}`;
   return {

@@ -18,6 +18,7 @@ export const QUANTITY = 2;
 
 /** The ways to buy that are compared. `textbook` is the usual implementation, see textbook.ts. */
 export const shopKinds = ['use case', 'textbook', 'holds over HTTP', 'purchases over HTTP'] as const;
+/** The name of one way to buy. */
 export type ShopKind = (typeof shopKinds)[number];
 
 /** The servers that a shop connects to, and its number of concurrent callers. */

@@ -18,7 +18,7 @@ export function replacedWordsIn(text: string): string[] {
   return words.filter((word) => replaced.has(word.toLowerCase()));
 }
 
-/** Each source file that contains replaced words, with these words. This file is not checked, because it lists them. */
+/** Each source file that contains replaced words, with these words. The files that list the replaced words are not checked. */
 export function filesWithReplacedWords(): string[] {
   const paths = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'apps', 'libs', 'tools', 'tests', 'bench'], {
     cwd: root,

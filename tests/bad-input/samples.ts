@@ -22,7 +22,7 @@ export interface Sample {
   readonly path?: (ids: SampleIds) => Readonly<Record<string, string>>;
   /** Valid bodies, one for each variant of the body. Absent if the route takes no body. */
   readonly bodies?: readonly Shape[];
-  /** The route may be called without a body. */
+  /** True if the route takes a body but may be called without it. */
   readonly bodyOptional?: true;
   readonly query?: 'page';
   /** True if the object in the path belongs to one fan. Other callers get 404. */

@@ -53,7 +53,7 @@ export function token(max: number, valid: string): Shape {
   return simpleValue(valid, [...NOT_TEXT, 'x'.repeat(max + 1), NUL, LONE_HIGH_SURROGATE]);
 }
 
-/** A UUID. */
+/** The shape of a UUID. */
 export function uuid(valid: (ids: SampleIds) => string): Shape {
   const sample = '0190a000-0000-7000-8000-00000000000a';
   const malformed = [
@@ -69,7 +69,7 @@ export function uuid(valid: (ids: SampleIds) => string): Shape {
   return simpleValue(valid, [...NOT_TEXT, '', '7', 'null', "' or 1=1--", ...malformed, NUL]);
 }
 
-/** An email address. */
+/** The shape of an email address. */
 export function email(valid: string): Shape {
   const wrong = [
     '',
@@ -85,7 +85,7 @@ export function email(valid: string): Shape {
   return simpleValue(valid, [...NOT_TEXT, ...wrong, NUL, LONE_HIGH_SURROGATE]);
 }
 
-/** A time in ISO 8601 with a time zone. */
+/** The shape of a time in ISO 8601 with a time zone. */
 export function time(valid: string): Shape {
   const wrong = [
     '',
@@ -100,34 +100,34 @@ export function time(valid: string): Shape {
   return simpleValue(valid, [...NOT_TEXT, 1_800_000_000_000, ...wrong]);
 }
 
-/** One of a fixed set of words. */
+/** The shape of one word of a fixed set. */
 export function oneOf(valid: string): Shape {
   return simpleValue(valid, [...NOT_TEXT, '', valid.toUpperCase(), ` ${valid}`, 'constructor', '__proto__', 'toString', NUL]);
 }
 
-/** A boolean. */
+/** The shape of a boolean. */
 export function flag(valid: boolean): Shape {
   return simpleValue(valid, ['true', 'false', '', 0, 1, null, [], {}]);
 }
 
-/** A pair of a user id and a whole number. */
+/** The shape of a list with a user id and a whole number. */
 export function fanAndNumber(valid: (ids: SampleIds) => string): Shape {
   const fan = '0190a000-0000-7000-8000-00000000000a';
   const wrong = [[], ['x', 3], [fan], [fan, -1], [fan, 1.5], [fan, '3'], [fan, null], [3, fan], [fan, 3, 3], { 0: fan, 1: 3 }];
   return simpleValue((ids: SampleIds) => [valid(ids), 3], ['', 3, true, null, {}, ...wrong]);
 }
 
-/** The same value, which may also be null. */
+/** A shape whose value may also be null. */
 export function nullable(shape: Shape): Shape {
   return { ...shape, invalid: shape.invalid.filter((value) => value !== null) };
 }
 
-/** The same value as a field that may be absent. */
+/** The shape of a field that may be absent. */
 export function optional(shape: Shape): Shape {
   return { ...shape, optional: true };
 }
 
-/** An object with these members. */
+/** The shape of an object with these members. */
 export function object(members: Record<string, Shape>): Shape {
   return {
     valid: (ids) => Object.fromEntries(Object.entries(members).map(([name, shape]) => [name, shape.valid(ids)])),
@@ -137,7 +137,7 @@ export function object(members: Record<string, Shape>): Shape {
   };
 }
 
-/** A list of at least min (default 1) and at most max items. */
+/** The shape of a list of at least min (default 1) and at most max items. */
 export function list(item: Shape, max: number, min = 1): Shape {
   const invalid = ['', '[]', 3, true, null, {}, [null], [[]], { 0: 'x', length: 1 }, ...(min > 0 ? [[]] : [])];
   return { valid: (ids) => [item.valid(ids)], invalid, optional: false, item, max };

@@ -37,6 +37,7 @@ export async function openMatches(page: Page, url: string): Promise<string[]> {
   return cards.allInnerTexts();
 }
 
+/** Opens a match from the list of matches. */
 export async function openMatch(page: Page, matchId: string): Promise<void> {
   await page.locator(`[data-testid=match-card][data-match-id="${matchId}"]`).getByTestId('open-match').click();
 }
@@ -75,6 +76,7 @@ export async function fanId(page: Page): Promise<string> {
   return (await page.getByTestId('fan-id').getAttribute('data-fan-id')) ?? '';
 }
 
+/** Opens the nth sector of the list. Returns its id and the price shown in cents. */
 export async function openSector(page: Page, nth = 0): Promise<{ sectorId: string; sectorPrice: number }> {
   const row = page.getByTestId('sector-row').nth(nth);
   const sectorPrice = centsIn(await row.getByTestId('sector-price').innerText());

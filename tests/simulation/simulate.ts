@@ -6,7 +6,7 @@ import { faultsAtEnd, faultsNow, lateCompletionInClosedSale, forbiddenWaits } fr
 import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Protections } from './replicas.ts';
 import { REFUSED_AND_FREE, STYLES } from './styles.ts';
 
-/** Protections, style and trace of a simulated sale. */
+/** Options of a simulated sale: protections that are on, style of the fans, and whether to record a trace. */
 export interface SimulationOptions {
   readonly protections?: Protections;
   /** Name of a simulation style (styles.ts). By default the seed chooses a style. */

@@ -15,7 +15,7 @@ export interface Style {
   readonly lastMoment: number;
   /** The time at which a fan continues, relative to the expiry of the hold. */
   readonly returnOffsetsMs: readonly number[];
-  /** Probability that a fan holds more seats while paying for the first, or as soon as the first hold expires. */
+  /** Probability that a fan holds more seats while paying for the first hold, or as soon as the first hold expires. */
   readonly holdsMore: number;
   /** Probability that a fan pays the order. */
   readonly pays: number;

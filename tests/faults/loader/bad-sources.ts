@@ -97,7 +97,7 @@ interface Size {
   readonly withSlow: boolean;
 }
 
-/** F21: bad sources of every known kind must not disturb the loading of healthy sources. */
+/** Scenario F21: bad event sources of every known kind must not disturb the loading of events from healthy sources. */
 export function sourcesMisbehave({ healthy, events, loaders, limitMs, withSlow }: Size): LoaderScenario {
   const allBadSources: Readonly<Record<string, BadSource>> = withSlow ? { ...badSources, ...slowSources } : badSources;
   return {

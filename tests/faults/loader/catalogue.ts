@@ -2,7 +2,7 @@ import { sourcesMisbehave } from './bad-sources.ts';
 import type { LoaderScenario } from './loader-scene.ts';
 import { loadersKilled } from './loaders-killed.ts';
 
-/** The loader scenarios at full size. */
+/** The fault scenarios of the event loader at full size. */
 export const loaderScenarios: readonly LoaderScenario[] = [
   loadersKilled({ loaders: 8, sources: 20, events: 40_000, kills: 18, everyMs: 2000, frozenMs: 35_000 }),
   sourcesMisbehave({ healthy: 20, events: 20_000, loaders: 4, limitMs: 60_000, withSlow: true }),

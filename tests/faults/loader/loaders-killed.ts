@@ -14,8 +14,8 @@ interface Size {
 }
 
 /**
- * F20: several loaders load the same growing sources. Loaders are killed (kill -9) one after the other and replaced. One loader is
- * frozen (SIGSTOP) during a fetch, until after its lock has expired.
+ * Scenario F20: several loaders load the same growing sources. Loaders are killed (kill -9) one after another and replaced. One loader
+ * is frozen (SIGSTOP) during a fetch, until after its lock has expired.
  */
 export function loadersKilled(size: Size): LoaderScenario {
   return {

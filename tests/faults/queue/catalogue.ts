@@ -5,7 +5,7 @@ import { redisSlow } from './redis-slow.ts';
 import { slowReaders } from './slow-readers.ts';
 import { slowRequests } from './slow-requests.ts';
 
-/** The waiting-room scenarios at full size. */
+/** The fault scenarios of the waiting room at full size. */
 export const queueScenarios: readonly QueueScenario[] = [
   podKilled({ sockets: 5000 }),
   slowReaders({ slow: 200, wellBehaved: 50, rounds: 400, waitForCut: true }),

@@ -32,7 +32,7 @@ export function podKilled({ sockets }: { sockets: number }): QueueScenario {
       const [positions, receivedAtMs, ends]: [number[], number[], ConnectionEnd[]] = [[], [], []];
       const connections = fans.map(({ user, token }, at) => {
         const line = {
-          // A load balancer sends reconnecting fans to a living pod.
+          // A path without a host: openWebSocket adds the pod, like a load balancer that sends reconnecting fans to a living pod.
           websocketUrl: `/ws/${token}`,
           sseUrl: `${otherPod.url}/sse/${token}`,
           readPosition: async () => (await (await callQueue(target, matchId, user, 'GET', 'position')).json()) as PositionAnswer,

@@ -2,7 +2,7 @@ import { sendOverSocket, type Call } from '../../bad-input/calls.ts';
 import { newKey, type Service, type Services } from '../../bad-input/system.ts';
 import type { LiveAnswer } from './documented-answers.ts';
 
-/** The two HTTP services. */
+/** The name of one of the two HTTP services. */
 export type ServiceName = 'monolith' | 'queue';
 
 /** An answer and the service that gave it. */
