@@ -20,7 +20,7 @@ const USAGE = `npm run bench:loader -- [--quick] [--seconds 5] [--rounds 3] [--g
 
 const INSTANCES = [1, 2, 4, 8];
 const [FLOOR, AIM] = [0.15, 0.4];
-/** The share by which rounds differ on a shared machine. A larger fall, both absolute and relative to COPY, is reported. */
+/** Rounds differ by this share on a shared machine. A figure that falls by more, absolutely and relative to COPY, is reported. */
 const NOISE = 0.15;
 
 const startedAt = Date.now();

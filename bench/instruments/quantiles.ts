@@ -1,9 +1,9 @@
-/** The quantile of values in ascending order; NaN if there are none. */
+/** The value below which `share` of the values lie, such as 0.99. The values must be in ascending order; NaN if there are no values. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** The value that 99 % of the values do not exceed. */
+/** The value below which 99 % of the values lie. The values must be in ascending order. */
 export const p99 = (sorted: ArrayLike<number>): number => quantile(sorted, 0.99);
 
 /** The median of the values in any order, without NaN values. */

@@ -88,7 +88,7 @@ test(`${ROUNDS} holds expire while they are paid, another fan holds the seat, an
   expect(payments?.captured).toBe(ROUNDS);
   expect((payments?.completed ?? 0) + (payments?.refunded ?? 0)).toBe(ROUNDS);
   expect(payments?.refunds).toBe(payments?.refunded);
-  // Only the holds of the other fans are still alive: the test moved the expiry of all first holds into the past.
+  // Only the second holds (by other fans) have not expired: the test moved the expiry of all first holds into the past.
   const expiredTwice = await replicas.dataSource.query(
     `select body ->> 'reservation_id' as id from outbox where event = 'reservation.expired' group by 1 having count(*) > 1`,
   );

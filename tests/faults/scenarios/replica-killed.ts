@@ -11,7 +11,7 @@ interface Sizes {
   readonly flushesRedis: boolean;
 }
 
-/** Scenario K01: two replicas sell, and one is killed under load. Its fans send their requests again to the living replica. */
+/** Scenario K01: two replicas sell, and one is killed under load. Its fans repeat their requests, with the same keys, at the other. */
 export function replicaKilled({ buyers, kills, runMs, flushesRedis }: Sizes): Scenario {
   return {
     id: 'K01',

@@ -111,7 +111,7 @@ async function resendAll(scene: Scene, synchronous: boolean, check: Check) {
   return { resent, replayed, answered_otherwise: differentAnswers };
 }
 
-/** Starts the first server again, without a standby: the next scenario uses it. */
+/** Starts the killed primary again, without a standby, because the next scenario uses it. */
 async function restorePrimary(servers: OwnServers, standby: Standby): Promise<void> {
   await standby.kill();
   await servers.start('postgres');

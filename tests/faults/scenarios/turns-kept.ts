@@ -147,7 +147,7 @@ class ObservedLine {
     }
   }
 
-  /** Runs one fan after the other: each waits for a turn, then buys or leaves, half of them after a pause. Some join again later. */
+  /** Runs one fan after the other: each waits for a turn, then buys or leaves, half of the fans after a pause. Some fans join again. */
   async runFan(number: number): Promise<void> {
     for (let round = number; !this.isOver; round += 1) {
       const fan = this.#scene.fan();
