@@ -11,7 +11,7 @@ import { markdownTable } from './instruments/markdown-table.ts';
 import { startOwnServers } from './instruments/own-servers.ts';
 import { median } from './instruments/quantiles.ts';
 import { migrateDatabase } from './loader/loader-process.ts';
-import { CEILING, LoaderSetup, SOURCES, type RunResult } from './loader/measured-run.ts';
+import { MAX_SOURCE_EVENTS_PER_SECOND, LoaderSetup, SOURCE_COUNT, type RunResult } from './loader/measured-run.ts';
 
 const USAGE = `npm run bench:loader -- [--quick] [--seconds 5] [--rounds 3] [--gate] [--no-build] [--name <word>]
   --quick     one round of 3 seconds
@@ -20,7 +20,7 @@ const USAGE = `npm run bench:loader -- [--quick] [--seconds 5] [--rounds 3] [--g
 
 const INSTANCES = [1, 2, 4, 8];
 const [FLOOR, AIM] = [0.15, 0.4];
-/** Rounds differ by this much on a shared machine. A larger fall, both absolute and relative to COPY, is reported. */
+/** Rounds differ by this share on a shared machine. A figure that falls by more, absolutely and relative to COPY, is reported. */
 const NOISE = 0.15;
 
 const startedAt = Date.now();
@@ -34,7 +34,7 @@ interface Figure {
   readonly share: number;
   readonly sentAgain: number;
   readonly minGapMs: number;
-  /** Processor time per event: loaders, PostgreSQL, Redis. */
+  /** Processor time per event in microseconds: of the loaders, of PostgreSQL and of Redis. */
   readonly cpu: readonly number[];
 }
 
@@ -78,7 +78,7 @@ function reportOf(results: readonly RunResult[]): string {
   ];
   const { processor, cores, commit, node, loadBefore } = describeMachine();
   return [
-    `${SOURCES} local sources into PostgreSQL; compared with COPY of the same rows; the ceiling of the rate limiter is ${CEILING}/s. Floor ${FLOOR}, aim ${AIM}.`,
+    `${SOURCE_COUNT} local sources into PostgreSQL; compared with COPY of the same rows; the ceiling of the rate limiter is ${MAX_SOURCE_EVENTS_PER_SECOND}/s. Floor ${FLOOR}, aim ${AIM}.`,
     `${processor}, ${cores} cores for sources, loaders, PostgreSQL and Redis together; load before ${loadBefore.toFixed(1)}; node ${node}; commit ${commit}; ${new Date().toISOString()}`,
     '',
     markdownTable(
@@ -134,7 +134,7 @@ async function main(options: { seconds: number; rounds: number; gate: boolean; b
   return isBelow || results.some(({ faults }) => faults.length > 0) ? 1 : 0;
 }
 
-// All processes that we started exit when we exit: they notice that their pipe or channel is closed.
+// On a signal, exit: all processes that this process started then exit too, because their pipe or channel is closed.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 try {

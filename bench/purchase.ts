@@ -24,7 +24,7 @@ const USAGE = `npm run bench:purchase -- [--quick] [--seconds 4] [--rounds 3] [-
   --name      part of the result's file name, as in 2026-11-18-purchase-<name>.md
   --note      a sentence for the top of the report`;
 
-/** Time limits of the benchmark. A run does not start if it could exceed them. */
+/** Time limits of the whole benchmark. A run does not start if it could exceed the limit. */
 const LIMIT_MS = { full: 8 * 60_000, quick: 90_000 };
 const MAX_RUN_MS = 12_000;
 
@@ -73,7 +73,7 @@ async function buildStadiums(stadiums: Stadiums, { chosen, matches }: Options): 
   const fresh = await stadiums.build('fresh', matches, 2000);
   const built: Partial<Record<StadiumName, Stadium>> = { fresh };
   if (isWanted('doubled')) {
-    // With twice as many seats, half as many matches are enough for the same number of buyers.
+    // The matches of this stadium have twice as many seats, so half as many matches are enough for the same number of buyers.
     const count = Math.ceil((matches - 1) / 2) + 1;
     say(`laying out ${count} matches of 80,000 seats`);
     built.doubled = await stadiums.build('doubled', count, 4000);
@@ -180,7 +180,7 @@ async function main(options: Options): Promise<number> {
   }
 }
 
-// All processes that we started exit when we exit: they notice that their pipe or channel is closed.
+// On a signal, exit: all processes that this process started then exit too, because their pipe or channel is closed.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 try {

@@ -13,15 +13,22 @@ import { type OwnServers, startOwnServers } from './instruments/own-servers.ts';
 import { median, p99 } from './instruments/quantiles.ts';
 import { startQueueService } from './instruments/service.ts';
 import { measureFront } from './queue/front.ts';
-import { inEmptyRedis, joinsOverHttp, joinsThroughCore, openCore, zaddsPerSecond, type Core } from './queue/joins.ts';
+import {
+  inEmptyRedis,
+  joinsOverHttp,
+  joinsWithoutHttp,
+  openWaitingRoomLines,
+  zaddsPerSecond,
+  type WaitingRoomLines,
+} from './queue/joins.ts';
 import {
   createLine,
   measureBarePush,
   measureManySockets,
   measureMemory,
   measurePush,
-  settings,
-  startYardstick,
+  queueServiceSettings,
+  startYardstickServer,
   withServer,
 } from './queue/sockets.ts';
 import { measureTick } from './queue/tick.ts';
@@ -78,7 +85,7 @@ const whole = (value: number): string => Math.round(value).toLocaleString('en');
 const short = (value: number): string => (value >= 100 ? whole(value) : value.toPrecision(3));
 
 interface QueueSetup extends Scale {
-  readonly core: Core;
+  readonly core: WaitingRoomLines;
   readonly redisUrl: string;
   readonly servers: OwnServers;
 }
@@ -90,21 +97,21 @@ async function runRounds<T>(count: number, measure: () => Promise<T>): Promise<T
   return results;
 }
 
-/** The cost of a join differs by up to a tenth between two Redis processes, for their whole life. So each round starts a new process. */
+/** Rounds of the join measurement. Each starts a new Redis, because the cost of a join differs by up to a tenth between two processes. */
 const MIN_REDIS_PROCESSES = 5;
 
 async function joins({ core: first, servers, redisUrl, joins: count, rounds: times }: QueueSetup): Promise<Figure[]> {
-  // Warm up: V8 compiles our code during the first joins, while redis-benchmark is compiled already.
-  await inEmptyRedis(redisUrl, () => joinsThroughCore(first, count));
+  // Warm up: V8 compiles our code during the first joins, while the C program redis-benchmark is compiled already.
+  await inEmptyRedis(redisUrl, () => joinsWithoutHttp(first, count));
   const runs = await runRounds(Math.max(times, MIN_REDIS_PROCESSES), async () => {
     await inEmptyRedis(redisUrl, () => servers.kill('redis'));
     await servers.start('redis');
-    const core = await openCore(redisUrl);
-    await joinsThroughCore(core, count / 10);
-    // Each measurement starts with an empty Redis: the sessions of an earlier run expire only after half an hour.
+    const core = await openWaitingRoomLines(redisUrl);
+    await joinsWithoutHttp(core, count / 10);
+    // Each measurement starts with an empty Redis: session tokens of an earlier measurement would expire only after half an hour.
     const [before, ours, after] = [
       await inEmptyRedis(redisUrl, () => zaddsPerSecond(redisUrl, count)),
-      await inEmptyRedis(redisUrl, () => joinsThroughCore(core, count)),
+      await inEmptyRedis(redisUrl, () => joinsWithoutHttp(core, count)),
       await inEmptyRedis(redisUrl, () => zaddsPerSecond(redisUrl, count)),
     ];
     await core.close();
@@ -117,10 +124,10 @@ async function joins({ core: first, servers, redisUrl, joins: count, rounds: tim
 
 async function http({ core, redisUrl, seconds, rounds: times }: QueueSetup): Promise<Figure[]> {
   const runs = await runRounds(times, async () => {
-    const service = await startQueueService(settings(redisUrl));
+    const service = await startQueueService(queueServiceSettings(redisUrl));
     const { matchId } = await createLine(core, 1);
     const ours = await withServer(service, () => joinsOverHttp(service.url, matchId, { callers: 128, seconds }));
-    const plain = await startYardstick('http');
+    const plain = await startYardstickServer('http');
     const url = `http://127.0.0.1:${plain.port}`;
     const yardstick = await withServer(plain, () => joinsOverHttp(url, matchId, { callers: 128, seconds }));
     if (Object.keys(ours.refusals).length > 0) throw new Error(`refused: ${JSON.stringify(ours.refusals)}`);
@@ -236,7 +243,7 @@ async function main(options: NonNullable<ReturnType<typeof readOptions>>): Promi
   if (options.build) await build({ say, serverOnly: true });
   const machine = describeMachine();
   const servers = await startOwnServers();
-  const core = await openCore(servers.redisUrl);
+  const core = await openWaitingRoomLines(servers.redisUrl);
   const [figures, failures]: [Figure[], string[]] = [[], []];
   for (const part of options.chosen) {
     try {
@@ -277,7 +284,7 @@ async function main(options: NonNullable<ReturnType<typeof readOptions>>): Promi
   return failures.length > 0 || isBelow ? 1 : 0;
 }
 
-// All processes that we started exit when we exit: they notice that their pipe or channel is closed.
+// On a signal, exit: all processes that this process started then exit too, because their pipe or channel is closed.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 try {

@@ -17,7 +17,7 @@ function overridePaths(overrides: Overrides, path: readonly string[] = []): stri
   );
 }
 
-/** The first cell of each table row. Two lists, because an override may have the same name as a dependency. */
+/** The names in the tables of docs/dependencies.md. Two lists, because an override may have the same name as a dependency. */
 function documentedNames(page: string): { names: string[]; overrides: string[] } {
   const [before = '', after = ''] = page.split('\n## Overrides\n');
   const cells = (part: string) => [...part.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => String(match[1]));
@@ -54,12 +54,12 @@ test('docs/dependencies.md: every line names a purpose and an alternative', () =
   ).toEqual([]);
 });
 
-test('package.json: all versions are exact', () => {
+test('package.json names exact versions of all dependencies, without ^ or ~', () => {
   const all = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies };
   expect(Object.entries(all).filter(([, version]) => !/^(npm:.+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
 });
 
-/** Packages that a file loads at run time. `import type` is removed by the compiler and does not count. */
+/** Packages that a file loads at run time. The compiler removes `import type`, so it does not count. */
 function loadedPackages(source: string): string[] {
   const specifiers = [...source.matchAll(/^(?:import|export)\s(?!type\s)(?:[^;]*?\sfrom\s)?['"]([^'"]+)['"]/gm)].map((match) =>
     String(match[1]),
@@ -86,7 +86,7 @@ function serviceSources(): string[] {
   return files.filter((file) => file.endsWith('.ts') && !/\.(test|contract)\.ts$|\/testing\//.test(file));
 }
 
-test('the services load only packages of `dependencies`, which the image contains', () => {
+test('the services load only packages in `dependencies` of package.json, because the image contains no others', () => {
   const loaded = serviceSources().flatMap((file) =>
     loadedPackages(fs.readFileSync(file, 'utf8')).map((name) => `${file}: ${name}`),
   );

@@ -20,7 +20,7 @@ import { kustomizationViolations, renderKustomization } from './deployment/kusto
 import * as wiring from './deployment/wiring.ts';
 import * as workloads from './deployment/workloads.ts';
 
-test('the ports in manifests-and-settings.ts are the defaults of the settings', () => {
+test('the ports in manifests-and-settings.ts are the default values of the port settings', () => {
   const defaults = settingsSlices.addressSettings.parse({});
   expect([defaults.MONOLITH_PORT, defaults.QUEUE_PORT, defaults.WORKER_PORT]).toEqual(Object.values(ports));
 });
@@ -53,9 +53,12 @@ describe('kubernetes schemas', () => {
     expect((await Promise.all(documents.map(schemaViolations))).flat().join('\n')).toContain(complaint);
   });
 
-  test.each(['defaultMode: 0440', 'proxy-buffering: off'])('%s is refused: YAML 1.1 and 1.2 differ on it', (line) => {
-    expect(() => parseYaml('a.yaml', line)).toThrow('read this file differently');
-  });
+  test.each(['defaultMode: 0440', 'proxy-buffering: off'])(
+    'the line "%s" is refused, because YAML 1.1 and 1.2 read its value differently',
+    (line) => {
+      expect(() => parseYaml('a.yaml', line)).toThrow('read this file differently');
+    },
+  );
 
   test('a kind that Kubernetes does not have is reported', async () => {
     const [document] = base;
@@ -75,7 +78,7 @@ describe('kustomizations', () => {
   const edit = (file: string, change: (content: string) => string) =>
     fs.writeFileSync(path.join(copy, file), change(readText(path.join(copy, file))));
 
-  test('every YAML file below k8s is named by a kustomization, and every named file exists', () => {
+  test('every YAML file below k8s is named by a kustomization, and every file that a kustomization names exists', () => {
     expect(kustomizationViolations('k8s')).toEqual([]);
   });
 
@@ -84,7 +87,7 @@ describe('kustomizations', () => {
     expect(kustomizationViolations(copy)).toEqual([expect.stringContaining('base/forgotten.yaml: no kustomization names it')]);
   });
 
-  test('a named file that does not exist is reported', () => {
+  test('a file that a kustomization names and that does not exist is reported', () => {
     fs.rmSync(path.join(copy, 'base/ingress.yaml'));
     expect(kustomizationViolations(copy)).toEqual([expect.stringContaining('base/ingress.yaml: named by')]);
   });
@@ -136,7 +139,7 @@ describe('rules', () => {
     expect([...rule(base), ...rule(production)]).toEqual([]);
   });
 
-  test.each(brokenCopies)('%s reports a changed %s with a wrong %s', (rule, label, at, value, complaint) => {
+  test.each(brokenCopies)('the rule %s reports a copy of %s with a wrong value at %s', (rule, label, at, value, complaint) => {
     expect(rules[rule]!(withChangedField(base, label, at, value)).join('\n')).toContain(complaint);
   });
 
@@ -151,7 +154,7 @@ describe('rules', () => {
 });
 
 describe('autoscaling', () => {
-  /** The example of the specification. */
+  /** The autoscaler of the queue service as the specification of the project shows it. */
   const specified = {
     scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'queue-service' },
     minReplicas: 3,
@@ -177,7 +180,7 @@ describe('autoscaling', () => {
   });
 });
 
-test('Dockerfile, compose, k8s and docs/deployment.md name no package registry', () => {
+test('the Dockerfile, docker-compose.yml, k8s and docs/deployment.md name no package registry', () => {
   const files = [
     'Dockerfile',
     '.dockerignore',

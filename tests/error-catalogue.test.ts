@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { renderErrors } from '../tools/docs/errors.ts';
 
-/** Codes in the catalogue that no code throws yet. The list may only get shorter. */
+/** Error codes of the catalogue that the services do not throw yet, each with its reason. The list may only get shorter. */
 const thrownLater: Partial<Record<ErrorCode, string>> = {};
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -25,7 +25,7 @@ test('errors with a status of 500 or more, or with a retryAfterSeconds, are mark
   expect(rows.filter(([, { status, retry }]) => status >= 500 && retry === 'no')).toEqual([]);
 });
 
-/** Sources of the services, without code that only names error codes: the catalogue, its types, and sets that classify codes. */
+/** The text of all service sources, without code that only names error codes: the catalogue, its types, and sets that classify codes. */
 function throwingSources(): string {
   const files = globSync(['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'], { cwd: root });
   const excludedFiles = /\.test\.ts$|\.contract\.ts$|\/testing\/|^apps\/web\/|error-catalogue\.ts$|domain-error\.ts$/;
@@ -33,13 +33,13 @@ function throwingSources(): string {
   return texts.join('\n').replaceAll(/new Set(<[^>]*>)?\(\[[^\]]*\]\)/g, '');
 }
 
-test('every code of the catalogue is thrown somewhere, except the codes in thrownLater', () => {
+test('every error code of the catalogue is thrown by a service, except the codes in thrownLater', () => {
   const sources = throwingSources();
   const neverThrown = codes.filter((code) => !sources.includes(`'${code}'`));
   expect(neverThrown).toEqual(Object.keys(thrownLater).sort());
 });
 
-test('every code that is thrown is in the catalogue', () => {
+test('every error code that a service throws is in the catalogue', () => {
   const thrown = [...throwingSources().matchAll(/new (?:DomainError|RequestRefused)\(\s*'([A-Z_]+)'/g)].map(([, code]) => code);
   expect(thrown.length).toBeGreaterThan(20);
   expect(thrown.filter((code) => code && !codes.includes(code))).toEqual([]);

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-// Runs Jest on test files that leak a resource. Each must fail, and its message must name the resource.
+// Tests the leak check of tests/setup: runs Jest on test files that leak a resource. Each file must fail with a message that names the
+// resource.
 
 const root = path.resolve(import.meta.dirname, '..');
 const folder = mkdtempSync(path.join(tmpdir(), 'tribina-leak-check-'));
@@ -37,7 +38,7 @@ async function runOnCanaries(): Promise<Map<string, { status: string; message: s
   return new Map(testResults.map(({ name, status, message }) => [path.basename(name, '.test.mjs'), { status, message }]));
 }
 
-test('a test file that leaves a server, a connection, a process or a timer open fails; a file that closes all passes', async () => {
+test('leak check: a test file that leaves a server, a connection, a process or a timer open fails; a file that closes them passes', async () => {
   const results = await runOnCanaries();
   expect(results.get('clean')).toMatchObject({ status: 'passed', message: '' });
   for (const [file, resource] of [

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { benchmarkNames, type BenchmarkName } from './benchmarks.ts';
 
+/** The help text of `npm run bench:compare`. */
 export const USAGE = `npm run bench:compare -- OLD [--new REV] [--only ${benchmarkNames.join(',')}] [--pairs 6]
 
 Builds two commits side by side, runs the quick form of the benchmarks alternately (old new, new old, …), and prints the
@@ -20,20 +21,21 @@ Exit code: 0 every median is at least 0.95; 1 a median is below 0.95, a run fail
 
 const MAX_PAIRS = 50;
 
-export interface Options {
-  /** A git revision. */
+/** What to compare: two revisions, the benchmarks and the number of pairs. */
+export interface CompareOptions {
+  /** The git revision that is the base of the comparison. */
   readonly old: string;
-  /** A git revision; the working tree when undefined. */
+  /** The git revision that is compared with `old`. The working tree when undefined. */
   readonly new: string | undefined;
   readonly only: readonly BenchmarkName[];
   readonly pairs: number;
 }
 
-/** Invalid command line arguments. Leads to exit code 2. */
+/** Thrown for invalid command line arguments. The program then exits with code 2. */
 export class WrongUsage extends Error {}
 
-/** Parses the command line. Throws WrongUsage. */
-export function readArguments(args: readonly string[]): Options | 'help' {
+/** Parses the command line. Throws WrongUsage for invalid arguments. */
+export function readArguments(args: readonly string[]): CompareOptions | 'help' {
   const { values, positionals } = parse(args);
   if (values.help) return 'help';
   const [old, ...extra] = positionals;

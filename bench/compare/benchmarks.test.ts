@@ -1,4 +1,4 @@
-// The samples are result files of the quick benchmarks of commit 16a3242.
+// The files in samples/ are results of the quick benchmarks of commit 16a3242.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type BenchmarkName, benchmarkNames, benchmarks } from './benchmarks.ts';
@@ -11,7 +11,7 @@ const describeFigures = (name: BenchmarkName): string[] =>
     ({ name: figure, value, isLessBetter }) => `${figure} = ${value.toPrecision(4)}${isLessBetter ? ', less is better' : ''}`,
   );
 
-test('purchase: reads all figures, and the processor time of every scenario but textbook', () => {
+test('purchase: reads from the result file all figures, and the processor time of every scenario except the yardstick `textbook`', () => {
   expect(describeFigures('purchase')).toEqual([
     'reservations/s, 64 callers in process (× pgbench) = 1.391',
     '512 callers in process (× pgbench) = 5.682',
@@ -32,7 +32,7 @@ test('purchase: reads all figures, and the processor time of every scenario but 
   ]);
 });
 
-test('queue: reads all figures of the quick benchmark', () => {
+test('queue: reads all figures from the result file of the quick benchmark', () => {
   expect(describeFigures('queue')).toEqual([
     'joins through the core ÷ redis-benchmark ZADD -P 100 = 0.3204',
     'joins over HTTP, one pod ÷ no-op POST = 0.8315',
@@ -45,7 +45,7 @@ test('queue: reads all figures of the quick benchmark', () => {
   ]);
 });
 
-test('notifications: reads all figures, and treats a time as a cost even if it is not marked as one', () => {
+test('notifications: reads all figures from the result file; less is better for a figure in units of time, even if it is not marked as a cost', () => {
   expect(describeFigures('notifications')).toEqual([
     '100,000 pushes to a no-op provider vs one BullMQ job a token (×) = 27.34',
     'e-mail jobs/s with a no-op provider vs bare BullMQ (×) = 0.5511',
@@ -58,7 +58,7 @@ test('notifications: reads all figures, and treats a time as a cost even if it i
   ]);
 });
 
-test('loader: reads events and processor time for each number of loaders', () => {
+test('loader: reads events per second and processor time for each number of loaders from the result file', () => {
   expect(describeFigures('loader')).toEqual([
     '1 loader (events/s) = 1.170e+5',
     'CPU of one event, 1 loader (µs) = 7.640, less is better',
@@ -71,12 +71,12 @@ test('loader: reads events and processor time for each number of loaders', () =>
   ]);
 });
 
-test('the value of a figure is the median of its rounds, without rounds that have no number', () => {
+test('the value of a figure is the median over the rounds of the benchmark; rounds in which it was not measured do not count', () => {
   const figures = [{ what: 'joins', unit: '', values: [3, null, 1, 2] }];
   expect(benchmarks.queue.read(JSON.stringify({ figures }))).toEqual([{ name: 'joins', value: 2, isLessBetter: false }]);
 });
 
-test('purchase: processor time is omitted if the machine could not measure it', () => {
+test('purchase: the result of a machine that cannot measure processor time has no such figure', () => {
   const text = sample('purchase').replaceAll(/"service": [\d.]+/g, '"service": null');
   const names = benchmarks.purchase.read(text).map(({ name }) => name);
   expect(names).toHaveLength(9);

@@ -1,11 +1,14 @@
-// The benchmarks that can be compared: how to start their quick form, and how to read the figures from their result file, which has
-// had the same form since 16a3242. The figures come only from that file, because an old commit does not have newer options.
+// How to start the quick form of each benchmark, and how to read its figures from the result file, which has had the same form since
+// commit 16a3242. The figures come only from this file, because an old commit does not have newer options.
 import { z } from 'zod';
 import { median } from '../instruments/quantiles.ts';
 
+/** The benchmarks whose results of two commits can be compared. */
 export const benchmarkNames = ['purchase', 'queue', 'notifications', 'loader'] as const;
+/** The name of a benchmark: the second part of its npm script, as in `bench:queue`. */
 export type BenchmarkName = (typeof benchmarkNames)[number];
 
+/** One measured value of a benchmark, such as reservations per second. */
 export interface Figure {
   /** The name with its unit. Figures of two commits are compared if their names are equal. */
   readonly name: string;
@@ -13,6 +16,7 @@ export interface Figure {
   readonly isLessBetter: boolean;
 }
 
+/** How the comparison starts a benchmark and reads its result file. */
 export interface Benchmark {
   readonly arguments: readonly string[];
   /** The result file is named <date>-<benchmark>-<name given with --name>.<extension>. */
@@ -23,9 +27,10 @@ export interface Benchmark {
   read(text: string): Figure[];
 }
 
-/** No build: both commits are built once, before the first run. */
+/** The arguments of a quick run without a build: the comparison builds both commits once, before the first run. */
 const QUICK_WITHOUT_BUILD = ['--quick', '--no-build'];
 
+/** The benchmarks that the comparison can run. */
 export const benchmarks: Readonly<Record<BenchmarkName, Benchmark>> = {
   purchase: { arguments: QUICK_WITHOUT_BUILD, extension: 'json', seconds: 75, read: readPurchase },
   queue: { arguments: QUICK_WITHOUT_BUILD, extension: 'json', seconds: 55, read: readFigures },
@@ -72,10 +77,10 @@ const purchaseRounds = z.object({
 /** The scenario that other scenarios are compared with. It does not run our code, so its processor time is not compared. */
 const YARDSTICK_SCENARIO = 'textbook';
 
-/** The figures, and the processor time of each scenario, which varies least on a shared machine. */
+/** Reads the figures of the purchase benchmark and the processor time of each scenario, which varies least on a shared machine. */
 function readPurchase(text: string): Figure[] {
   const { cutShort, rounds } = purchaseRounds.parse(JSON.parse(text));
-  // A scenario that is missing in both commits would not be noticed.
+  // Refuse an incomplete result: if both commits lack the same scenario, the comparison cannot notice it.
   if (cutShort) throw new Error('the time limit was reached before all scenarios were run: the machine is too busy');
   const runs = rounds.flatMap((round) => round.runs).filter(({ scenario }) => scenario !== YARDSTICK_SCENARIO);
   const scenarios = [...new Set(runs.map(({ scenario }) => scenario))];
@@ -90,7 +95,7 @@ function readPurchase(text: string): Figure[] {
   return [...readFigures(text), ...cpu];
 }
 
-/** The loader writes only a table. Its column Share is rounded to two digits, so we compare events and processor time instead. */
+/** The loader benchmark writes only a table. Its column Share is rounded to two digits, so we compare events and processor time. */
 function readLoader(text: string): Figure[] {
   const [header = [], , ...rows] = text
     .split('\n')
@@ -123,7 +128,7 @@ interface Description {
   readonly isCost?: boolean;
 }
 
-/** No figure if there are no values. */
+/** The median of the values as a figure, or an empty list if there are no values. */
 function figureOf({ what, unit, isCost = false }: Description, values: readonly number[]): Figure[] {
   if (values.length === 0) return [];
   const name = unit === '' ? what : `${what} (${unit})`;

@@ -7,28 +7,36 @@ import { UserError } from '../../tools/local/trouble.ts';
 import { WrongUsage } from './arguments.ts';
 import { runToEnd } from './run-to-end.ts';
 
+/** The two commits of a comparison. */
 export const sides = ['old', 'new'] as const;
+/** Which of the two commits: `old` is the base of the comparison. */
 export type Side = (typeof sides)[number];
 
-export interface Project {
-  /** The main checkout. */
+/** Where the comparison runs, how it is aborted and where it prints its progress. */
+export interface ComparisonContext {
+  /** The folder of the main checkout, where the comparison was started. */
   readonly root: string;
   readonly signal: AbortSignal;
   say(line: string): void;
 }
 
-export interface Checkout {
+/** A worktree with one of the two commits, built and ready to run benchmarks. */
+export interface BuiltCheckout {
   readonly folder: string;
   /** Short commit id and subject, for the report. */
   readonly title: string;
 }
 
-export interface Checkouts extends Readonly<Record<Side, Checkout>> {
+/** The worktrees of both commits. `remove` deletes the worktrees. */
+export interface BuiltCheckouts extends Readonly<Record<Side, BuiltCheckout>> {
   remove(): void;
 }
 
-/** Throws WrongUsage for an unknown revision. Without `new`, the working tree with its uncommitted files is used. */
-export async function makeCheckouts(project: Project, revisions: { old: string; new: string | undefined }): Promise<Checkouts> {
+/** Builds both commits. Without `new`, the working tree with its uncommitted files is used. Throws WrongUsage for an unknown revision. */
+export async function makeCheckouts(
+  project: ComparisonContext,
+  revisions: { old: string; new: string | undefined },
+): Promise<BuiltCheckouts> {
   const { root } = project;
   const folder = path.join(root, '.cache/compare');
   const old = commitOf(root, revisions.old);
@@ -46,7 +54,7 @@ export async function makeCheckouts(project: Project, revisions: { old: string; 
     lock.release();
   };
   try {
-    // A killed comparison leaves its worktrees behind.
+    // A comparison that was killed earlier has left its worktrees behind.
     for (const side of sides) removeWorktree(root, path.join(folder, side));
     const current = chosen ?? commitOfWorkingTree(root, path.join(folder, 'index'));
     return {
@@ -60,7 +68,7 @@ export async function makeCheckouts(project: Project, revisions: { old: string; 
   }
 }
 
-async function makeCheckout({ root, signal, say }: Project, folder: string, commit: string): Promise<Checkout> {
+async function makeCheckout({ root, signal, say }: ComparisonContext, folder: string, commit: string): Promise<BuiltCheckout> {
   const side = path.basename(folder);
   const subject = git(root, ['log', '-1', '--format=%h %s', commit]);
   git(root, ['worktree', 'add', '--quiet', '--detach', folder, commit]);
@@ -77,9 +85,9 @@ async function makeCheckout({ root, signal, say }: Project, folder: string, comm
   return { folder, title: subject };
 }
 
-/** Removes the links to node_modules and .cache, but not their targets. */
+/** Deletes a worktree of the comparison. The links to node_modules and .cache are deleted, but not their targets. */
 function removeWorktree(root: string, folder: string): void {
-  // Fails if there is no such worktree, the usual case before the first run.
+  // This command fails if the worktree does not exist, the usual case before the first run. Its exit code is ignored.
   spawnSync('git', ['worktree', 'remove', '--force', '--force', folder], { cwd: root });
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
@@ -96,7 +104,7 @@ function commitOf(root: string, revision: string): string {
   return result.stdout.trim();
 }
 
-/** HEAD if nothing is changed. Otherwise a new commit that is on no branch, made with a separate index. */
+/** The commit to measure for the working tree: HEAD without changes, otherwise a new commit on no branch, made with its own index. */
 function commitOfWorkingTree(root: string, index: string): string {
   const environment = {
     GIT_INDEX_FILE: index,

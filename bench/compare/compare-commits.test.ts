@@ -1,17 +1,17 @@
-// Uses a small repository as the project. Its benchmark writes the speed that stands in its speed.txt.
+// Tests the comparison with a small git repository, whose benchmark reports the speed written in the file speed.txt of each commit.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identify } from '../../tools/local/processes.ts';
-import { type Options, WrongUsage } from './arguments.ts';
+import { type CompareOptions, WrongUsage } from './arguments.ts';
 import { compareCommits } from './compare-commits.ts';
 
 const machine = {
   ...{ processor: 'test', cores: 2, memoryGib: 4, platform: 'linux x64', node: 'v24', commit: 'abc', loadBefore: 0.2 },
 };
-/** speed.txt contains one speed for each run of the commit, or `broken` or `endless`. Each run writes a file with a later date. */
+/** speed.txt contains one speed for each run of the commit, or `broken` or `endless`. Each run names its result file with a later date. */
 const BENCHMARK = `
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,10 +22,10 @@ appendFileSync('.cache/runs', speeds + '\\n');
 if (speeds === 'broken') throw new Error('the tables are wrong');
 if (speeds === 'endless') {
   process.on('SIGTERM', () => { writeFileSync('.cache/asked-to-end', ''); process.exit(); });
-  // Like the servers of a benchmark: its own process group, exits some time after its stdin has closed.
+  // Behaves like the servers of a benchmark: has its own process group and exits some time after its stdin has closed.
   const lingering = "process.stdin.on('end', () => setTimeout(() => {}, 500)).resume()";
   const server = spawn(process.execPath, ['-e', lingering], { detached: true, stdio: ['pipe', 'inherit', 'inherit'] });
-  // Like the compiler: ignores SIGTERM, and holds no pipe that the comparison could wait for.
+  // Behaves like the compiler: ignores SIGTERM, and holds no pipe that the comparison could wait for.
   const ignoresSigterm = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('ready')";
   const compiler = spawn(process.execPath, ['-e', ignoresSigterm]);
   compiler.stdout.once('data', () => writeFileSync('.cache/pids', [process.pid, server.pid, compiler.pid].join(' ')));
@@ -55,7 +55,7 @@ function commit(speed: string): string {
 
 const runs = (): string[] => readFileSync(path.join(root, '.cache/runs'), 'utf8').trim().split('\n');
 
-async function run(options: Partial<Options>, signal = new AbortController().signal) {
+async function run(options: Partial<CompareOptions>, signal = new AbortController().signal) {
   const project = { root, signal, say: (line: string) => void messages.push(line) };
   return compareCommits(project, { old: 'HEAD', new: undefined, only: ['queue'], pairs: 2, ...options }, machine);
 }
@@ -77,7 +77,7 @@ beforeEach(() => {
 
 afterEach(() => {
   try {
-    // The main checkout is unchanged after every test.
+    // After every comparison the main checkout must be unchanged.
     expect(git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
     expect(readdirSync(path.join(root, '.cache/compare'))).toEqual([]);
     expect(readdirSync(path.join(root, 'bench/results'))).toEqual(['kept.md']);
@@ -98,7 +98,7 @@ test('compareCommits: a commit that is 20 % slower fails; the runs alternate old
   expect(messages.filter((line) => line.startsWith('pair 2 of 2: queue, '))).toHaveLength(2);
 });
 
-test('compareCommits: without --new the working tree is measured with changed and new files, and is not modified', async () => {
+test('compareCommits: without --new the working tree is measured with its changed and new files, and the comparison does not modify it', async () => {
   const old = commit('100');
   write('speed.txt', '70');
   write('notes.txt', 'not committed');
@@ -109,7 +109,7 @@ test('compareCommits: without --new the working tree is measured with changed an
   expect([git('status', '--porcelain'), git('rev-parse', 'HEAD')]).toEqual([before, old]);
 });
 
-test('compareCommits: an old commit with a different package-lock.json gets its own packages', async () => {
+test('compareCommits: an old commit with a different package-lock.json gets its own node_modules', async () => {
   const old = commit('100');
   write('package-lock.json', `${readFileSync(path.join(root, 'package-lock.json'), 'utf8')}\n`);
   write('node_modules/installed.txt', 'for the new one');
@@ -133,13 +133,13 @@ test('compareCommits: a failed benchmark is reported with its last output lines 
   expect(report).toContain('the tables are wrong');
 });
 
-test('compareCommits: an unknown revision is wrong usage', async () => {
+test('compareCommits: an unknown revision throws WrongUsage', async () => {
   commit('100');
   mkdirSync(path.join(root, '.cache/compare'));
   await expect(run({ old: 'no-such-branch' })).rejects.toThrow(WrongUsage);
 });
 
-test('compareCommits: on abort the benchmark and all its processes are ended before the worktrees are removed', async () => {
+test('compareCommits: on abort the benchmark and all processes that it started are ended before the worktrees are removed', async () => {
   commit('endless');
   const stop = new AbortController();
   const running = run({}, stop.signal);
@@ -157,7 +157,7 @@ test('compareCommits: on abort the benchmark and all its processes are ended bef
   expect(existsSync(path.join(root, '.cache/asked-to-end'))).toBe(true);
 });
 
-test('compareCommits: worktrees of a killed comparison are removed by the next one', async () => {
+test('compareCommits: the next comparison removes the worktrees of a killed comparison', async () => {
   const old = commit('100');
   git('worktree', 'add', '--quiet', '--detach', '.cache/compare/old', old);
   rmSync(path.join(root, '.cache/compare/old'), { recursive: true });

@@ -1,11 +1,11 @@
 import type { Machine } from '../instruments/machine.ts';
-import type { Options } from './arguments.ts';
-import { makeCheckouts, type Project } from './checkouts.ts';
+import type { CompareOptions } from './arguments.ts';
+import { makeCheckouts, type ComparisonContext } from './checkouts.ts';
 import { expectedMinutes, runPairs, schedule } from './run-pairs.ts';
 import { machineLine, type Verdict, verdictOf, machineWarnings } from './verdict.ts';
 
-/** Builds and measures both commits. Removes its worktrees and processes at the end, also when `signal` aborts. */
-export async function compareCommits(project: Project, options: Options, machine: Machine): Promise<Verdict> {
+/** Builds and measures both commits. Deletes the worktrees and ends the processes at the end, even when `signal` aborts. */
+export async function compareCommits(project: ComparisonContext, options: CompareOptions, machine: Machine): Promise<Verdict> {
   const runs = schedule(options.only, options.pairs);
   project.say(machineLine(machine));
   for (const warning of machineWarnings(machine)) project.say(warning);

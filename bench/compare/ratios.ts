@@ -2,29 +2,31 @@ import { markdownTable } from '../instruments/markdown-table.ts';
 import { median } from '../instruments/quantiles.ts';
 import type { Figure } from './benchmarks.ts';
 
-/** The lowest accepted median ratio: a change may make a figure 5 % worse. */
+/** The lowest accepted median ratio of new to old: a change may make a figure 5 % worse. */
 export const MIN_RATIO = 0.95;
 
-/** The figures of one run of each commit, run directly after each other. */
-export interface Pair {
+/** The figures of two runs, one of each commit, that ran directly after each other. */
+export interface FigurePair {
   readonly old: readonly Figure[];
   readonly new: readonly Figure[];
 }
 
-export interface Comparison {
+/** One figure compared between the old and the new commit. */
+export interface FigureComparison {
   readonly name: string;
   /** One ratio for each pair in which both commits have the figure. Above 1 the new commit is better. */
   readonly ratios: readonly number[];
   readonly median: number;
   readonly isBelow: boolean;
-  /** Medians of the figure itself. */
+  /** Median of the figure's values in the runs of the old commit; `new`: of the new commit. */
   readonly old: number;
   readonly new: number;
 }
 
+/** All compared figures of one benchmark, and the names of figures that could not be compared. */
 export interface ComparisonResult {
-  readonly comparisons: readonly Comparison[];
-  /** Figures that no pair has in both commits. */
+  readonly comparisons: readonly FigureComparison[];
+  /** Names of figures that only the old commit has; `onlyNew`: only the new commit. */
   readonly onlyOld: readonly string[];
   readonly onlyNew: readonly string[];
 }
@@ -33,18 +35,18 @@ export interface ComparisonResult {
  * Computes a ratio for each pair, and then the median of the ratios. A disturbance of the machine for some minutes slows down both
  * runs of a pair, so it hardly changes the ratio.
  */
-export function compare(pairs: readonly Pair[]): ComparisonResult {
+export function compare(pairs: readonly FigurePair[]): ComparisonResult {
   const comparisons = namesOf(pairs, 'new').flatMap((name) => comparisonOf(name, pairs) ?? []);
-  const missing = (side: keyof Pair): string[] =>
+  const missing = (side: keyof FigurePair): string[] =>
     namesOf(pairs, side).filter((name) => comparisons.every((comparison) => comparison.name !== name));
   return { comparisons, onlyOld: missing('old'), onlyNew: missing('new') };
 }
 
-function namesOf(pairs: readonly Pair[], side: keyof Pair): string[] {
+function namesOf(pairs: readonly FigurePair[], side: keyof FigurePair): string[] {
   return [...new Set(pairs.flatMap((pair) => pair[side].map(({ name }) => name)))];
 }
 
-function comparisonOf(name: string, pairs: readonly Pair[]): Comparison | undefined {
+function comparisonOf(name: string, pairs: readonly FigurePair[]): FigureComparison | undefined {
   const both = pairs.flatMap((pair) => {
     const [before, after] = [pair.old, pair.new].map((figures) => figures.find((figure) => figure.name === name));
     return before && after ? [{ before, after }] : [];
@@ -62,13 +64,14 @@ function comparisonOf(name: string, pairs: readonly Pair[]): Comparison | undefi
   };
 }
 
-/** Uses `isLessBetter` of the new commit, which may have corrected it. */
+/** The ratio of the new value to the old one; above 1 is better. Uses `isLessBetter` of the new commit, which may have corrected it. */
 function ratioOf(before: Figure, after: Figure): number {
   if (before.value === after.value) return 1;
   return after.isLessBetter ? before.value / after.value : after.value / before.value;
 }
 
-export function ratioTable(comparisons: readonly Comparison[]): string {
+/** The Markdown table of a comparison: one row for each figure, with its median ratio. */
+export function ratioTable(comparisons: readonly FigureComparison[]): string {
   const rows = comparisons.map((comparison) => [
     ...[comparison.name, ratio(comparison.median)],
     `${ratio(Math.min(...comparison.ratios))} … ${ratio(Math.max(...comparison.ratios))}`,

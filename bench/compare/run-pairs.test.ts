@@ -1,6 +1,6 @@
 import { expectedMinutes, schedule } from './run-pairs.ts';
 
-test('schedule: all benchmarks run once per pair, alternating old new and new old; the expected time is the sum of all runs', () => {
+test('schedule: all benchmarks run once per pair, alternating old new and new old; the expected time is the sum of the times of all runs', () => {
   const planned = schedule(['purchase', 'queue'], 2);
   expect(planned.map(({ benchmark, side }) => `${benchmark} ${side}`)).toEqual([
     ...['purchase old', 'purchase new', 'queue old', 'queue new'],

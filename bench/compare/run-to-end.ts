@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** After SIGTERM a benchmark first stops its servers. */
+/** Time from SIGTERM to SIGKILL for a benchmark, which has to stop its servers. */
 const GRACE_MS = 20_000;
-/** For the other processes of a group after its leader has ended, such as a compiler that ignores SIGTERM. */
+/** Time until SIGKILL for processes of the group that outlive the command, such as a compiler that ignores SIGTERM. */
 const GROUP_GRACE_MS = 2_000;
 const KEPT_LINES = 15;
 
+/** The working folder of a command, and the signal that aborts it. */
 export interface RunOptions {
   readonly cwd: string;
   readonly signal: AbortSignal;
@@ -46,7 +47,7 @@ export async function runToEnd(command: string, args: readonly string[], { cwd, 
   }
 }
 
-/** False if the group has no process left that we may signal. The signal 0 only checks. */
+/** Signals a process group. False if the group has no process left that we may signal. The signal 0 only checks that. */
 function signalGroup(leader: number, signalName: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-leader, signalName);

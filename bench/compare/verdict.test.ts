@@ -13,7 +13,7 @@ const context: ReportContext = {
 const figure = (name: string, value: number): Figure => ({ name, value, isLessBetter: false });
 const measured = (old: Figure[], current: Figure[]): PairResults => ({ pairs: { queue: [{ old, new: current }] }, failures: [] });
 
-test('verdict: a commit that is 3 % slower is good', () => {
+test('verdict: a commit that is 3 % slower is accepted', () => {
   const { report, isGood } = verdictOf(measured([figure('joins', 100)], [figure('joins', 97)]), context);
   expect(isGood).toBe(true);
   expect(report).toContain('Medians below 0.95: 0 of 1.');
@@ -21,14 +21,14 @@ test('verdict: a commit that is 3 % slower is good', () => {
   expect(report).not.toContain('WARNING');
 });
 
-test('verdict: a commit that is 20 % slower in one of two figures is not good', () => {
+test('verdict: a commit that is 20 % slower in one of two figures is not accepted', () => {
   const old = [figure('joins', 100), figure('ticks', 100)];
   const { report, isGood } = verdictOf(measured(old, [figure('joins', 80), figure('ticks', 100)]), context);
   expect(isGood).toBe(false);
   expect(report).toContain('Medians below 0.95: 1 of 2.');
 });
 
-test('verdict: a figure that only the old commit has is not good; a figure that only the new commit has is good', () => {
+test('verdict: the new commit is not accepted if it lacks a figure of the old commit; an additional figure is accepted', () => {
   const both = figure('joins', 100);
   const lost = verdictOf(measured([both, figure('ticks', 1)], [both]), context);
   expect(lost.isGood).toBe(false);
@@ -38,14 +38,14 @@ test('verdict: a figure that only the old commit has is not good; a figure that 
   expect(added.report).toContain('- not compared, only in new: queue: ticks');
 });
 
-test('verdict: a failed run is not good, even if other pairs could be compared', () => {
+test('verdict: a commit is not accepted if a run failed, even if the remaining pairs could be compared', () => {
   const pairs = measured([figure('joins', 100)], [figure('joins', 100)]);
   const { report, isGood } = verdictOf({ ...pairs, failures: ['pair 2 of 2: queue, new failed: no'] }, context);
   expect(isGood).toBe(false);
   expect(report).toContain('- pair 2 of 2: queue, new failed: no');
 });
 
-test('verdict: a benchmark without a complete pair is not good', () => {
+test('verdict: a commit is not accepted if a benchmark has no complete pair', () => {
   const { report, isGood } = verdictOf({ pairs: {}, failures: [] }, context);
   expect(isGood).toBe(false);
   expect(report).toContain('- not compared at all: queue');

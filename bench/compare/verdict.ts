@@ -1,25 +1,28 @@
 import type { Machine } from '../instruments/machine.ts';
-import type { Options } from './arguments.ts';
+import type { CompareOptions } from './arguments.ts';
 import type { BenchmarkName } from './benchmarks.ts';
-import type { Checkouts } from './checkouts.ts';
+import type { BuiltCheckouts } from './checkouts.ts';
 import { compare, MIN_RATIO, ratioTable } from './ratios.ts';
 import type { PairResults } from './run-pairs.ts';
 
-/** A higher load average means that other work runs on the machine. */
+/** The highest load average of an idle machine. Above it, other work disturbs the measurement and the report warns. */
 const MAX_LOAD = 1;
 
+/** The report of a comparison, and whether the new commit is accepted. */
 export interface Verdict {
   readonly report: string;
   /** True if every figure of the old commit was compared, no run failed and no median is too low. */
   readonly isGood: boolean;
 }
 
+/** Facts that the report shows beside the figures: options, machine and commits. */
 export interface ReportContext {
-  readonly options: Options;
+  readonly options: CompareOptions;
   readonly machine: Machine;
-  readonly checkouts: Pick<Checkouts, 'old' | 'new'>;
+  readonly checkouts: Pick<BuiltCheckouts, 'old' | 'new'>;
 }
 
+/** Compares the figures of all pairs and writes the report. */
 export function verdictOf({ pairs, failures }: PairResults, { options, machine, checkouts }: ReportContext): Verdict {
   const parts = options.only.map((name) => ({ name, ...compare(pairs[name] ?? []) }));
   const comparisons = parts.flatMap(({ name, comparisons: found }) =>
@@ -53,10 +56,12 @@ export function verdictOf({ pairs, failures }: PairResults, { options, machine, 
   return { report, isGood: below + onlyInOld.length + notCompared.length + failures.length === 0 };
 }
 
+/** One line of the report that describes the machine. */
 export function machineLine({ cores, processor, memoryGib, platform, node, loadBefore }: Machine): string {
   return `${cores} × ${processor}, ${memoryGib} GiB, ${platform}, Node ${node}; load average before ${loadBefore.toFixed(1)}`;
 }
 
+/** Warnings if the machine was busy before the start. Empty if it was idle. */
 export function machineWarnings({ loadBefore }: Machine): string[] {
   if (loadBefore <= MAX_LOAD) return [];
   return [`WARNING: the load average is above ${MAX_LOAD}: other work runs on this machine and makes the ratios noisy`];

@@ -1,24 +1,25 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
+/** What a ClosedLoop measured: the number, latencies and refusals of its operations. */
 export interface LoopResult {
-  /** Operations completed before the end time. The rate uses this number, so that a slow last operation does not lower it. */
+  /** Operations completed before the end time. Rates are computed from this number, so that a slow last operation does not lower them. */
   readonly doneInTime: number;
   /**
-   * The measured time. If fewer operations than callers were completed in time, it lasts until the last answer, and `doneInTime` counts
-   * all operations.
+   * The measured time in seconds. If fewer operations than callers were completed before the end time, the measured time lasts until the
+   * last answer, and `doneInTime` counts all operations.
    */
   readonly seconds: number;
-  /** All completed operations, including those that were still running at the end time. */
+  /** Number of all completed operations, including those that were still running at the end time. */
   readonly done: number;
   readonly latenciesMs: Float64Array;
-  /** Number of refusals by code. */
+  /** Number of refused operations by the code of the refusal. */
   readonly refusals: Readonly<Record<string, number>>;
 }
 
-/** One operation of one caller. Resolves to undefined on success, to the code if it was refused. */
+/** One operation of one caller, such as a request. Resolves to undefined on success, or to the code of the refusal. */
 export type Operation = (caller: number) => Promise<string | undefined>;
 
-/** Runs several callers. Each starts its next operation as soon as it has its answer, until the end time or `stop`. */
+/** Runs several callers at once. Each starts its next operation as soon as its last one is answered, until the end time or `stop`. */
 export class ClosedLoop {
   readonly #operation: Operation;
   readonly #latencies: number[] = [];
@@ -49,7 +50,7 @@ export class ClosedLoop {
     };
   }
 
-  /** No caller starts another operation. */
+  /** Ends the run: no caller starts another operation. */
   stop(): void {
     this.#endsAt = Math.min(this.#endsAt, performance.now());
   }
@@ -60,7 +61,7 @@ export class ClosedLoop {
       const to = performance.now();
       if (refusal !== undefined) {
         this.#refusals[refusal] = (this.#refusals[refusal] ?? 0) + 1;
-        // A refusal may come without any I/O. Let other callers run.
+        // A refused operation may have done no I/O, so yield explicitly to let other callers run.
         await yieldToEventLoop();
         continue;
       }

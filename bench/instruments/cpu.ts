@@ -1,17 +1,18 @@
-// Processor time as the kernel counts it. On a shared machine it varies less than any other figure.
+// Reads the processor time of processes from the Linux kernel. On a shared machine it varies less than any other figure.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** The processes whose processor time is read. */
 export interface CpuMeter {
-  /** The measured processes. */
+  /** Process ids of the measured service. */
   readonly service: readonly number[];
-  /** The main process of PostgreSQL; its children are counted with it. */
+  /** Process id of the main process of PostgreSQL. Its children are counted with it. */
   readonly postgres: number;
   readonly redis: number;
-  /** The processes of the buyers, if they are separate from the service. */
+  /** Process ids of the load generators (buyers), if they are separate from the service. */
   readonly load: readonly number[];
 }
 
+/** Processor time in microseconds: of the service, PostgreSQL (`database`), Redis and the buyers (`load`). */
 export interface CpuTimes {
   readonly service: number;
   readonly database: number;
@@ -19,7 +20,7 @@ export interface CpuTimes {
   readonly load: number;
 }
 
-/** Linux counts processor time in hundredths of a second (USER_HZ). */
+/** Microseconds in one tick: Linux counts processor time in hundredths of a second (USER_HZ). */
 const MICROS_PER_TICK = 10_000;
 const hasProc = process.platform === 'linux';
 
@@ -28,6 +29,7 @@ export function readCpu({ service, postgres, redis, load }: CpuMeter): CpuTimes 
   return { service: sum(service), database: familyMicros(postgres), redis: sum([redis]), load: sum(load) };
 }
 
+/** The processor time used between two readings. */
 export function cpuDifference(before: CpuTimes, after: CpuTimes): CpuTimes {
   return {
     service: after.service - before.service,
@@ -42,7 +44,7 @@ export function childrenCpuMicros(): number {
   return statOf(process.pid)?.endedChildren ?? Number.NaN;
 }
 
-/** The process and its children. The parent's sum contains ended children, so no time is lost between two readings. */
+/** Processor time of a process and its children, with the children that have ended, so no time is lost between two readings. */
 function familyMicros(parent: number): number {
   const root = statOf(parent);
   if (!root) return Number.NaN;
@@ -60,7 +62,8 @@ function sum(pids: readonly number[]): number {
 function statOf(pid: number): { parent: number; own: number; endedChildren: number } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The program name is in brackets and may contain spaces, so the fields are counted after it. The first one is `state`, field 3 of proc(5).
+    // The program name is in brackets and may contain spaces, so count the fields after the name. They begin with `state`, field 3 of
+    // proc(5).
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
+/** The answer to one request of an HttpConnection. */
 export interface HttpAnswer {
   readonly status: number;
   /** Decodes the body on demand, because most bodies are not needed. */
@@ -9,7 +10,7 @@ export interface HttpAnswer {
 const END_OF_HEADERS = '\r\n\r\n';
 const LENGTH_HEADER = '\r\ncontent-length: ';
 
-/** One read buffer for all connections: its content is decoded at once. */
+/** One read buffer that all connections share: its content is decoded to text before the next read. */
 const readBuffer = Buffer.allocUnsafe(64 * 1024);
 
 /**

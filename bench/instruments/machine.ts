@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { ROOT } from '../../tools/local/build.ts';
 
+/** The machine and the commit of a benchmark run, for its report. */
 export interface Machine {
   readonly processor: string;
   readonly cores: number;

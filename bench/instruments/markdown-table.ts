@@ -1,4 +1,4 @@
-/** A Markdown table with aligned columns, so that the source is readable. The first column is left-aligned, the others right-aligned. */
+/** A Markdown table with aligned columns in its source. The first column is left-aligned, all other columns right-aligned. */
 export function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) => Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>

@@ -3,29 +3,32 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { ROOT } from '../../tools/local/build.ts';
 
+/** The two servers of a benchmark. */
 export type ServerName = 'postgres' | 'redis';
 
+/** A PostgreSQL standby server that can be promoted to primary. */
 export interface Standby {
   readonly url: string;
   kill(): Promise<void>;
 }
 
+/** A PostgreSQL and a Redis server that only one benchmark or fault scenario uses. */
 export interface OwnServers {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly pids: { readonly postgres: number; readonly redis: number };
-  /** kill -9. Resolves when the process has ended. */
+  /** Kills a server with `kill -9`. Resolves when its process has ended. */
   kill(server: ServerName): Promise<void>;
-  /** Starts a killed server again, with its data and port. Resolves when it answers. */
+  /** Starts a killed server again, with the data and port it had. Resolves when the server answers. */
   start(server: ServerName): Promise<void>;
-  /** Starts a standby that replicates from this address. The caller promotes or kills it. */
+  /** Starts a PostgreSQL standby that replicates from this address. The caller promotes or kills the standby. */
   startStandby(primaryUrl: string): Promise<Standby>;
   stop(): Promise<void>;
 }
 
 /**
  * Starts PostgreSQL and Redis for one benchmark or fault scenario, on free ports in a temporary folder, with full durability. If this
- * process ends for any reason, they stop too: the process that runs them waits for the end of its stdin.
+ * process ends for any reason, the servers stop too: the process that runs them waits for the end of its stdin.
  */
 export async function startOwnServers(): Promise<OwnServers> {
   const script = path.join(ROOT, 'tools/local/test-servers.ts');

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
 
-/** The answer of probed.mjs inside the measured process. */
+/** What probed.mjs measured inside a process since the last probe. */
 export interface ProbeResult {
   /** The longest event-loop stall since the last probe. */
   readonly longestStallMs: number;
@@ -9,7 +9,7 @@ export interface ProbeResult {
   readonly residentBytes: number;
 }
 
-/** Node arguments for a process to be measured. */
+/** Node arguments that load probed.mjs into a process, so that `probe` can measure it. */
 export const PROBE_ARGUMENTS = ['--expose-gc', '--import', path.join(import.meta.dirname, 'probed.mjs')];
 
 /** Reads the measurements of a process. `collect` runs a full garbage collection first, which stalls the process. */

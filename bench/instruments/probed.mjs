@@ -1,5 +1,5 @@
 // Loaded before a measured process (`node --expose-gc --import`): answers probes over IPC with values that only the process itself can
-// measure. JavaScript, because for a TypeScript file Node would load its type stripper: 20 MB that the process does not use in production.
+// measure. It is JavaScript, because for TypeScript Node would load its type stripper: 20 MB that the process does not use in production.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 // The delay includes the period of the timer, so 2 ms are subtracted below.

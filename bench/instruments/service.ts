@@ -5,6 +5,7 @@ import { ROOT } from '../../tools/local/build.ts';
 import { startOnFreePort } from '../../tools/local/free-port.ts';
 import { PROBE_ARGUMENTS } from './probe.ts';
 
+/** A started process of one of our services. */
 export interface RunningService {
   readonly url: string;
   readonly pid: number;
@@ -12,13 +13,13 @@ export interface RunningService {
 }
 
 const EXIT_WITH_PARENT = path.join(import.meta.dirname, 'leave-with-parent.mjs');
-/** Nest needs about a second, on a busy machine several. */
+/** Starting a Nest service takes about a second, on a busy machine several. */
 const START_TIMEOUT_MS = 30_000;
 const DRAIN_TIMEOUT_MS = 20_000;
 /** Log output goes to stderr, because stdout contains the result. */
 export const LOGS_TO_STDERR: StdioOptions = ['ignore', 2, 2, 'ipc'];
 
-/** The flags of the deployment (k8s/base/monolith.yaml). */
+/** The Node flags of the monolith in production (k8s/base/monolith.yaml). */
 export const MONOLITH_FLAGS = ['--max-semi-space-size=32'];
 
 /** Starts the monolith from dist like in production, on a free port. */
@@ -30,7 +31,7 @@ export function startMonolith(environment: Record<string, string>): Promise<Runn
 
 /** Starts the queue service like in production, with a probe inside (probed.mjs). */
 export function startQueueService(environment: Record<string, string>): Promise<ProbedService> {
-  // The flags of the deployment (k8s/base/queue-service.yaml).
+  // The Node flags of the queue service in production (k8s/base/queue-service.yaml).
   const execArgv = ['--max-semi-space-size=8', ...PROBE_ARGUMENTS];
   const deployed = { ...environment, MALLOC_ARENA_MAX: '2' };
   return startOnFreePort(undefined, (port) =>
@@ -38,12 +39,14 @@ export function startQueueService(environment: Record<string, string>): Promise<
   );
 }
 
+/** Starts the notification worker from dist, on a free port. */
 export function startWorker(environment: Record<string, string>): Promise<RunningService> {
   return startOnFreePort(undefined, (port) =>
     startOn(port, { name: 'notification-worker', portVariable: 'WORKER_PORT', environment }),
   );
 }
 
+/** A service whose event-loop stalls and memory can be read with `probe`. */
 export interface ProbedService extends RunningService {
   readonly child: ChildProcess;
 }

@@ -23,6 +23,7 @@ export function findBrokenInvariants({ databaseUrl, redisUrl }: Addresses): Prom
   });
 }
 
+/** The broken invariants of a `verify` result as text, one line each. */
 export function describeBrokenInvariants({ invariants }: Verification): string[] {
   const broken = invariants.filter((finding) => finding.broken > 0);
   return broken.map(

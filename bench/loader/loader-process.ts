@@ -5,6 +5,7 @@ import { ROOT } from '../../tools/local/build.ts';
 const CLI = path.join(ROOT, 'dist/apps/monolith/src/cli.js');
 const EXIT_WITH_PARENT = path.join(ROOT, 'bench/instruments/leave-with-parent.mjs');
 
+/** The servers and the sources file that a loader process uses. */
 export interface LoaderEnvironment {
   readonly databaseUrl: string;
   readonly redisUrl: string;
@@ -12,7 +13,7 @@ export interface LoaderEnvironment {
   readonly sourcesFile: string;
 }
 
-/** `cli loader:run` in its own process, started like in production. Tests kill and freeze it by its pid, never by name. */
+/** A loader (`cli loader:run`) in its own process, started like in production. Tests kill and freeze it by its pid, never by name. */
 export class LoaderProcess {
   readonly #child: ChildProcess;
   readonly #exited: Promise<number | null>;
@@ -47,7 +48,7 @@ export class LoaderProcess {
     return performance.now() - this.#startedAt;
   }
 
-  /** Resolves to the exit code; null if the process was killed. */
+  /** Resolves to the exit code of the process; null if it was killed. */
   get exited(): Promise<number | null> {
     return this.#exited;
   }
@@ -56,7 +57,7 @@ export class LoaderProcess {
     this.#child.kill(signal);
   }
 
-  /** Sends SIGTERM, and SIGKILL after the timeout. Resolves to the exit code. */
+  /** Stops the loader with SIGTERM, and with SIGKILL after the timeout. Resolves to the exit code. */
   async stop(timeoutMs = 20_000): Promise<number | null> {
     this.signal('SIGCONT');
     this.signal('SIGTERM');

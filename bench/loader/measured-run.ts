@@ -11,30 +11,32 @@ import type { OwnServers } from '../instruments/own-servers.ts';
 import { LoaderProcess } from './loader-process.ts';
 import type { LedgerSums } from './sources.ts';
 
-export const SOURCES = 40;
-/** The limit of the source rate limiter: for each source 1,000 events, five times a second. */
-export const CEILING = SOURCES * 5 * 1000;
+/** Number of event sources that the loaders read. */
+export const SOURCE_COUNT = 40;
+/** The most that the loaders may fetch: the rate limiter allows five requests a second to each source, of 1,000 events each. */
+export const MAX_SOURCE_EVENTS_PER_SECOND = SOURCE_COUNT * 5 * 1000;
 const START_TIMEOUT_MS = 60_000;
 const COPIED_ROWS = 200_000;
 /** Events that each loader stores before the measurement starts. */
 const WARM_UP_EVENTS = 60_000;
 
+/** The result of one run with `instances` loaders. Rates are events per second. */
 export interface RunResult {
   readonly instances: number;
   readonly perSecond: number;
   readonly copyPerSecond: number;
-  /** `perSecond` divided by the speed of COPY, or by CEILING if that is lower. */
+  /** `perSecond` divided by the speed of COPY, or by MAX_SOURCE_EVENTS_PER_SECOND if that is lower. */
   readonly share: number;
   readonly rows: number;
   readonly sent: number;
   readonly sentAgain: number;
   readonly minGapMs: number;
-  /** Processor time per event: loaders, PostgreSQL, Redis, and the sources as `load`. */
+  /** Processor time per event: of the loaders (`service`), PostgreSQL, Redis, and the sources (`load`). */
   readonly cpuMicros: CpuTimes;
   readonly faults: readonly string[];
 }
 
-/** 40 endless sources, PostgreSQL and Redis, and any number of loaders. */
+/** The setup of the loader benchmark: 40 endless event sources, PostgreSQL, Redis and any number of loaders. */
 export class LoaderSetup {
   readonly #servers: OwnServers;
   readonly #sources: ChildProcess;
@@ -53,7 +55,7 @@ export class LoaderSetup {
     const client = new pg.Client({ connectionString: servers.databaseUrl });
     await client.connect();
     const setup = new LoaderSetup(servers, sources, client);
-    const list = Array.from({ length: SOURCES }, (_, index) => ({
+    const list = Array.from({ length: SOURCE_COUNT }, (_, index) => ({
       name: `gate-${index}`,
       kind: 'http',
       url: `${url}gate-${index}`,
@@ -88,7 +90,7 @@ export class LoaderSetup {
     const rows = await this.#faultsOfRows(ledger, faults);
     const copyPerSecond = await this.#copy();
     const { sent, sentAgain, minGapMs } = ledger;
-    const share = perSecond / Math.min(copyPerSecond, CEILING);
+    const share = perSecond / Math.min(copyPerSecond, MAX_SOURCE_EVENTS_PER_SECOND);
     return {
       instances,
       perSecond,
@@ -118,7 +120,7 @@ export class LoaderSetup {
     await this.#ledger();
   }
 
-  /** Waits until each loader has its database connection for cursors. */
+  /** Waits until each loader has opened the database connection on which it stores its cursors. */
   async #waitUntilAllRun(loaders: readonly LoaderProcess[]): Promise<void> {
     const giveUpAt = Date.now() + START_TIMEOUT_MS;
     for (;;) {
@@ -133,8 +135,8 @@ export class LoaderSetup {
   }
 
   /**
-   * Waits until the loaders are warmed up. In production a loader runs for weeks. In the first four seconds of eight loaders, half of the
-   * processor time was compilation.
+   * Waits until each loader has stored WARM_UP_EVENTS. In production a loader runs for weeks, but a new process first compiles its code:
+   * in the first four seconds of eight loaders, half of the processor time was compilation.
    */
   async #waitUntilWarm(instances: number): Promise<void> {
     const giveUpAt = Date.now() + START_TIMEOUT_MS;
@@ -152,7 +154,10 @@ export class LoaderSetup {
     return sums;
   }
 
-  /** Checks that every event up to the cursor is stored exactly once and that the counters match the rows. Returns the row count. */
+  /**
+   * Checks that every event up to the cursor of its source is stored exactly once, and that the counters match the rows. Adds what is
+   * wrong to `faults` and returns the row count.
+   */
   async #faultsOfRows({ sentAgain, minGapMs }: LedgerSums, faults: string[]): Promise<number> {
     const { rows } = await this.#client.query<{ rows: number; twice: number; missing: number; counted: number }>(
       `select (select count(*)::float from loaded_events) as rows,
@@ -169,7 +174,7 @@ export class LoaderSetup {
     return sums?.rows ?? 0;
   }
 
-  /** Rows per second of a COPY of the same rows, in the same order, into the same emptied table, from the disk of the server. */
+  /** Rows per second of a COPY of the loaded rows, in the same order, into the same emptied table, from the disk of the server. */
   async #copy(): Promise<number> {
     const { rows } = await this.#client.query<{ folder: string }>(`select current_setting('data_directory') as folder`);
     const file = `'${rows[0]!.folder}/loader-rows.copy'`;

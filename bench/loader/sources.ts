@@ -1,13 +1,15 @@
-// Serves the sources of the benchmark in a separate process. Sends the sums of their ledgers when it gets a message.
+// Serves the event sources of the benchmark in a separate process. On any message it sends the sums of the sources' ledgers, which
+// record the received requests and sent events, and clears the ledgers.
 import { EventSources } from '../../libs/testing/src/event-sources.ts';
 
 const ENDLESS = 1_000_000_000;
 
+/** Sums over all sources of the requests received and the events sent. */
 export interface LedgerSums {
   readonly sent: number;
   readonly sentAgain: number;
   readonly requests: number;
-  /** Null if no source got two requests. */
+  /** The shortest time between two requests to one source. Null if no source got two requests. */
   readonly minGapMs: number | null;
 }
 

@@ -26,7 +26,7 @@ const limiterFor =
 
 const addOptions = { removeOnComplete: true, removeOnFail: true };
 
-/** Jobs per second of BullMQ alone, with a handler that does nothing. */
+/** The speed of BullMQ alone: jobs per second with a handler that does nothing. */
 async function bareProcessing(setup: BenchSetup, count: number, concurrency: number): Promise<number> {
   let remaining = count;
   let onAllDone = (): void => undefined;
@@ -47,7 +47,7 @@ async function bareProcessing(setup: BenchSetup, count: number, concurrency: num
   return count / seconds;
 }
 
-/** The yardstick: one job for each device token, added and then handled. Devices per second. */
+/** The yardstick for pushes: devices per second if each device token is a job of its own, added to the queue and then handled. */
 export async function pushesAsSingleJobs(setup: BenchSetup, devices: number): Promise<number> {
   await setup.clean();
   const seconds = await secondsOf(async () => {
@@ -83,7 +83,7 @@ async function writeBroadcast(setup: BenchSetup, devices: number): Promise<Broad
 const addRanges = (setup: BenchSetup, jobs: readonly BroadcastJob[]): Promise<unknown> =>
   setup.queue('push').addBulk(jobs.map(asJob));
 
-/** Our way: range jobs, through the ledger, to a no-op provider. Devices per second, including queueing. */
+/** Our way to push: a job for each range of devices, the ledger of sends, a no-op provider. Devices per second, with queueing. */
 export async function pushesAsRanges(setup: BenchSetup, devices: number): Promise<number> {
   await setup.clean();
   const jobs = await writeBroadcast(setup, devices);
@@ -99,10 +99,10 @@ export async function pushesAsRanges(setup: BenchSetup, devices: number): Promis
   return devices / seconds;
 }
 
-/** Mails sent before the measurement, so that V8 has compiled the code: a worker runs for days. */
+/** Mails sent before the measurement, so that V8 has compiled the code, as in a production worker that runs for days. */
 const WARM_UP_MAILS = 10_000;
 
-/** Mails per second through template, ledger and provider port; and jobs per second of BullMQ alone with the same concurrency. */
+/** `ours`: mails per second through template, ledger of sends and provider. `bare`: jobs per second of BullMQ with equal concurrency. */
 export async function mailRates(setup: BenchSetup, count: number, concurrency = 300): Promise<{ ours: number; bare: number }> {
   await sendMails(setup, WARM_UP_MAILS, concurrency);
   return sendMails(setup, count, concurrency);
@@ -131,8 +131,8 @@ async function sendMails(setup: BenchSetup, count: number, concurrency: number):
 }
 
 /**
- * Latencies of urgent pushes from the outbox row to the provider, while a broadcast of 100,000 bulk pushes uses all provider calls.
- * Milliseconds, ascending.
+ * Latencies of urgent pushes ("it is your turn") from the outbox row to the provider, while a broadcast of 100,000 bulk pushes uses all
+ * provider calls. In milliseconds, ascending.
  */
 export async function turnPushLatencies(setup: BenchSetup, turns: number): Promise<number[]> {
   await setup.clean();
@@ -153,7 +153,7 @@ export async function turnPushLatencies(setup: BenchSetup, turns: number): Promi
       `insert into outbox (id, destination, event, body) values ($1, 'push-priority', 'queue.turn_granted', $2)`,
       [push.job_id, JSON.stringify(push)],
     );
-    // In production the commit of the writer wakes the relay.
+    // In production the relay is woken when the transaction that wrote the outbox row commits.
     void relay.runOnce().catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, 40));
   }
@@ -187,7 +187,7 @@ export async function maxSendsInOneSecond(setup: BenchSetup, count: number): Pro
   return maxInOneSecond(provider.times);
 }
 
-/** Writes outbox rows like the monolith: the ranges of a broadcast have the same series. */
+/** Writes outbox rows like the monolith. The range jobs of one broadcast have the same series, so the relay can bundle them. */
 async function writeOutbox(setup: BenchSetup, destination: string, bodies: readonly (EmailJob | BroadcastJob)[]): Promise<void> {
   await setup.database.query(
     `insert into outbox (id, destination, event, series, body)
@@ -203,7 +203,7 @@ async function drain(setup: BenchSetup, destination: Destination): Promise<numbe
   });
 }
 
-/** Rows per second from the outbox into jobs; and the same jobs added without a database. */
+/** `ours`: outbox rows per second that the relay turns into jobs. `bare`: the same jobs added to the queue without a database. */
 export async function outboxDrain(setup: BenchSetup, count: number): Promise<{ ours: number; bare: number }> {
   await setup.clean();
   const bodies = Array.from({ length: count }, () => ticketMail());
@@ -231,9 +231,9 @@ function broadcastRows(count: number): BroadcastJob[] {
 }
 
 /**
- * Rows per second; each row is 500 recipients of a broadcast to 100,000.
+ * Outbox rows per second, processed in different ways. Each row is a job for 500 recipients of a broadcast to 100,000 devices.
  * - `ours`: from the outbox into Redis, in bundles.
- * - `deleted`: the same rows deleted from the outbox and nothing else.
+ * - `deleted`: the same rows only deleted from the outbox, without jobs.
  * - `added`: the same jobs added by BullMQ alone, the upper limit for a relay that makes one job of each row.
  * - `queued`: until the job of each row is in its queue: the relay, and then a worker that unpacks the bundles.
  */
@@ -264,7 +264,7 @@ export async function broadcastDrain(
   return { ours: count / seconds, deleted: count / deleting, added: count / adding, queued };
 }
 
-/** A worker replaces the bundles in the queue by their jobs. Returns the seconds until all jobs are in the queue or already done. */
+/** Lets a worker replace the bundles in the queue by their jobs. Returns the seconds until all jobs are in the queue or already done. */
 async function unpackAll(setup: BenchSetup, count: number): Promise<number> {
   const queue = setup.queue('push');
   const bundles = await queue.getJobCountByTypes('waiting');

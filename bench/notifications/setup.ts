@@ -24,8 +24,10 @@ export interface BenchSetup {
   stop(): Promise<void>;
 }
 
+/** A logger that writes nothing. */
 export const logger = createLogger({ service: 'bench', level: 'silent' });
 
+/** Starts the servers and opens the queues that all measurements share. */
 export async function openSetup(): Promise<BenchSetup> {
   const servers = await startOwnServers();
   const database = await openDatabase({ url: servers.databaseUrl, name: 'bench' });

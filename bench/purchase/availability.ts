@@ -1,7 +1,7 @@
 import { quantile } from '../instruments/quantiles.ts';
 import type { MatchToSell } from './stadiums.ts';
 
-/** Median times of one reader, on a match of 40,000 seats of which some were just sold. */
+/** Median times of the availability reads, by one reader, on a match of 40,000 seats of which some were just sold. */
 export interface AvailabilityTimes {
   /** Reading the number of free seats of all sectors of the match. */
   readonly sectorsMs: number;
@@ -11,6 +11,7 @@ export interface AvailabilityTimes {
 
 const READS = 15;
 
+/** Measures how long the reads of free seats take at this URL, with one reader. */
 export async function readAvailability(url: string, { id, sectorIds }: MatchToSell): Promise<AvailabilityTimes> {
   const match = `${url}/api/v1/matches/${id}`;
   return {

@@ -1,11 +1,11 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { LOGS_TO_STDERR, MONOLITH_FLAGS } from '../instruments/service.ts';
-import type { Assignment, BuyResult, FromWorker, ToWorker } from './worker.ts';
+import type { BuyerAssignment, BuyerResult, FromWorker, ToWorker } from './worker.ts';
 
 const SCRIPT = path.join(import.meta.dirname, 'worker.ts');
 
-/** The slowest runs drain for ten seconds. A process that needs longer than this hangs. */
+/** Longest wait for an answer of a process of buyers. The slowest runs drain for ten seconds, so a process that needs 60 s hangs. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
 /** Controls one process of buyers (worker.ts) over IPC. */
@@ -20,8 +20,8 @@ export class Buyers {
     });
   }
 
-  static async open(assignment: Assignment): Promise<Buyers> {
-    // 'advanced' supports typed arrays: about 100,000 latencies come back in one message.
+  static async open(assignment: BuyerAssignment): Promise<Buyers> {
+    // The serialization 'advanced' supports typed arrays: a process returns about 100,000 latencies in one message.
     const buyers = new Buyers(
       fork(SCRIPT, [], {
         serialization: 'advanced',
@@ -37,12 +37,12 @@ export class Buyers {
     return this.#child.pid!;
   }
 
-  /** Resolves to the number of reservations made. */
+  /** Warms up the process. Resolves to the number of reservations made. */
   async warmUp(seconds: number): Promise<number> {
     return (await this.#request({ type: 'warm up', seconds }, 'warm')).bought;
   }
 
-  async buy(seconds: number, onProgress: (bought: number) => void): Promise<BuyResult> {
+  async buy(seconds: number, onProgress: (bought: number) => void): Promise<BuyerResult> {
     this.#onProgress = onProgress;
     return (await this.#request({ type: 'buy', seconds }, 'done')).result;
   }

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 const POLL_INTERVAL_MS = 8;
-/** A failed webhook is sent again after one second, then after two. An order that needs longer than this will not complete. */
+/** Longest wait for an order. A failed webhook is sent again after one and after two seconds, so later the order will not complete. */
 const COMPLETION_TIMEOUT_MS = 15_000;
 
 /**
  * Notifies buyers when their orders are complete. One query by primary key checks all pending orders: 64 buyers that poll over HTTP
- * every few milliseconds would be most of the load. The status of an order and its tickets are one commit.
+ * every few milliseconds would be most of the load. The status is enough: it is committed together with the tickets.
  */
 export class CompletedOrders {
   readonly #client: pg.Client;

@@ -2,7 +2,7 @@ import { mean, median } from '../instruments/quantiles.ts';
 import type { PgbenchResult } from '../yardsticks/pgbench.ts';
 import type { RunResult } from './run.ts';
 
-/** One round: pgbench before and after, and every scenario once in between. */
+/** The results of one round: pgbench, then every scenario once, then pgbench again. */
 export interface Round {
   readonly pgbench: readonly PgbenchResult[];
   readonly runs: readonly RunResult[];
@@ -10,6 +10,7 @@ export interface Round {
   readonly failures: readonly string[];
 }
 
+/** One required figure of the report, with its limits and its values. */
 export interface Figure {
   readonly what: string;
   readonly unit: string;
@@ -35,6 +36,7 @@ interface FigureDefinition {
   readonly measure: Measure;
 }
 
+/** Transactions per second of pgbench in one round. Our rates are divided by it. */
 export const yardstick = ({ pgbench }: Round): number => mean(pgbench.map(({ perSecond }) => perSecond));
 
 const findRun = ({ runs }: Round, name: string): RunResult | undefined => runs.find(({ scenario }) => scenario === name);
@@ -46,7 +48,7 @@ const relativeToPgbench =
     return found && found.perSecond / yardstick(round);
   };
 
-/** Processor time of one reservation, or its elapsed time if there is no /proc. */
+/** The cost of one reservation: its processor time, or its elapsed time if there is no /proc. */
 function costOf({ cpu, perSecond }: RunResult): number {
   const micros = cpu.service + cpu.database;
   return Number.isNaN(micros) ? 1e6 / perSecond : micros;
@@ -59,7 +61,7 @@ const costRelativeTo64Callers =
     return found && base && costOf(found) / costOf(base);
   };
 
-/** The required figures. "Flat" costs are allowed to rise by 5 %, which is less than the difference between two equal runs. */
+/** The required figures. A cost that must stay "flat" may rise by 5 %, which is less than the difference between two equal runs. */
 const definitions: readonly FigureDefinition[] = [
   {
     what: 'reservations/s, 64 callers in process',

@@ -16,6 +16,7 @@ interface CheckedOut {
 
 class Refused extends Error {}
 
+/** Opens the shop over HTTP. `whole`: buy with checkout and payment, not only hold. */
 export async function openHttpShop(address: ShopAddress, { whole }: { whole: boolean }): Promise<Shop> {
   const url = address.serviceUrl;
   if (!url) throw new Error('HTTP buyers need the URL of a service.');

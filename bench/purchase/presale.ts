@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Share of each sector that is sold before the run. */
+/** Share of the seats of each sector that is taken (held for two days) before the run. */
 export const PRESOLD_SHARE = 0.8;
 
 /**

@@ -1,6 +1,6 @@
 import { toProblem } from '#platform/http/problem';
 
-/** The HTTP answer to an error, such as "503 LOCK_TIMEOUT". For a 500 also the error message, so that the defect is visible. */
+/** Status and code that a service would answer for an error, such as "503 LOCK_TIMEOUT". A 500 has the error message added. */
 export function refusalOf(error: unknown): string {
   const { status, code } = toProblem(error, 'bench');
   const message = status === 500 ? `: ${error instanceof Error ? error.message : String(error)}`.slice(0, 120) : '';

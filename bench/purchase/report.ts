@@ -7,6 +7,7 @@ import { figuresOf, yardstick, type Figure, type Round } from './figures.ts';
 import type { RunResult } from './run.ts';
 import { scenarios } from './scenarios.ts';
 
+/** Everything that one run of the benchmark measured, as it is written to the JSON file. */
 export interface BenchmarkResult {
   readonly at: Date;
   readonly machine: Machine;
@@ -21,7 +22,7 @@ export interface BenchmarkResult {
 
 const RESULTS = path.resolve(import.meta.dirname, '../results');
 
-/** Writes a Markdown report and a JSON file. Returns their path. */
+/** Writes the result as a Markdown report and as a JSON file. Returns the path of both files for a message to the user. */
 export function writeResults(measured: BenchmarkResult, name: string | undefined): string {
   mkdirSync(RESULTS, { recursive: true });
   const file = path.join(RESULTS, `${measured.at.toISOString().slice(0, 10)}-purchase${name ? `-${name}` : ''}`);
@@ -31,6 +32,7 @@ export function writeResults(measured: BenchmarkResult, name: string | undefined
   return `${path.relative(process.cwd(), file)}.{md,json}`;
 }
 
+/** The Markdown report of a benchmark result. */
 export function renderReport(measured: BenchmarkResult): string {
   const { machine, servers, seconds, rounds, note, cutShort } = measured;
   const spread = rounds.flatMap(({ pgbench }) => pgbench.map(({ perSecond }) => perSecond));

@@ -9,8 +9,9 @@ import type { Scenario } from './scenarios.ts';
 import { SETTINGS, type ServerUrls } from './settings.ts';
 import type { MatchToSell, Stadium, Stadiums } from './stadiums.ts';
 import { faultsIn, reservationsIn } from './tables.ts';
-import type { BuyResult } from './worker.ts';
+import type { BuyerResult } from './worker.ts';
 
+/** The result of one run of one scenario. */
 export interface RunResult {
   readonly scenario: string;
   readonly perSecond: number;
@@ -30,12 +31,13 @@ export interface RunResult {
   readonly availability?: AvailabilityTimes;
 }
 
+/** The servers and the prepared matches that all runs share. */
 export interface PurchaseSetup {
   readonly servers: OwnServers;
   readonly stadiums: Stadiums;
 }
 
-/** A new process is still being compiled by V8: during the first 40,000 holds over HTTP the cost of a hold falls by a tenth. */
+/** Duration of the warm-up, in which V8 compiles the code: during the first 40,000 holds over HTTP the cost of a hold falls by a tenth. */
 const warmUpSeconds = (seconds: number): number => Math.max(1, seconds);
 
 /** Runs one scenario once, with a fresh copy of its stadium, an empty Redis and new processes. */
@@ -69,7 +71,7 @@ export async function runOnce(setup: PurchaseSetup, scenario: Scenario, stadium:
   }
 }
 
-/** Number of matches for warming up. At least one match is left to sell. */
+/** Number of matches in which the buyers warm up. At least one match is left for the measurement. */
 function warmUpOf({ warmUpMatches = 1 }: Scenario, matches: readonly MatchToSell[]): number {
   return Math.min(warmUpMatches, matches.length - 1);
 }
@@ -86,7 +88,7 @@ function openTeam(
   return Buyers.open({ kind, address, matches, processes, warmUpMatches });
 }
 
-/** Buyers over HTTP count as load. Buyers in the same process as the use case count as the service. */
+/** Chooses the processes to measure. Buyers over HTTP count as `load`; buyers in the process of the use case count as `service`. */
 function meterOf({ pids }: OwnServers, teams: readonly Buyers[], service?: RunningService): CpuMeter {
   const buyers = teams.map(({ pid }) => pid);
   return { ...pids, service: service ? [service.pid] : buyers, load: service ? buyers : [] };
@@ -113,8 +115,8 @@ async function sell(teams: readonly Buyers[], { matches, warmUpMatches }: ForSal
   return { summary: summarise(bought, cpu, current >= matches.length) };
 }
 
-function summarise(teams: readonly BuyResult[], cpu: ReturnType<typeof cpuDifference>, ranOut: boolean) {
-  const total = (value: (team: BuyResult) => number): number => teams.reduce((sum, team) => sum + value(team), 0);
+function summarise(teams: readonly BuyerResult[], cpu: ReturnType<typeof cpuDifference>, ranOut: boolean) {
+  const total = (value: (team: BuyerResult) => number): number => teams.reduce((sum, team) => sum + value(team), 0);
   const latencies = Float64Array.from(teams.flatMap(({ latenciesMs }) => [...latenciesMs])).sort();
   const refusals: Record<string, number> = {};
   for (const team of teams)

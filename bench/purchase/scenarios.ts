@@ -1,9 +1,10 @@
 import type { ShopKind } from './shop.ts';
 import type { StadiumName } from './stadiums.ts';
 
+/** One row of the report: which way to buy is measured, with how many buyers, on which matches. */
 export interface Scenario {
   readonly name: string;
-  /** Description for the report. */
+  /** Description of the scenario for the report. */
   readonly does: string;
   readonly kind: ShopKind;
   readonly stadium: StadiumName;
@@ -19,6 +20,7 @@ export interface Scenario {
 const inProcess = { kind: 'use case', stadium: 'fresh', processes: 1 } as const;
 const overHttp = { stadium: 'fresh', processes: 1 } as const;
 
+/** The scenarios of the purchase benchmark, in the order of the report. */
 export const scenarios: readonly Scenario[] = [
   {
     ...inProcess,

@@ -3,7 +3,7 @@ import type { MonolithConfig } from '../../apps/monolith/src/config.ts';
 
 /**
  * Rate limits are off, because all buyers have the same IP address. Holds last longer than the longest run, so that none expires during
- * it. The services do not log single requests, so the level `warn` does not make them faster.
+ * a run. The services do not log single requests, so the level `warn` does not make them faster.
  */
 export const SETTINGS = {
   RATE_LIMIT_USER_PER_MINUTE: '0',
@@ -12,12 +12,13 @@ export const SETTINGS = {
   LOG_LEVEL: 'warn',
 };
 
+/** The addresses of PostgreSQL and Redis. */
 export interface ServerUrls {
   readonly databaseUrl: string;
   readonly redisUrl: string;
 }
 
-/** The settings that the monolith would read from this environment. */
+/** The settings of the monolith for these servers, read by its own schema. */
 export async function monolithConfig({ databaseUrl, redisUrl }: ServerUrls): Promise<MonolithConfig> {
   const { monolithConfig: schema } = await importCompiled<typeof import('../../apps/monolith/src/config.ts')>(
     `${MONOLITH}/config`,

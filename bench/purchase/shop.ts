@@ -1,4 +1,4 @@
-/** One way to buy two seats of a sector as a new fan. The runs compare such ways. */
+/** One way to buy two seats of a sector as a new fan, such as over HTTP. The benchmark compares several ways. */
 export interface Shop {
   /** Resolves to undefined when the fan has the seats, or to the code of the refusal. */
   buy(purchase: Purchase, caller: number): Promise<string | undefined>;
@@ -7,16 +7,21 @@ export interface Shop {
   close(): Promise<void>;
 }
 
+/** The match and the sector in which a buyer buys. */
 export interface Purchase {
   readonly matchId: string;
   readonly sectorId: string;
 }
 
+/** Seats per purchase. */
 export const QUANTITY = 2;
 
+/** The ways to buy that are compared. `textbook` is the usual implementation, see textbook.ts. */
 export const shopKinds = ['use case', 'textbook', 'holds over HTTP', 'purchases over HTTP'] as const;
+/** The name of one way to buy. */
 export type ShopKind = (typeof shopKinds)[number];
 
+/** The servers that a shop connects to, and its number of concurrent callers. */
 export interface ShopAddress {
   readonly databaseUrl: string;
   readonly redisUrl: string;

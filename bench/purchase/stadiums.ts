@@ -1,5 +1,5 @@
-// The matches to sell. They are created once by the use case CreateMatch. Then each run gets a copy of the database files, so that all
-// runs start with the same rows on the same pages.
+// Databases with matches to sell. The use case CreateMatch creates the matches once. Then each run gets a copy of the database files, so
+// that all runs start with the same rows on the same pages.
 import pg from 'pg';
 import type { CreateMatch } from '../../apps/monolith/src/operations/application/create-match.ts';
 import { importCompiled, MONOLITH } from '../instruments/compiled.ts';
@@ -8,9 +8,10 @@ import { monolithConfig, type ServerUrls } from './settings.ts';
 
 const SECTORS = 20;
 const SEATS_PER_ROW = 50;
-/** ExpectedSales share at which the buyers switch to the next match. For presold matches it is higher: some sectors sell out before. */
+/** Share of the seats for sale after which the buyers switch to the next match. It is higher for presold matches. */
 const SWITCH_AT_SHARE = { fresh: 0.8, presold: 0.95 };
 
+/** A match in which buyers buy during a run. */
 export interface MatchToSell {
   readonly id: string;
   readonly sectorIds: readonly string[];
@@ -18,6 +19,7 @@ export interface MatchToSell {
   readonly quota: number;
 }
 
+/** `fresh`: all seats free. `doubled`: twice as many seats. `nearly sold`: PRESOLD_SHARE of the seats are held. */
 export type StadiumName = 'fresh' | 'doubled' | 'nearly sold';
 
 /** A database with matches to sell. The first match is for warming up. */
@@ -27,6 +29,7 @@ export interface Stadium {
   readonly matches: readonly MatchToSell[];
 }
 
+/** Creates the databases with matches to sell, and a copy of one for each run. */
 export class Stadiums {
   readonly #admin: pg.Client;
   readonly #serverUrls: ServerUrls;
@@ -52,7 +55,7 @@ export class Stadiums {
     return { database, seatsPerSector, matches: matches.map((match) => ({ ...match, quota })) };
   }
 
-  /** A copy of a stadium in which PRESOLD_SHARE of the seats are held. */
+  /** Creates a copy of a stadium in which PRESOLD_SHARE of the seats are held. */
   async presold(database: string, { database: from, seatsPerSector, matches }: Stadium): Promise<Stadium> {
     await this.#admin.query(`create database ${database} template ${from} strategy file_copy`);
     const url = this.#urlOf(database);
@@ -72,7 +75,7 @@ export class Stadiums {
     return { url: this.#urlOf(copy), drop: async () => void (await this.#admin.query(`drop database ${copy} with (force)`)) };
   }
 
-  /** A checkpoint, also before pgbench, so that all runs start with an empty write-ahead log. */
+  /** Makes a PostgreSQL checkpoint, so that the next run starts with an empty write-ahead log. */
   async checkpoint(): Promise<void> {
     await this.#admin.query('checkpoint');
   }
@@ -88,6 +91,7 @@ export class Stadiums {
   }
 }
 
+/** Opens a database connection, runs `work` with it and closes it. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -98,7 +102,7 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** Vacuums the database, as `pgbench -i` does, so that autovacuum has no work during a run. */
+/** Vacuums the database, like `pgbench -i`, so that autovacuum has no work during a run. */
 async function vacuum(url: string): Promise<void> {
   await withClient(url, (client) => client.query('vacuum (analyze)'));
 }

@@ -1,8 +1,9 @@
-// Checks after every run: the counts of the buyers must match the tables, and `verify` must find no broken invariant.
+// The checks after every run: the purchases that the buyers counted are in the tables, and `verify` finds no broken invariant.
 import { findBrokenInvariants } from '../instruments/verified.ts';
 import type { ServerUrls } from './settings.ts';
 import { withClient } from './stadiums.ts';
 
+/** What the tables must contain after a run. */
 export interface ExpectedSales {
   /** Number of reservations before the run. */
   readonly before: number;
@@ -11,6 +12,7 @@ export interface ExpectedSales {
   readonly whole: boolean;
 }
 
+/** Returns the differences between the tables and `sold`, and the broken invariants. Empty if all is right. */
 export async function faultsIn(serverUrls: ServerUrls, sold: ExpectedSales): Promise<string[]> {
   const faults = await withClient(serverUrls.databaseUrl, async (client) => {
     const count = async (sql: string): Promise<number> => Number((await client.query<{ count: string }>(sql)).rows[0]?.count);
@@ -26,6 +28,7 @@ export async function faultsIn(serverUrls: ServerUrls, sold: ExpectedSales): Pro
   return [...faults, ...(await findBrokenInvariants(serverUrls))];
 }
 
+/** Number of reservations in the database. */
 export async function reservationsIn(databaseUrl: string): Promise<number> {
   return withClient(databaseUrl, async (client) => {
     const { rows } = await client.query<{ count: string }>('select count(*) from reservations');

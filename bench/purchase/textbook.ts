@@ -1,12 +1,13 @@
-// A second yardstick: the same reservation written in the usual way. One entity per table, one SERIALIZABLE transaction per request,
-// `FOR UPDATE SKIP LOCKED` on the two best free seats, and a retry of the whole transaction (CONTRACT §8). It sells no seat twice either.
+// The yardstick `textbook`: a reservation written in the usual way. One entity per table, one SERIALIZABLE transaction per request,
+// `FOR UPDATE SKIP LOCKED` on the two best free seats, and a retry of the whole transaction (CONTRACT §8). Like our code, it sells no
+// seat twice.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, EntitySchema, type EntityManager } from 'typeorm';
 import { refusalOf } from './refusals.ts';
 import { QUANTITY, type Shop, type ShopAddress, type Purchase } from './shop.ts';
 
-/** More connections make it slower: 16 connections reached twice the speed of 64 (research/limits.md §2). */
+/** Connections of the textbook shop. More would make it slower: 16 connections reached twice the speed of 64 (research/limits.md §2). */
 const POOL_SIZE = 16;
 const MAX_ATTEMPTS = 6;
 const RETRYABLE = new Set(['40001', '40P01', '55P03']);
@@ -98,6 +99,7 @@ const keys = new EntitySchema<Record<string, unknown>>({
   },
 });
 
+/** Opens the usual implementation with its own index and table, in a copy of our database. */
 export async function openTextbookShop({ databaseUrl }: ShopAddress): Promise<Shop> {
   const dataSource = new DataSource({
     type: 'postgres',
@@ -107,7 +109,7 @@ export async function openTextbookShop({ databaseUrl }: ShopAddress): Promise<Sh
     installExtensions: false,
   });
   await dataSource.initialize();
-  // The usual index for free seats. Our schema does not have it, because with it updates of a seat could no longer be HOT updates.
+  // The usual index for free seats. Our schema has no such index, because with it updates of a seat could no longer be HOT updates.
   await dataSource.query(`create index seats_free on seats (match_id, sector_id, rank) where status = 'available'`);
   // The usual table with one row for each seat of a reservation. Our schema stores the seats in the reservation.
   await dataSource.query(`create table seats_of_reservation (reservation_id uuid, seat_id uuid, position integer not null, sector text not null,

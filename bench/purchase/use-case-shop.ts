@@ -6,9 +6,9 @@ import { refusalOf } from './refusals.ts';
 import { monolithConfig } from './settings.ts';
 import { QUANTITY, type Shop, type ShopAddress, type Purchase } from './shop.ts';
 
-/** Longer than any request here takes. */
+/** Deadline of each call of the use case. It is longer than any call of the benchmark takes. */
 const DEADLINE_MS = 55_000;
-/** The stored answer is empty: the idempotency row of a hold names only the reservation, and rendering belongs to HTTP. */
+/** The stored answer of a hold is empty here: its idempotency row names only the reservation, and only HTTP renders an answer. */
 
 /**
  * The monolith with all its background loops but without HTTP: callers inside the process call the use case. Each call has an

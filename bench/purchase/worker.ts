@@ -7,36 +7,40 @@ import type { MatchToSell } from './stadiums.ts';
 import { openTextbookShop } from './textbook.ts';
 import { openUseCaseShop } from './use-case-shop.ts';
 
-export interface Assignment {
+/** What one process of buyers has to buy, and how. */
+export interface BuyerAssignment {
   readonly kind: ShopKind;
   readonly address: ShopAddress;
   readonly matches: readonly MatchToSell[];
-  /** The first matches of the list are for warming up. */
+  /** Number of matches at the start of `matches` that are for warming up. */
   readonly warmUpMatches: number;
   /** Number of processes of buyers. */
   readonly processes: number;
 }
 
+/** A message to a process of buyers. */
 export type ToWorker =
-  | { readonly type: 'open'; readonly assignment: Assignment }
+  | { readonly type: 'open'; readonly assignment: BuyerAssignment }
   | { readonly type: 'warm up'; readonly seconds: number }
   | { readonly type: 'buy'; readonly seconds: number }
-  /** Switch to this match. An index beyond the last match ends the run. */
+  /** Switch to the match with this index. An index beyond the last match ends the run. */
   | { readonly type: 'match'; readonly index: number }
   | { readonly type: 'close' };
 
-export interface BuyResult extends LoopResult {
+/** What the buyers of one process measured, with their transaction retries. */
+export interface BuyerResult extends LoopResult {
   readonly retries: number;
 }
 
+/** A message from a process of buyers. */
 export type FromWorker =
   | { readonly type: 'open' | 'closed' }
   | { readonly type: 'warm'; readonly bought: number }
   | { readonly type: 'progress'; readonly bought: number }
-  | { readonly type: 'done'; readonly result: BuyResult }
+  | { readonly type: 'done'; readonly result: BuyerResult }
   | { readonly type: 'failed'; readonly reason: string };
 
-/** Reservations per progress message. Messages cost processor time: at 40,000 reservations per second these are 80 per second. */
+/** Reservations per progress message, because messages cost processor time. At 40,000 reservations per second, 80 messages are sent. */
 const REPORT_INTERVAL = 500;
 
 const openShop: Record<ShopKind, (address: ShopAddress) => Promise<Shop>> = {
@@ -52,16 +56,16 @@ const purchaseIn = ({ id, sectorIds }: MatchToSell) => ({ matchId: id, sectorId:
 
 class Worker {
   readonly #shop: Shop;
-  readonly #assignment: Assignment;
+  readonly #assignment: BuyerAssignment;
   #match = 0;
   #loop: ClosedLoop | undefined;
 
-  private constructor(shop: Shop, assignment: Assignment) {
+  private constructor(shop: Shop, assignment: BuyerAssignment) {
     this.#shop = shop;
     this.#assignment = assignment;
   }
 
-  static async open(assignment: Assignment): Promise<Worker> {
+  static async open(assignment: BuyerAssignment): Promise<Worker> {
     return new Worker(await openShop[assignment.kind](assignment.address), assignment);
   }
 
@@ -89,7 +93,10 @@ class Worker {
     send({ type: 'warm', bought: bought + done });
   }
 
-  /** Less than the whole match, divided by the number of processes that warm up on it: requests for sold seats would warm up nothing. */
+  /**
+   * How many reservations this process makes in a match while warming up: its part of 90 % of the match's quota. Requests for sold seats
+   * would warm up nothing.
+   */
   #warmUpQuota(match: number): number {
     const { matches, processes } = this.#assignment;
     return (0.9 * matches[match]!.quota) / processes;
@@ -143,5 +150,5 @@ function fail(error: unknown): void {
 
 process.on('message', (order: ToWorker) => void handle(order).catch(fail));
 process.on('unhandledRejection', fail);
-// The controlling process has exited or finished. There is nothing to save.
+// `disconnect` means that the controlling process has exited or finished. Exit at once: there is nothing to save.
 process.on('disconnect', () => process.exit());

@@ -4,11 +4,11 @@ import { LOGS_TO_STDERR } from '../instruments/service.ts';
 import type { FromFans, ToFans } from './fans.ts';
 
 const SCRIPT = path.join(import.meta.dirname, 'fans.ts');
-/** A process may open 20,000 files. All fans of one process have the same IP address. */
+/** Sockets per process of fans: half of the 20,000 files that a process may open. */
 const SOCKETS_PER_PROCESS = 10_000;
 const ANSWER_TIMEOUT_MS = 180_000;
 
-/** Each process of fans gets a local address that was not used recently. */
+/** Counter of the local addresses: each process of fans gets one that was not used recently. */
 let nextAddress = Math.floor(Math.random() * 60_000);
 function unusedAddress(): string {
   nextAddress += 1;
@@ -49,7 +49,7 @@ export class FanSockets {
     return Object.assign(fanSockets, { seconds: Math.max(...connected.map(({ seconds }) => seconds)) });
   }
 
-  /** Waits until each socket has received `perSocket` messages. Returns the wall-clock time of the last one; throws after the timeout. */
+  /** Waits until each socket has received `perSocket` messages. Returns the arrival time of the last message; throws after the timeout. */
   async waitForMessages(perSocket: number, withinMs = 30_000): Promise<number> {
     const received = await Promise.all(
       this.#children.map((child, at) =>
@@ -61,7 +61,7 @@ export class FanSockets {
     return Math.max(...received.map(({ lastAtMs }) => lastAtMs));
   }
 
-  /** Receive times of turn_granted by session token, since the last call. */
+  /** Arrival times of the `turn_granted` messages since the last call, by session token. */
   async turns(): Promise<Map<string, number>> {
     const all = await Promise.all(this.#children.map((child) => this.request(child, { type: 'turns' }, 'turns')));
     return new Map(all.flatMap(({ turns }) => turns));

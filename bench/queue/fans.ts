@@ -1,7 +1,8 @@
 // One process with sockets of fans, controlled over IPC. A minimal WebSocket client that connects and counts messages.
 import { connect, type Socket } from 'node:net';
 
-export interface ConnectOrder {
+/** Tells the process to open one WebSocket for each path. */
+export interface ConnectCommand {
   readonly type: 'connect';
   readonly port: number;
   readonly paths: readonly string[];
@@ -14,14 +15,16 @@ export interface ConnectOrder {
   readonly atOnce: number;
 }
 
+/** A message to a process of fan sockets. */
 export type ToFans =
-  | ConnectOrder
-  /** Answers when this many messages have arrived since the last `await` message, and says when the last one arrived. */
+  | ConnectCommand
+  /** Asks for an answer once this many messages have arrived since the last `await`. The answer contains the arrival time of the last. */
   | { readonly type: 'await'; readonly messages: number; readonly withinMs: number }
-  /** Asks for the turns since the last `turns` message: session token and receive time. */
+  /** Asks for the turns granted since the last `turns` message, each as session token and arrival time. */
   | { readonly type: 'turns' }
   | { readonly type: 'close' };
 
+/** An answer of a process of fan sockets. */
 export type FromFans =
   | { readonly type: 'connected'; readonly seconds: number; readonly refused: number }
   | { readonly type: 'received'; readonly messages: number; readonly lastAtMs: number }
@@ -37,7 +40,7 @@ const turns: [string, number][] = [];
 let [receivedCount, targetCount, lastAtMs] = [0, Infinity, 0];
 let onTarget: () => void = () => undefined;
 
-/** Counts a message. Only turn messages are parsed, so that the receiving side does not slow down a push. */
+/** Counts a message. Only `turn_granted` messages are parsed, so that the receiving side does not slow down a push. */
 function countMessage(bytes: Buffer, from: number, to: number): void {
   receivedCount += 1;
   lastAtMs = wallMs();
@@ -47,7 +50,7 @@ function countMessage(bytes: Buffer, from: number, to: number): void {
   if (receivedCount >= targetCount) onTarget();
 }
 
-/** Reads complete frames. Returns the bytes of an unfinished frame. */
+/** Counts the complete WebSocket frames in `bytes`. Returns the bytes of the last frame if it is incomplete. */
 function readFrames(socket: Socket, bytes: Buffer): Buffer {
   let at = 0;
   while (bytes.length - at >= 2) {
@@ -67,10 +70,10 @@ function readFrames(socket: Socket, bytes: Buffer): Buffer {
 const FIRST_LOCAL_PORT = 10_000;
 let nextLocalPort = FIRST_LOCAL_PORT;
 
-/** All sockets read into one buffer, without streams: a message costs a third of the processor time of 'data' events. */
+/** All sockets read into this buffer, without streams: a message costs a third of the processor time of 'data' events. */
 const incoming = Buffer.alloc(64 * 1024);
 
-function open({ port, localAddress }: ConnectOrder, path: string): Promise<boolean> {
+function open({ port, localAddress }: ConnectCommand, path: string): Promise<boolean> {
   return new Promise((resolve) => {
     let rest: Buffer | undefined;
     let isOpen = false;
@@ -106,7 +109,7 @@ function open({ port, localAddress }: ConnectOrder, path: string): Promise<boole
   });
 }
 
-async function connectAll(order: ConnectOrder): Promise<void> {
+async function connectAll(order: ConnectCommand): Promise<void> {
   const from = performance.now();
   const remainingPaths = [...order.paths];
   let refused = 0;

@@ -7,12 +7,12 @@ import { ROOT } from '../../tools/local/build.ts';
 import { runCommand } from '../../tools/local/run-command.ts';
 import type { OwnServers } from '../instruments/own-servers.ts';
 import { startMonolith, startWorker } from '../instruments/service.ts';
-import { openCore } from './joins.ts';
+import { openWaitingRoomLines } from './joins.ts';
 import { withServer } from './sockets.ts';
 import { restoreEmpty } from './new-line.ts';
 
 const UNLIMITED = { RATE_LIMIT_USER_PER_MINUTE: '0', RATE_LIMIT_IP_PER_MINUTE: '0', LOG_LEVEL: 'warn' };
-/** One absent fan reaches the front every 100 ms: a steady rate, not a burst. */
+/** Pause between two fans who reach the front of the line, so that the fans reach it at a steady rate and not all at once. */
 const FAN_INTERVAL_MS = 100;
 const PUSH_TIMEOUT_MS = 20_000;
 
@@ -23,7 +23,7 @@ const PUSH_TIMEOUT_MS = 20_000;
 export async function measureFront({ databaseUrl, redisUrl }: OwnServers, fans: number): Promise<number[]> {
   const url = await createMigratedDatabase(databaseUrl);
   const environment = { ...UNLIMITED, DATABASE_URL: url, REDIS_URL: redisUrl };
-  const core = await openCore(redisUrl, { presenceMs: 1000 });
+  const core = await openWaitingRoomLines(redisUrl, { presenceMs: 1000 });
   const [redis, database] = [new Redis(redisUrl), new pg.Client({ connectionString: url })];
   await database.connect();
   try {

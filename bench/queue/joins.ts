@@ -13,7 +13,8 @@ type Lines = InstanceType<
   typeof import('../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts').RedisWaitingLines
 >;
 
-export interface Core {
+/** The waiting lines of the queue service, opened in this process: the Redis adapter is called directly, without HTTP. */
+export interface WaitingRoomLines {
   readonly lines: Lines;
   close(): Promise<void>;
 }
@@ -21,8 +22,8 @@ export interface Core {
 const YARDSTICK = 'bench:zadd';
 const SETTINGS = { purchaseWindowMs: 1_200_000, persistenceSeconds: 1800, presenceMs: 3_600_000 };
 
-/** The core behind the HTTP routes, built like in the service, which also loads short-lived-objects first. */
-export async function openCore(redisUrl: string, settings: { presenceMs?: number } = {}): Promise<Core> {
+/** Creates the Redis adapter of the waiting room like the queue service does, which imports short-lived-objects first. */
+export async function openWaitingRoomLines(redisUrl: string, settings: { presenceMs?: number } = {}): Promise<WaitingRoomLines> {
   await importCompiled<typeof import('../../libs/platform/src/short-lived-objects.ts')>('libs/platform/src/short-lived-objects');
   const { RedisWaitingLines } = await importCompiled<
     typeof import('../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts')
@@ -35,7 +36,10 @@ export async function openCore(redisUrl: string, settings: { presenceMs?: number
   return { lines: new RedisWaitingLines(redis, { ...SETTINGS, ...settings }), close: () => closeRedis(redis) };
 }
 
-/** Empties Redis and its append-only file. Otherwise Redis would rewrite the file during half of the measurements, which slows them by a tenth. */
+/**
+ * Empties Redis and its append-only file, then measures. Otherwise Redis would rewrite the file during half of the measurements, which
+ * slows them by a tenth.
+ */
 export async function inEmptyRedis<T>(redisUrl: string, measure: () => Promise<T>): Promise<T> {
   const redis = new Redis(redisUrl);
   await redis.flushall();
@@ -51,8 +55,8 @@ async function waitForRewrite(redis: Redis): Promise<void> {
   while (!noRewrite.test(await redis.info('persistence'))) await sleep(10);
 }
 
-/** Joins per second through the core, with 1,000 concurrent joins, while 100 fans of the line already have turns. */
-export async function joinsThroughCore({ lines }: Core, joins: number): Promise<number> {
+/** Joins per second with direct calls of the Redis adapter, with 1,000 concurrent joins, while 100 fans already have turns. */
+export async function joinsWithoutHttp({ lines }: WaitingRoomLines, joins: number): Promise<number> {
   const matchId = randomUUID();
   await restoreEmpty(lines, matchId);
   await lines.change(matchId, { status: 'active', processingRate: 6000, maxOpenWindows: 100 });
@@ -71,7 +75,7 @@ export async function joinsThroughCore({ lines }: Core, joins: number): Promise<
   return joins / ((performance.now() - from) / 1000);
 }
 
-/** ZADDs per second by redis-benchmark: a new member each time, pipelines of 100 on 8 connections, which nearly saturates Redis. */
+/** ZADD commands per second by redis-benchmark: each adds a new member. Pipelines of 100 on 8 connections nearly saturate Redis. */
 export async function zaddsPerSecond(redisUrl: string, count: number): Promise<number> {
   const binaries = redisBinaries();
   const binary = path.join(path.dirname(binaries.server), 'redis-benchmark');
@@ -88,7 +92,7 @@ export async function zaddsPerSecond(redisUrl: string, count: number): Promise<n
   return Number(rate);
 }
 
-/** Joins per second over HTTP: a closed loop over keep-alive connections, each join by a new fan. */
+/** Joins per second over HTTP. Each caller has a keep-alive connection and sends its next join, for a new fan, after each answer. */
 export async function joinsOverHttp(url: string, matchId: string, { callers, seconds }: { callers: number; seconds: number }) {
   const connections = await Promise.all(Array.from({ length: callers }, () => HttpConnection.open(url)));
   const joinOnce = async (caller: number) => {

@@ -1,6 +1,6 @@
-import type { Core } from './joins.ts';
+import type { WaitingRoomLines } from './joins.ts';
 
-/** Restores a new match without turns, as the monolith does before its first call for a match. */
-export async function restoreEmpty(lines: Core['lines'], matchId: string): Promise<void> {
+/** Tells the waiting room that a new match has no turns yet (a restore), as the monolith does before its first call for a match. */
+export async function restoreEmpty(lines: WaitingRoomLines['lines'], matchId: string): Promise<void> {
   await lines.restore(matchId, { exists: true, generation: 1, part: 0, isLast: true, windows: [], used: [] });
 }

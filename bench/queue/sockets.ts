@@ -7,14 +7,17 @@ import { probe, PROBE_ARGUMENTS } from '../instruments/probe.ts';
 import { median, quantile } from '../instruments/quantiles.ts';
 import { LOGS_TO_STDERR, startQueueService, type ProbedService } from '../instruments/service.ts';
 import { FanSockets } from './fan-sockets.ts';
-import type { Core } from './joins.ts';
+import type { WaitingRoomLines } from './joins.ts';
 import { restoreEmpty } from './new-line.ts';
 
 const INTERNAL = 'development-internal-auth-secret-000';
 const wallMs = (): number => performance.timeOrigin + performance.now();
 
-/** Rate limits are off, because all fans have the same IP address. Regular updates are off, so that only the measured messages are sent. */
-export const settings = (redisUrl: string): Record<string, string> => ({
+/**
+ * Settings of the measured queue service. Rate limits are off, because all fans have the same IP address. Regular updates are off, so
+ * that only the measured messages are sent.
+ */
+export const queueServiceSettings = (redisUrl: string): Record<string, string> => ({
   REDIS_URL: redisUrl,
   RATE_LIMIT_IP_PER_MINUTE: '0',
   QUEUE_UPDATE_SECONDS: '3600',
@@ -22,7 +25,8 @@ export const settings = (redisUrl: string): Record<string, string> => ({
   LOG_LEVEL: 'warn',
 });
 
-export async function control({ url }: { url: string }, matchId: string, body: object): Promise<void> {
+/** Changes the settings of a line over HTTP, as the monolith does. The service then sends an update to all fans. */
+export async function changeLineSettings({ url }: { url: string }, matchId: string, body: object): Promise<void> {
   const { status } = await fetch(`${url}/api/v1/queue/${matchId}/control`, {
     method: 'PUT',
     headers: { 'content-type': 'application/json', 'x-internal-auth': INTERNAL },
@@ -32,7 +36,7 @@ export async function control({ url }: { url: string }, matchId: string, body: o
 }
 
 /** Lets fans join a new line that grants no turns. Returns their queue tokens. */
-export async function createLine({ lines }: Core, fans: number): Promise<{ matchId: string; tokens: string[] }> {
+export async function createLine({ lines }: WaitingRoomLines, fans: number): Promise<{ matchId: string; tokens: string[] }> {
   const matchId = randomUUID();
   await restoreEmpty(lines, matchId);
   await lines.change(matchId, { status: 'active', processingRate: 30_000, maxOpenWindows: 0 });
@@ -49,8 +53,9 @@ export async function withServer<T>(server: { stop(): Promise<void> }, measure: 
   }
 }
 
-export async function startYardstick(kind: 'bare' | 'gateway' | 'http') {
-  // Without our deployment's Node flags: they are part of what is compared.
+/** Starts yardstick-server.ts: a plain `ws` server, a Nest WebSocket gateway or a Nest HTTP server. */
+export async function startYardstickServer(kind: 'bare' | 'gateway' | 'http') {
+  // Without the Node flags of our deployment: they are a part of our service, which the yardstick is compared with.
   const execArgv = ['--enable-source-maps', ...PROBE_ARGUMENTS];
   const child = fork(path.join(import.meta.dirname, 'yardstick-server.ts'), [kind], { execArgv, stdio: LOGS_TO_STDERR });
   const port = await new Promise<number>((resolve, reject) => {
@@ -65,6 +70,7 @@ export async function startYardstick(kind: 'bare' | 'gateway' | 'http') {
   return { child, port, stop };
 }
 
+/** Times of a push to all fans, the longest event-loop stall, and the latency of turns. */
 export interface PushFigures {
   readonly pushMs: number;
   readonly stallMs: number;
@@ -73,8 +79,8 @@ export interface PushFigures {
 }
 
 /** Measures a service with `fans` sockets of one line: pushes with a different message for each fan, then up to 500 turns. */
-export async function measurePush(core: Core, redisUrl: string, fans: number, rounds: number): Promise<PushFigures> {
-  const service = await startQueueService(settings(redisUrl));
+export async function measurePush(core: WaitingRoomLines, redisUrl: string, fans: number, rounds: number): Promise<PushFigures> {
+  const service = await startQueueService(queueServiceSettings(redisUrl));
   const { matchId, tokens } = await createLine(core, fans);
   const port = Number(new URL(service.url).port);
   const fanSockets = await FanSockets.connect(tokens.map((token) => ({ port, path: `/ws/${token}` })));
@@ -87,16 +93,16 @@ export async function measurePush(core: Core, redisUrl: string, fans: number, ro
       await sleep(50);
       const lastReceivedAt = fanSockets.waitForMessages(1);
       const from = wallMs();
-      await control(service, matchId, { reason: `round ${round}` });
+      await changeLineSettings(service, matchId, { reason: `round ${round}` });
       const pushMs = (await lastReceivedAt) - from;
       const { longestStallMs } = await probe(service.child);
-      // The first push only warms up.
+      // The push of round 0 only warms up.
       if (round > 0) times.push(pushMs);
       if (round > 0) stalls.push(longestStallMs);
       await sleep(300);
     }
     const turns = Math.min(500, Math.floor(fans / 4));
-    await control(service, matchId, { max_open_windows: turns });
+    await changeLineSettings(service, matchId, { max_open_windows: turns });
     await sleep(3000);
     const latencies = await turnLatencies(redisUrl, matchId, await fanSockets.turns());
     if (latencies.length !== turns) throw new Error(`${latencies.length} of ${turns} turns were received`);
@@ -112,7 +118,7 @@ export async function measurePush(core: Core, redisUrl: string, fans: number, ro
   }
 }
 
-/** Latencies from the stream entry (its id is the time of Redis) to the message on the socket, on the same machine clock. */
+/** Latencies of turns from the entry in the Redis stream, whose id is its time, to the message on the fan's socket. */
 async function turnLatencies(redisUrl: string, matchId: string, receivedAt: ReadonlyMap<string, number>): Promise<number[]> {
   const redis = new Redis(redisUrl);
   const entries = await redis.xrange(`queue_events_log:{${matchId}}`, '-', '+');
@@ -126,7 +132,7 @@ async function turnLatencies(redisUrl: string, matchId: string, receivedAt: Read
 }
 
 export async function measureBarePush(sockets: number, rounds: number): Promise<{ pushMs: number; stallMs: number }> {
-  const server = await startYardstick('bare');
+  const server = await startYardstickServer('bare');
   const fanSockets = await FanSockets.connect(
     Array.from({ length: sockets }, (_, at) => ({ port: server.port, path: `/ws/${at}` })),
   );
@@ -151,9 +157,9 @@ export async function measureBarePush(sockets: number, rounds: number): Promise<
   }
 }
 
-/** Resident bytes per idle connection that has received its first message, after a full garbage collection, of our service and Nest. */
-export async function measureMemory(core: Core, redisUrl: string, sockets: number) {
-  const service = await startQueueService(settings(redisUrl));
+/** Memory per idle connection, of our service and of a Nest gateway: resident bytes after the first message and a full collection. */
+export async function measureMemory(core: WaitingRoomLines, redisUrl: string, sockets: number) {
+  const service = await startQueueService(queueServiceSettings(redisUrl));
   const ours = await withServer(service, () =>
     memoryGrowth(service.child, async () => {
       const { tokens } = await createLine(core, sockets);
@@ -163,7 +169,7 @@ export async function measureMemory(core: Core, redisUrl: string, sockets: numbe
       return fanSockets;
     }),
   );
-  const gateway = await startYardstick('gateway');
+  const gateway = await startYardstickServer('gateway');
   const targets = Array.from({ length: sockets }, () => ({ port: gateway.port, path: '/ws' }));
   const yardstick = await withServer(gateway, () => memoryGrowth(gateway.child, () => FanSockets.connect(targets)));
   return { ours: ours / sockets, yardstick: yardstick / sockets };
@@ -179,20 +185,23 @@ async function memoryGrowth(child: ChildProcess, connect: () => Promise<FanSocke
   return after - before;
 }
 
-/** Resident memory after a full collection. Background threads return the freed memory to the system a moment later. */
+/** Resident memory of a process after a full garbage collection, and a pause in which background threads return freed memory. */
 async function residentAfterCollection(child: ChildProcess): Promise<number> {
   await probe(child, { collect: true });
   await sleep(1000);
   return (await probe(child)).residentBytes;
 }
 
-/** All fans in one line, in as many service processes as the file limit requires: total memory, and time until all have an update. */
-export async function measureManySockets(core: Core, redisUrl: string, sockets: number) {
+/**
+ * Connects all fans to one line, with as many service processes as the file limit requires. Measures the total memory, and the time until
+ * all fans have received an update.
+ */
+export async function measureManySockets(core: WaitingRoomLines, redisUrl: string, sockets: number) {
   const count = Math.ceil(sockets / 17_000);
   const services: ProbedService[] = [];
   let fanSockets: FanSockets | undefined;
   try {
-    for (let at = 0; at < count; at += 1) services.push(await startQueueService(settings(redisUrl)));
+    for (let at = 0; at < count; at += 1) services.push(await startQueueService(queueServiceSettings(redisUrl)));
     const { matchId, tokens } = await createLine(core, sockets);
     const ports = services.map(({ url }) => Number(new URL(url).port));
     const targets = tokens.map((token, at) => ({ port: ports[at % count]!, path: `/ws/${token}` }));
@@ -202,7 +211,7 @@ export async function measureManySockets(core: Core, redisUrl: string, sockets: 
     await sleep(2000);
     const lastReceivedAt = fanSockets.waitForMessages(1, 30_000);
     const from = wallMs();
-    await control(services[0]!, matchId, { reason: 'push to all fans' });
+    await changeLineSettings(services[0]!, matchId, { reason: 'push to all fans' });
     const pushMs = (await lastReceivedAt) - from;
     // The figure is the memory right after a push, as in production. The memory after a full collection is only a detail.
     const gigabytesOf = async (collect: boolean) => {

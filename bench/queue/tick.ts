@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { importCompiled } from '../instruments/compiled.ts';
 import { median } from '../instruments/quantiles.ts';
-import type { Core } from './joins.ts';
+import type { WaitingRoomLines } from './joins.ts';
 import { restoreEmpty } from './new-line.ts';
 
 const DEPARTURES = 700;
 
 /**
- * One second of a pod to which all fans are connected: 700 fans leave the line, and the pod updates all positions. Compared with the
- * minimal snapshot: one ZRANGE of the whole line and a Map of the positions.
+ * Measures the work that a pod with all fans does in one second: 700 fans leave the line, and the pod updates all positions. It is
+ * compared with the simplest way: one ZRANGE of the whole line and a Map of the positions.
  */
-export async function measureTick({ lines }: Core, redisUrl: string, waiting: number, rounds: number) {
+export async function measureTick({ lines }: WaitingRoomLines, redisUrl: string, waiting: number, rounds: number) {
   const { LineView } = await importCompiled<typeof import('../../apps/queue-service/src/waiting-room/domain/line-view.ts')>(
     'apps/queue-service/src/waiting-room/domain/line-view',
   );

@@ -1,5 +1,6 @@
-// Servers that the queue service is compared with, written as in their own documentation. Usage: yardstick-server.ts bare|gateway|http
-// Sends its port over IPC. On the message `push`, sends a different message to every client.
+// Servers that the queue service is compared with, written as the documentation of `ws` and Nest shows.
+// Usage: yardstick-server.ts bare|gateway|http. The server sends its port over IPC. On the message `push` it sends a different message
+// to every client.
 import 'reflect-metadata';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -3,13 +3,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { hasApt, selectLibraries, libraryPathOf, unpackedFolder, unpackFromDebian } from '../../tools/local/debian-packages.ts';
 
+/** The pgbench program: its path, its version, and the environment variables that it needs. */
 export interface PgbenchBinary {
   readonly file: string;
   readonly version: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** The program that the benchmark compares with is missing. */
+/** Thrown if the machine has no pgbench, the program that the benchmark compares with. */
 export class PgbenchNotAvailable extends Error {}
 
 const UNPACKED = unpackedFolder('pgbench');

@@ -1,5 +1,5 @@
-// The yardstick for everything that commits to PostgreSQL: the number of plain transactions with three statements on the same server in
-// the same minute. `-N` omits the two updates on which all clients would wait for each other.
+// The yardstick for everything that commits to PostgreSQL: the plain transactions per second, each with three statements, that pgbench
+// reaches on the same server in the same minute. `-N` omits the two updates on which all clients would wait for each other.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,10 @@ import type { PgbenchBinary } from './pgbench-binary.ts';
 
 const CLIENTS = 64;
 const SCALE = 20;
-/** One of five transactions is logged: enough samples for a p99, and the cost of logging is negligible. */
+/** Share of the transactions that pgbench logs: enough samples for a p99, and the cost of logging is negligible. */
 const SAMPLING_RATE = 0.2;
 
+/** What pgbench measured. */
 export interface PgbenchResult {
   readonly perSecond: number;
   readonly p50Ms: number;
@@ -33,6 +34,7 @@ export async function preparePgbench(bench: Pgbench): Promise<void> {
   await pgbench(bench, ['-i', '-q', '-s', String(SCALE)]);
 }
 
+/** Runs pgbench for some seconds and reads its rate and latencies. */
 export async function runPgbench(bench: Pgbench, seconds: number): Promise<PgbenchResult> {
   const folder = mkdtempSync(path.join(tmpdir(), 'tribina-pgbench-'));
   try {

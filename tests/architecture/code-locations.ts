@@ -1,3 +1,4 @@
+/** The part of the project that a file belongs to: a library, an app, an npm package or something else. */
 export type Area =
   | 'domain'
   | 'application'
@@ -9,6 +10,7 @@ export type Area =
   | 'app'
   | 'package'
   | 'elsewhere';
+/** The layer of a file, read from its folder or its file name. */
 export type Layer = 'domain' | 'application' | 'inbound' | 'outbound' | 'api' | 'module' | 'sql' | 'tests' | 'other';
 
 /** Where a file belongs: its area, app, context, feature and layer. */
@@ -30,7 +32,7 @@ function layerOf(pathInSrc: string): Layer {
   return (/\.(api|module|sql)\.ts$/.exec(pathInSrc)?.[1] as Layer | undefined) ?? 'other';
 }
 
-/** Uses only the path, so that tests can ask about files that do not exist. */
+/** The location of a file, read only from its path, so that tests can ask about files that do not exist. */
 export function locationOf(path: string): CodeLocation {
   if (path.startsWith('package:')) return { path, area: 'package', layer: 'other' };
   const [, library, pathInLibrary = ''] =

@@ -1,7 +1,7 @@
 import { locationOf, type CodeLocation } from './code-locations.ts';
 import { resolveImport, type SourceFile } from './sources.ts';
 
-/** One rule about which file may import which. `sentence` is shown when it is broken. */
+/** One rule about which file may import which. `sentence` is shown when an import breaks the rule. */
 export interface ImportRule {
   readonly sentence: string;
   readonly forbids: (from: CodeLocation, to: CodeLocation) => boolean;
@@ -9,14 +9,14 @@ export interface ImportRule {
 
 const isApp = (name: string) => (location: CodeLocation) => location.area === 'app' && location.app === name;
 const isWeb = isApp('web');
-/** Both files belong to the same server app. apps/web has other folders, so these rules do not apply to it. */
+/** Whether both files belong to the same server app. apps/web has other folders, so the rules about layers do not apply to it. */
 const inSameServerApp = (from: CodeLocation, to: CodeLocation): boolean =>
   from.area === 'app' && to.area === 'app' && from.app === to.app && !isWeb(from);
 const pureAreas: readonly CodeLocation['area'][] = ['domain', 'application', 'contracts'];
 
 /**
  * The features of `purchase`, from the bottom up, each with the features it may import. Every feature may import
- * `purchase/application/ports.ts`, which they share. The files of the context outside the features may import all features.
+ * `purchase/application/ports.ts`, which all features share. Files of `purchase` outside the features may import all features.
  */
 export const purchaseFeatures: Readonly<Record<string, readonly string[]>> = {
   availability: [],
@@ -31,6 +31,7 @@ export const purchaseFeatures: Readonly<Record<string, readonly string[]>> = {
 /** Files in the root of an app that its contexts may import. */
 const importableRootFiles = /\/src\/(config|tokens|parts)\.ts$/;
 
+/** The rules about imports between areas, contexts, features and layers. Every production file must keep all of them. */
 export const importRules: readonly ImportRule[] = [
   {
     sentence: 'libs/domain imports nothing outside itself',
@@ -87,7 +88,7 @@ export const importRules: readonly ImportRule[] = [
     forbids: (from, to) => {
       if (!inSameServerApp(from, to) || !from.context || !to.context || from.context === to.context || to.layer === 'api')
         return false;
-      // `verify` is a part of the command line that has its own folder.
+      // `cli` may import `verify`, a part of the command line that has its own folder.
       if (from.context === 'cli' && to.context === 'verify') return false;
       if (from.context === 'cli' && to.layer === 'sql') return false;
       return !(to.layer === 'module' && (from.layer === 'module' || from.context === 'cli'));
@@ -148,7 +149,7 @@ export const importRules: readonly ImportRule[] = [
   },
 ];
 
-/** Every import that breaks a rule, with the sentence of that rule. */
+/** Every import in these files that breaks a rule, with the sentence of the broken rule. */
 export function importViolations(files: readonly Pick<SourceFile, 'path' | 'imports'>[]): string[] {
   return files.flatMap((file) => {
     const from = locationOf(file.path);

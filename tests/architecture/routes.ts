@@ -13,7 +13,7 @@ export interface RouteFact {
   readonly route: string;
   readonly method: string;
   readonly rules: Partial<EndpointRules> | undefined;
-  /** Its controller uses `Answers`, which stores the answer in the transaction of the effect. */
+  /** Whether the controller of the route uses `Answers`, which stores the answer in the transaction of the effect. */
   readonly storesAnswers: boolean;
 }
 
@@ -50,11 +50,12 @@ export async function allRoutes(): Promise<RouteFact[]> {
 
 const isMutating = ({ method }: RouteFact): boolean => ['POST', 'PUT', 'PATCH'].includes(method);
 
+/** Routes that do not declare who may call them. */
 export function routesWithoutAccess(facts: readonly RouteFact[]): string[] {
   return facts.filter(({ rules }) => !rules?.access).map(({ route }) => `${route} does not say who may call it`);
 }
 
-/** Mutating routes that neither take an idempotency key nor are exempt. `exempt`: routes without a key and their declared reasons. */
+/** Mutating routes that neither take an idempotency key nor are in `exempt`: the routes that need no key, each with its reason. */
 export function idempotencyKeyFaults(facts: readonly RouteFact[], exempt: Readonly<Record<string, string>>): string[] {
   const faults = facts.filter(isMutating).flatMap(({ route, rules, storesAnswers }) => {
     if (rules?.noKeyBecause)
@@ -62,7 +63,7 @@ export function idempotencyKeyFaults(facts: readonly RouteFact[], exempt: Readon
         ? []
         : [`${route} takes no key because "${rules.noKeyBecause}", but the list of exemptions does not have this reason`];
     if (exempt[route]) return [`${route} is exempt, but takes a key`];
-    // An idempotency key belongs to a caller. Without a caller a key protects nothing.
+    // An idempotency key belongs to a caller. On a route without an identified caller it would protect nothing.
     if (rules?.access === 'public' || rules?.access === 'internal')
       return [`${route} is mutating, has no caller, and does not declare why it takes no key`];
     return storesAnswers ? [] : [`${route} takes a key, but its controller does not store the answer with the effect`];

@@ -4,6 +4,7 @@ import ts from 'typescript';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
+/** The text and the imports of one file. */
 export interface SourceFile {
   /** Relative to the root of the project, with forward slashes. */
   readonly path: string;
@@ -12,7 +13,7 @@ export interface SourceFile {
   readonly imports: readonly string[];
 }
 
-/** Parsed by TypeScript, so that text in comments and strings does not count as an import. */
+/** The import specifiers in a source text. TypeScript parses it, so that text in comments and strings does not count as an import. */
 export function importsIn(text: string): string[] {
   return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
 }
@@ -31,12 +32,13 @@ export function productionSources(): SourceFile[] {
     });
 }
 
+/** The SQL of all migrations as one text. */
 export function migrations(): string {
   const files = globSync('migrations/*.sql', { cwd: root }).sort();
   return files.map((file) => readFileSync(path.join(root, file), 'utf8')).join('\n');
 }
 
-/** The imported file as a path of the project; for packages `package:zod` or `package:node:fs`. */
+/** The path of the imported file in the project; for packages a name such as `package:zod` or `package:node:fs`. */
 export function resolveImport(from: string, specifier: string): string {
   if (specifier.startsWith('.')) return path.posix.normalize(path.posix.join(path.posix.dirname(from), specifier));
   const [, library, rest] = /^#([^/]+)\/(.+)$/.exec(specifier) ?? [];

@@ -13,7 +13,7 @@ function moduleOf(path: string): string | undefined {
   return area === 'platform' || area === 'event-loader' ? area : undefined;
 }
 
-/** Allows the files that match `in` to use a table of another context, and says why. */
+/** An exception: the files that match `in` may use a table of another context, for the given reason. */
 export interface Excuse {
   readonly table: string;
   readonly in: RegExp;
@@ -39,7 +39,7 @@ export function tableUsers(
   return users;
 }
 
-/** Tables that no module uses, or more than one. */
+/** Faults in the ownership of tables: tables that no context or library uses, or that more than one uses. */
 export function ownershipFaults(users: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   return [...users].flatMap(([table, modules]) => {
     if (modules.size === 0) return [`${table} is used by no module`];

@@ -4,9 +4,9 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** Words of docs/glossary.md, "Words we do not use", that have no use at all in code, comments and tests. */
+/** Words that docs/glossary.md replaces ("Words we do not use") and that must not occur anywhere in code, comments and tests. */
 export const REPLACED = ['lane', 'wish', 'desk', 'picture', 'news', 'rush', 'fence', 'patience', 'surroundings'] as const;
-/** Names that must stay: a channel and a key in Redis, a column. */
+/** Names that contain a replaced word and must stay: a channel and a key in Redis, and a column. */
 const KEPT_NAMES = /seat_news|loader:fence|\bfence (?==|<=)/g;
 
 const WORD = /[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g;
@@ -18,7 +18,7 @@ export function replacedWordsIn(text: string): string[] {
   return words.filter((word) => replaced.has(word.toLowerCase()));
 }
 
-/** Each file of the code with its replaced words. Generated pages and this list are not code. */
+/** Each source file that contains replaced words, with these words. The files that list the replaced words are not checked. */
 export function filesWithReplacedWords(): string[] {
   const paths = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'apps', 'libs', 'tools', 'tests', 'bench'], {
     cwd: root,
@@ -32,7 +32,7 @@ export function filesWithReplacedWords(): string[] {
     });
 }
 
-/** The words that the glossary tells to replace. */
+/** The section of the glossary that lists the replaced words. */
 export function wordsInGlossary(): string {
   const glossary = readFileSync(path.join(root, 'docs/glossary.md'), 'utf8');
   return glossary.slice(glossary.indexOf('## Words we do not use'));

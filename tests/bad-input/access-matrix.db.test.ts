@@ -13,8 +13,9 @@ import { equivalentPaths, otherPaths } from './malformed-parts.ts';
 import { monolithSamples, queueSamples, type Sample } from './samples.ts';
 import { INTERNAL_SECRET, OTHER_FAN_ID, openSystem, STAFF_ID, type Service, type System } from './system.ts';
 
-// Every route × every kind of caller × every way to write its path (F39, SEC-05). The access that the route declares decides callerKind may
-// call it. A caller without access is refused, however the path is written, and no stored data changes.
+// Calls every route as every kind of caller, with every way to write the path (F39 and SEC-05 in research). The access that a route
+// declares decides which callers are allowed. A caller without access is refused, however the path is written, and no stored data
+// changes.
 
 let system: System;
 let before: string;
@@ -30,7 +31,7 @@ type Access = NonNullable<DeclaredRoute['rules']>['access'];
 type Verdict = 'allowed' | '401 UNAUTHENTICATED' | '403 FORBIDDEN';
 const [unauthenticated, forbidden] = ['401 UNAUTHENTICATED', '403 FORBIDDEN'] as const;
 
-/** Each kind of caller: the headers it sends, and the expected verdict for each access. Public routes allow every caller. */
+/** Each kind of caller: the headers that it sends, and whether a route with each access must allow it. Public routes allow every caller. */
 const callerKinds: Record<string, { headers: Call['headers'] } & Record<Exclude<Access, 'public'>, Verdict>> = {
   'a caller without identity': {
     headers: {},
@@ -93,7 +94,7 @@ const callerKinds: Record<string, { headers: Call['headers'] } & Record<Exclude<
   },
 };
 
-/** One cell of the matrix: a route, a kind of caller and the expected verdict. */
+/** One combination to test: a route, a kind of caller and whether the call must be allowed. */
 interface Cell {
   readonly service: Service;
   readonly route: DeclaredRoute;
@@ -146,7 +147,7 @@ function accessInContract(route: string): Access {
 }
 
 describe.each(services)('access to the routes of %s', (name) => {
-  test('each route declares the access that CONTRACT §2 lists for it', () => {
+  test('each route declares the access that the specification (CONTRACT §2) lists for it', () => {
     const declared = system[name].routes
       .filter(({ url }) => /^\/(api|sse|ws)\//.test(url))
       .map(({ method, url, rules }) => [`${method} ${url}`, rules?.access]);
@@ -154,7 +155,7 @@ describe.each(services)('access to the routes of %s', (name) => {
     expect(declared.length).toBeGreaterThan(10);
   });
 
-  test('each route allows exactly the callers with its declared access', async () => {
+  test('each route allows exactly the callers who have its declared access, such as `fan` or `ops`', async () => {
     const wrong: string[] = [];
     const matrix = cells(name);
     await forEachConcurrently(matrix, async ({ service, route, callerKind, verdict, call }) => {
@@ -181,10 +182,10 @@ describe.each(services)('access to the routes of %s', (name) => {
     });
     expect(wrong).toEqual([]);
     expect(refused.length * pathVariants.length).toBeGreaterThan(1000);
-    // Thousands of calls. They took 19 s while eight other test runs used the same two cores.
+    // The timeout is 60 s for thousands of calls, which took 19 s while eight other test runs used the same two cores.
   }, 60_000);
 
-  test('an object of one fan is 404 for other fans, operators and stewards', async () => {
+  test('an object that belongs to one fan, such as an order, is 404 for other fans, operators and stewards', async () => {
     const otherCallers = ['another fan', 'an operator', 'a steward'].map((callerKind) => ({
       callerKind,
       headers: callerKinds[callerKind]?.headers ?? {},
@@ -206,7 +207,7 @@ describe.each(services)('access to the routes of %s', (name) => {
     if (name === 'monolith') expect(callCount).toBeGreaterThan(15);
   });
 
-  test('a list shows only objects of the caller', async () => {
+  test('a list of objects that belong to fans, such as orders, shows only those of the caller', async () => {
     for (const [routeName, sample] of Object.entries(samples[name]).filter(([, { query }]) => query)) {
       const route = system[name].routes.find(({ method, url }) => `${method} ${url}` === routeName) as DeclaredRoute;
       if (route.rules?.access !== 'fan') continue;
@@ -219,7 +220,7 @@ describe.each(services)('access to the routes of %s', (name) => {
   });
 });
 
-test('negative control: matchesVerdict rejects wrong answers', () => {
+test('negative control: the check matchesVerdict reports answers that do not fit the expected access', () => {
   expect(matchesVerdict('200', unauthenticated, 'GET')).toBe(false);
   expect(matchesVerdict('400 VALIDATION_FAILED', forbidden, 'POST')).toBe(false);
   expect(matchesVerdict('403 FORBIDDEN', 'allowed', 'GET')).toBe(false);

@@ -25,7 +25,7 @@ import {
   unexpectedBodies,
 } from './malformed-parts.ts';
 import { monolithSamples, queueSamples, routesWithoutSample, type Sample } from './samples.ts';
-import { readOpenApi, bodySchema, documentedAnswers, fieldsOf, type Api } from './documented.ts';
+import { readOpenApi, bodySchema, documentedAnswers, fieldsOf, type OpenApi } from './documented.ts';
 import { pathsOf, invalidBodies, toJson } from './shapes.ts';
 import { newKey, openSystem, type Service, type System } from './system.ts';
 
@@ -34,7 +34,7 @@ import { newKey, openSystem, type Service, type System } from './system.ts';
 
 let system: System;
 let before: string;
-let apis: Record<(typeof services)[number], Api>;
+let apis: Record<(typeof services)[number], OpenApi>;
 beforeAll(async () => {
   system = await openSystem();
   apis = { monolith: await readOpenApi(system.monolith), queue: await readOpenApi(system.queue) };
@@ -53,7 +53,7 @@ interface Target {
   readonly name: string;
   /** The longest body that the route accepts. */
   readonly limitBytes: number;
-  /** All answers of the route in the OpenAPI document, as `400 VALIDATION_FAILED`. */
+  /** All answers that the OpenAPI document lists for the route, in the form `400 VALIDATION_FAILED`. */
   readonly documented: ReadonlySet<string>;
   readonly valid: () => Call;
 }
@@ -95,7 +95,7 @@ function targets(name: (typeof services)[number]): Target[] {
 const matchesExpected = (outcome: string, expected: string | RegExp): boolean =>
   typeof expected === 'string' ? outcome === expected : expected.test(outcome);
 
-/** Whether the call goes to the route of the target: a changed path may lead to another route or to none. */
+/** Whether the call still goes to the route of the target. A changed path may lead to another route or to no route. */
 function leadsToTarget({ route }: Target, { method, url }: Call): boolean {
   const pattern = new RegExp(`^${route.url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`);
   return method === route.method && method !== 'HEAD' && pattern.test(url.split('?')[0] ?? '');
@@ -130,13 +130,13 @@ async function sendAll(attempts: readonly Attempt[], atLeast: number): Promise<v
 const json = { 'content-type': 'application/json' };
 
 describe.each(services)('malformed requests to %s', (name) => {
-  test('every route has a sample, and every sample has a route', () => {
+  test('every route has a sample call, and every sample call has a route', () => {
     const routes = system[name].routes.map(({ method, url }) => `${method} ${url}`);
     const sampledRoutes = routes.filter((route) => !routesWithoutSample.test(route) && !route.startsWith('HEAD '));
     expect(sampledRoutes.sort()).toEqual(Object.keys(samples[name]).sort());
   });
 
-  test('the samples of a route have exactly the documented body fields', async () => {
+  test('the sample calls of a route have exactly the body fields that the OpenAPI document lists', async () => {
     const document = await readOpenApi(system[name]);
     const documented = targets(name).map((target) => [
       target.name,
@@ -149,7 +149,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     expect(sampled).toEqual(documented);
   });
 
-  test('a valid GET request is answered with 200, or with 404 by a rule', async () => {
+  test('a valid GET request is answered with 200; by the queue service also with 404 NOT_FOUND', async () => {
     const reads = targets(name).filter(({ route }) => route.method === 'GET');
     const expected = name === 'monolith' ? '200' : /^(200|404 NOT_FOUND)$/;
     await sendAll(
@@ -161,7 +161,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     );
   });
 
-  test('a body with one wrong field is 400 VALIDATION_FAILED', async () => {
+  test('a request whose body has one wrong field is 400 VALIDATION_FAILED', async () => {
     const attempts = targets(name).flatMap((target) =>
       (target.sample.bodies ?? []).flatMap((body) =>
         invalidBodies(body, system.ids).map(({ description, json: payload }): Attempt => {
@@ -173,7 +173,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     await sendAll(attempts, name === 'monolith' ? 900 : 200);
   });
 
-  test('a malformed body is 400, a body over the limit is 413, a wrong media type is 415', async () => {
+  test('a request with a malformed body is 400, with a body over the size limit 413, with a wrong media type 415', async () => {
     const attempts = targets(name).flatMap((target) =>
       (target.sample.bodies ?? []).slice(0, 1).flatMap((body) => {
         const { limitBytes } = target;
@@ -192,7 +192,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     await sendAll(attempts, name === 'monolith' ? 400 : 100);
   });
 
-  test('a chunked body over the limit, without a content-length, is 413', async () => {
+  test('a request with a chunked body over the size limit, without a content-length, is 413', async () => {
     const writeTargets = targets(name).filter(({ route }) => route.method !== 'GET');
     const attempts = writeTargets.map((target): Attempt => {
       const call = target.valid();
@@ -209,7 +209,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     await sendAll(attempts, name === 'monolith' ? 10 : 4);
   });
 
-  test('a body for a route that takes none is 400', async () => {
+  test('a request with a body is 400 if the route takes no body', async () => {
     const bodiless = targets(name).filter(({ route }) => route.rules?.body === 'none');
     const attempts = bodiless.flatMap((target) =>
       unexpectedBodies.flatMap((payload) =>
@@ -263,7 +263,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     await sendAll(attempts, 3);
   });
 
-  test('a missing or malformed idempotency key is 400', async () => {
+  test('a request with a missing or malformed idempotency key is 400', async () => {
     const keyedTargets = targets(name).filter(({ route }) => needsKey(name, route));
     const attempts = keyedTargets.flatMap((target) =>
       keyFaults.map(([description, key, expected]): Attempt => {
@@ -275,7 +275,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     await sendAll(attempts, name === 'monolith' ? 100 : 0);
   });
 
-  test('a list: an invalid limit or cursor is 400, unknown query parameters are ignored', async () => {
+  test('a request for a list with an invalid limit or cursor is 400; unknown query parameters are ignored', async () => {
     const listTargets = targets(name).filter(({ sample }) => sample.query);
     const withQuery = (target: Target, query: string): Call => ({ ...target.valid(), url: `${target.valid().url}?${query}` });
     const attempts = listTargets.flatMap((target) => [
@@ -297,7 +297,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     await sendAll(attempts, name === 'monolith' ? 100 : 0);
   });
 
-  test('a malformed path parameter is 400, an overlong one is 414', async () => {
+  test('a request with a malformed path parameter is 400, with an overlong path parameter 414', async () => {
     const attempts = targets(name).flatMap((target) =>
       Object.keys(unknownIds(target.route.url)).flatMap((parameter) => {
         const withSegment = (segment: string): Call => ({
@@ -326,7 +326,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     await sendAll(attempts, 200);
   });
 
-  test('an id in capital letters means the same id', async () => {
+  test('a UUID in capital letters is accepted as the same id', async () => {
     const attempts = await Promise.all(
       targets(name)
         .filter(({ route }) => route.url.includes(':') && !/:(device_id|intent_id|queue_token)/.test(route.url))
@@ -340,7 +340,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     await sendAll(attempts, 5);
   });
 
-  test('an id that does not exist is 404, or the answer that the sample names', async () => {
+  test('a request for an id that does not exist is 404, or the exception that the sample call of the route names', async () => {
     const testedTargets = targets(name).filter(
       ({ route, sample }) => route.url.includes(':') && sample.answerIfMissing !== 'not tested',
     );
@@ -356,7 +356,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     await sendAll(attempts, 5);
   });
 
-  test('a path that only resembles the path of a route is 400, 404 or 414', async () => {
+  test('a request with a path that resembles the path of a route but is not equivalent to it is 400, 404 or 414', async () => {
     const attempts = targets(name).flatMap((target) => {
       // The last segment of these routes is an opaque token that may contain any text.
       const expected = /:(device_id|queue_token)$/.test(target.route.url)
@@ -385,7 +385,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     await sendAll(attempts, 25);
   });
 
-  test('a method that a path does not support is 404', async () => {
+  test('a request with a method that the path does not support is 404', async () => {
     const allRoutes = system[name].routes;
     const paths = new Map(targets(name).map((target) => [target.route.url, target]));
     const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'SEARCH', 'PURGE'];
@@ -412,10 +412,10 @@ describe.each(services)('malformed requests to %s', (name) => {
   });
 });
 
-test.each(services)('unused or malformed headers do not change the answers of %s', async (name) => {
+test.each(services)('headers that a service ignores, even if malformed, do not change the answers of %s', async (name) => {
   const attempts: Attempt[] = [];
   const headers = Object.entries(ignoredHeaders);
-  // Not all at once: the pool has four connections, and requests that wait too long for one fail.
+  // Send eight requests at a time: the pool has four connections, and requests that wait too long for a connection fail.
   await forEachConcurrently(
     targets(name).flatMap((target) => headers.map(([header, value]) => ({ target, header, value }))),
     async ({ target, header, value }) => {
@@ -434,7 +434,7 @@ test.each(services)('unused or malformed headers do not change the answers of %s
   await sendAll(attempts, 100);
 });
 
-test('static files: a path that leaves /assets or /docs is refused', async () => {
+test('a request for a static file with a path that leaves /assets or /docs is refused', async () => {
   const target = targets('monolith')[0] as Target;
   const folders = ['/assets/', '/docs/'];
   const escapes = [
@@ -464,11 +464,11 @@ test('static files: a path that leaves /assets or /docs is refused', async () =>
   await sendAll(attempts, 20);
 });
 
-test('the tests above sent more than 4,000 requests', () => {
+test('the tests of malformed requests sent more than 4,000 requests', () => {
   expect(attemptCount).toBeGreaterThan(4000);
 });
 
-/** All fields of the body are optional, so an empty body is valid. */
+/** Whether an empty body is valid, because all fields of the body are optional. */
 function isEmptyBodyValid({ sample }: Target): boolean {
   return sample.bodyOptional ?? Object.values(sample.bodies?.[0]?.members ?? {}).every(({ optional }) => optional);
 }

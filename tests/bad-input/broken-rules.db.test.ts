@@ -4,7 +4,8 @@ import { signWebhook } from '../../apps/monolith/src/payment/outbound/webhooks.t
 import { callers, inject, type Call } from './calls.ts';
 import { newKey, OTHER_FAN_ID, openSystem, type SampleIds, type System } from './system.ts';
 
-// Requests with a valid form that break a rule, for the data that exists. Each is refused with its status and code, and nothing changes.
+// Sends requests that have a valid form but break a rule, such as the ticket limit. Each is refused with its own status and code, and no
+// stored data changes.
 
 let system: System;
 let before: string;
@@ -102,7 +103,7 @@ test.each(checkouts)('a checkout with %s is 400', async (_description, send, exp
   expect(await outcomeOf(send, callers.fan)).toBe(expected);
 });
 
-test('checkout and release of a reservation of another fan are 404', async () => {
+test('a fan who checks out or releases the reservation of another fan gets 404', async () => {
   const other = { 'x-mock-user-id': OTHER_FAN_ID };
   const checkoutOfSample = checkout((ids) => [holderOf(ids.seatId)]);
   expect(await outcomeOf(checkoutOfSample, other)).toBe('404 NOT_FOUND');
@@ -222,7 +223,10 @@ const queueCalls: [description: string, url: (ids: SampleIds) => string, method:
   ['a socket request without an upgrade', () => `/ws/qt_${'A'.repeat(43)}`, 'GET', '404 NOT_FOUND'],
 ];
 
-test.each(queueCalls)('queue service: %s changes nothing and answers as listed', async (_description, url, method, expected) => {
-  const call = { method, url: url(system.ids), headers: { 'x-mock-user-id': OTHER_FAN_ID } };
-  expect((await inject(system.queue, call)).outcome).toBe(expected);
-});
+test.each(queueCalls)(
+  'queue service: %s changes no stored data and gets the expected status',
+  async (_description, url, method, expected) => {
+    const call = { method, url: url(system.ids), headers: { 'x-mock-user-id': OTHER_FAN_ID } };
+    expect((await inject(system.queue, call)).outcome).toBe(expected);
+  },
+);

@@ -5,6 +5,7 @@ import type { Sample } from './samples.ts';
 import { toJson } from './shapes.ts';
 import { FAN_ID, INTERNAL_SECRET, newKey, STAFF_ID, type SampleIds, type Service } from './system.ts';
 
+/** One HTTP request that a test sends. */
 export interface Call {
   readonly method: string;
   readonly url: string;
@@ -12,6 +13,7 @@ export interface Call {
   readonly payload?: string | Buffer;
 }
 
+/** The answer to one request. */
 export interface Answer {
   /** Status and code, such as `400 VALIDATION_FAILED`; only the status if the answer is not problem+json. */
   readonly outcome: string;
@@ -35,9 +37,10 @@ export async function inject({ app }: Service, { method, url, headers, payload }
 }
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
+/** Closes the idle connections of sendOverSocket. */
 export const closeSockets = (): void => agent.destroy();
 
-/** Sends the request over a socket with the path unchanged. `inject` and `fetch` would normalise it. */
+/** Sends the request over a socket with its path unchanged. `inject` and `fetch` would normalise the path. */
 export function sendOverSocket({ port }: Service, { method, url, headers, payload }: Call): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = http.request({ host: '127.0.0.1', port, agent, method, path: url, headers: { ...headers } }, (response) => {
@@ -52,10 +55,12 @@ export function sendOverSocket({ port }: Service, { method, url, headers, payloa
   });
 }
 
+/** Whether the route expects a request body. */
 export function takesBody({ method, rules }: DeclaredRoute): boolean {
   return !['GET', 'HEAD', 'DELETE'].includes(method) && rules?.body === undefined;
 }
 
+/** Whether the route requires an idempotency key. */
 export function needsKey(service: 'monolith' | 'queue', { method, rules }: DeclaredRoute): boolean {
   return (
     service === 'monolith' && ['POST', 'PUT', 'PATCH'].includes(method) && rules?.access !== 'internal' && !rules?.noKeyBecause
@@ -79,6 +84,7 @@ const callerWithAccess = {
   internal: callers['own service'],
 } as const;
 
+/** Replaces the path parameters such as `:id` by these values. Parameters without a value stay. */
 export function fillPath(url: string, values: Readonly<Record<string, string>>): string {
   return url.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? `:${name}`);
 }
@@ -98,7 +104,7 @@ export function validCall(route: DeclaredRoute, sample: Sample, ids: SampleIds):
   };
 }
 
-/** A call that changes nothing even if it is allowed: a read, a body with an unknown field, or an id that does not exist. */
+/** A call of the route that changes no data even if it is allowed: a read, a body with an unknown field, or an id that does not exist. */
 export function harmlessCall(route: DeclaredRoute, sample: Sample, ids: SampleIds): Call {
   const call = validCall(route, sample, ids);
   if (['GET', 'HEAD'].includes(route.method)) return call;
@@ -108,7 +114,7 @@ export function harmlessCall(route: DeclaredRoute, sample: Sample, ids: SampleId
   return { ...call, url: fillPath(route.url, unknownIds(route.url)) };
 }
 
-/** Random values for the path parameters of a route: no such object exists. */
+/** Random values for the path parameters of a route. No object with such an id exists. */
 export function unknownIds(url: string): Record<string, string> {
   const idFor = (name: string): string => (/^(device|intent)_id$/.test(name) ? `no_${newKey()}` : randomUUID());
   return Object.fromEntries([...url.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, idFor(name)]));

@@ -16,24 +16,26 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
 }
 
-export interface Api {
+/** The parts of an OpenAPI document that the tests read. */
+export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
 /** The OpenAPI document that the service serves. */
-export async function readOpenApi(service: Service): Promise<Api> {
+export async function readOpenApi(service: Service): Promise<OpenApi> {
   const { text } = await inject(service, { method: 'GET', url: '/openapi.json', headers: {} });
-  return JSON.parse(text) as Api;
+  return JSON.parse(text) as OpenApi;
 }
 
-export function bodySchema(api: Api, { method, url }: DeclaredRoute): Schema | undefined {
+/** The documented schema of the request body of a route. */
+export function bodySchema(api: OpenApi, { method, url }: DeclaredRoute): Schema | undefined {
   const operation = api.paths[url.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
   return operation?.requestBody?.content['application/json']?.schema;
 }
 
 /** Paths of all fields of a schema and its variants, such as `sectors[].rows`. */
-export function fieldsOf(schema: Schema | undefined, api: Api, path = ''): Set<string> {
+export function fieldsOf(schema: Schema | undefined, api: OpenApi, path = ''): Set<string> {
   if (!schema) return new Set();
   if (schema.$ref) return fieldsOf(api.components.schemas[schema.$ref.split('/').at(-1) ?? ''], api, path);
   const variants = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((variant) => [...fieldsOf(variant, api, path)]);
@@ -46,7 +48,7 @@ export function fieldsOf(schema: Schema | undefined, api: Api, path = ''): Set<s
 }
 
 /** All documented answers of a route, in the form of `Answer.outcome`: `200`, `400 VALIDATION_FAILED`. */
-export function documentedAnswers(api: Api, { method, url }: DeclaredRoute): ReadonlySet<string> {
+export function documentedAnswers(api: OpenApi, { method, url }: DeclaredRoute): ReadonlySet<string> {
   const { responses = {} } = api.paths[url.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()] ?? {};
   const answers = Object.entries(responses).flatMap(([status, { content }]) => {
     const refusal = content?.['application/problem+json']?.schema;

@@ -1,5 +1,6 @@
 // Faults that do not depend on the route: malformed bodies, media types, idempotency keys, queries and paths.
 
+/** A malformed body and the answer that a route must give to it. */
 export interface BodyFault {
   readonly description: string;
   readonly payload: string | Buffer;
@@ -17,7 +18,7 @@ const BROKEN_UTF8 = [
   ['a code point beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
 ] as const;
 
-/** Bodies that every route must refuse. `valid` is a body that the route accepts. */
+/** Malformed bodies that every route with a body must refuse. `valid` is a body that the route accepts. */
 export function bodyFaults(valid: string, { limitBytes, isOptional }: { limitBytes: number; isOptional: boolean }): BodyFault[] {
   const texts: Record<string, string> = {
     'without its last character': valid.slice(0, -1),
@@ -90,9 +91,10 @@ const wrongTypes = [
   '',
 ];
 
-/** Bodies that a route without a body refuses, whatever the content type. */
+/** Bodies that a route which expects no body must refuse, whatever the content type. */
 export const unexpectedBodies = ['{"a":1}', '[]', 'null', '{', 'a=1', '"{}"', '0', '\0'];
 
+/** Missing and malformed idempotency keys. */
 export const keyFaults: readonly (readonly [description: string, key: string | string[] | undefined, expected: string])[] = [
   ['missing', undefined, '400 IDEMPOTENCY_KEY_REQUIRED'],
   ['empty', '', '400 IDEMPOTENCY_KEY_REQUIRED'],
@@ -144,6 +146,7 @@ export const queryFaults = [
   `cursor=${'A'.repeat(5000)}`,
 ];
 
+/** Unknown query parameters, which every route ignores. */
 export const ignoredQueries = [
   'surprise=1',
   'limit_=0',
@@ -198,7 +201,7 @@ export const idFaults = [
   ...['%2e%2e', '%2E', '..', '.', '%252e%252e', '..%5c', '%c3%a9', '%F0%9F%8F%9F'],
 ];
 
-/** Segments that are invalid for every path parameter: invalid UTF-8 or escapes, and segments that are too long. */
+/** Path segments that are invalid for every path parameter: invalid UTF-8 or escapes, and segments that are too long. */
 export const segmentFaults: readonly (readonly [segment: string, expected: string])[] = [
   ...['%00', 'a%00b', '%', '%f', '%ff', '%c0%af', '%ed%a0%80', '%E2%82', '%u0041'].map(
     (segment) => [segment, MALFORMED] as const,
@@ -207,7 +210,7 @@ export const segmentFaults: readonly (readonly [segment: string, expected: strin
   ['%41'.repeat(200), '414 URI_TOO_LONG'],
 ];
 
-/** Paths that resemble the path of a route but are not equivalent: no such route, or an invalid parameter. */
+/** Paths that resemble the path of a route but are not equivalent to it: they lead to no route or contain an invalid parameter. */
 export const otherPaths: readonly (readonly [description: string, rewrite: (url: string) => string])[] = [
   ['two slashes in front', (url) => `/${url}`],
   ['three slashes in front', (url) => `//${url}`],
@@ -243,7 +246,7 @@ export const otherPaths: readonly (readonly [description: string, rewrite: (url:
   ['an escaped question mark', (url) => `${url}%3fx`],
 ];
 
-/** Equivalent equivalentPaths of the same path. */
+/** Other spellings of a path that are equivalent to it. */
 export const equivalentPaths: readonly (readonly [description: string, rewrite: (url: string) => string])[] = [
   ['a letter escaped', (url) => url.replace(/^\/(\w)/, (_all, letter: string) => `/%${letter.charCodeAt(0).toString(16)}`)],
   [
@@ -259,7 +262,7 @@ export const equivalentPaths: readonly (readonly [description: string, rewrite: 
   ['with a fragment', (url) => `${url}#x`],
 ];
 
-/** Headers that our services ignore although other servers obey them, and malformed values of headers that are only logged or compared. */
+/** Headers that our services ignore although other servers obey them, and malformed values of headers that we only log or compare. */
 export const ignoredHeaders: Readonly<Record<string, string>> = {
   accept: 'nonsense',
   'accept-encoding': 'x'.repeat(2000),

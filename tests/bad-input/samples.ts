@@ -16,16 +16,16 @@ import {
 } from './shapes.ts';
 import type { SampleIds } from './system.ts';
 
-/** A valid call of one route. The tests derive the invalid calls from it. Written from CONTRACT §5 and §6, not from the code. */
+/** A valid call of one route. The tests derive invalid calls from it. Written from the specification (CONTRACT §5 and §6), not the code. */
 export interface Sample {
-  /** Values of the path parameters: objects that exist and belong to the sample fan. */
+  /** Values of the path parameters: ids of objects that exist and belong to the sample fan. */
   readonly path?: (ids: SampleIds) => Readonly<Record<string, string>>;
-  /** Valid bodies, one for each variant. Absent if the route takes none. */
+  /** Valid bodies, one for each variant of the body. Absent if the route takes no body. */
   readonly bodies?: readonly Shape[];
-  /** The route may be called without a body. */
+  /** True if the route takes a body but may be called without it. */
   readonly bodyOptional?: true;
   readonly query?: 'page';
-  /** The object belongs to one fan: other callers get 404. */
+  /** True if the object in the path belongs to one fan. Other callers get 404. */
   readonly isOwned?: true;
   /** The expected status for an object that does not exist. Default 404. `not tested`: the tests do not send this call. */
   readonly answerIfMissing?: 200 | 204 | 'not tested';
@@ -64,11 +64,12 @@ const allOptional = (members: Record<string, Shape>): Record<string, Shape> =>
 const listedFan = '0190a000-0000-7000-8000-0000000000e1';
 const holder = object({ seat_id: uuid((ids) => ids.seatId), name: text(100, 'Ana Anić') });
 
+/** The sample call of each route of the monolith. */
 export const monolithSamples: Readonly<Record<string, Sample>> = {
   'GET /api/v1/matches': { query: 'page' },
   'GET /api/v1/matches/:id': { path: byMatch },
   'GET /api/v1/matches/:id/sectors': { path: byMatch },
-  // A match that does not exist: for an existing one this route opens a stream that does not end.
+  // The match of this call does not exist: for an existing match the route opens a stream that does not end.
   'GET /api/v1/matches/:id/availability': { path: () => ({ id: '0190a000-0000-7000-8000-0000000000ff' }) },
   'GET /api/v1/matches/:id/sectors/:sid/seats': { path: (ids) => ({ id: ids.matchId, sid: ids.sectorId }) },
   'POST /api/v1/matches/:id/reservations': {
@@ -168,6 +169,7 @@ const control = {
   reason: optional(nullable(token(200, 'floodlights'))),
 };
 
+/** The sample call of each route of the queue service. */
 export const queueSamples: Readonly<Record<string, Sample>> = {
   'POST /api/v1/queue/:match_id/join': {
     path: byQueue,
@@ -182,7 +184,7 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
     bodies: [object(control)],
     answerIfMissing: 'not tested',
   },
-  // Generation 0 is already known: the call is accepted and changes nothing.
+  // The generation (number of a match's state in Redis) 0 is not newer than the stored one: the call is accepted and changes no data.
   'PUT /api/v1/queue/:match_id/restore': {
     path: byQueue,
     bodies: [
@@ -246,10 +248,10 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
     bodyOptional: true,
     answerIfMissing: 204,
   },
-  // Not a valid token: a valid one would open a stream that does not end.
+  // The token is unknown: a valid token would open a stream that does not end.
   'GET /sse/:queue_token': { path: () => ({ queue_token: 'qt_0123456789' }) },
 };
 
-/** Routes without a sample: routes outside the API that take nothing but a path. */
+/** Routes that need no sample call: they are outside the API and take nothing but a path. */
 export const routesWithoutSample =
   /^(GET|HEAD) (\/health\/|\/metrics$|\/docs|\/openapi|\/asyncapi|\/config\.json$|\/assets\/|\/favicon|\/ws\/\*$|\/$|\/(matches|orders|tickets|ops)(\/\*)?$)|^OPTIONS \*$/;

@@ -5,7 +5,7 @@ export class Verbatim {
   constructor(readonly json: string) {}
 }
 
-/** One value of a body: a valid example and all invalid ones. Written from CONTRACT, independent of our zod schemas. */
+/** One value of a request body: a valid example and all invalid ones. Written from the specification (CONTRACT), not from our schemas. */
 export interface Shape {
   readonly valid: (ids: SampleIds) => unknown;
   readonly invalid: readonly unknown[];
@@ -25,7 +25,7 @@ function simpleValue(valid: unknown, invalid: readonly unknown[]): Shape {
   return { valid: typeof valid === 'function' ? (valid as Shape['valid']) : () => valid, invalid, optional: false };
 }
 
-/** A whole number from min to max. Values of other types that could be converted to one are invalid. */
+/** A whole number from min to max. Values of other types are invalid, even if they could be converted to a number. */
 export function wholeNumber(min: number, max: number, valid = min): Shape {
   const otherTypes = ['3', '', true, null, [], {}, [3]];
   const outside = [min - 1, max + 1, min + 0.5, -(2 ** 53), 2 ** 53, 1e21];
@@ -33,7 +33,7 @@ export function wholeNumber(min: number, max: number, valid = min): Shape {
   return simpleValue(valid, [...otherTypes, ...outside, ...written.map((json) => new Verbatim(json))]);
 }
 
-/** Text for people: limited in length, without control characters and without characters that PostgreSQL cannot store. */
+/** Text for people, such as a name: limited in length, without control characters and characters that PostgreSQL cannot store. */
 export function text(max: number, valid: string): Shape {
   return simpleValue(valid, [
     ...NOT_TEXT,
@@ -48,11 +48,12 @@ export function text(max: number, valid: string): Shape {
   ]);
 }
 
-/** Text for programs: limited in length, with a small set of characters. */
+/** Text for programs, such as a session token: limited in length, with a small set of characters. */
 export function token(max: number, valid: string): Shape {
   return simpleValue(valid, [...NOT_TEXT, 'x'.repeat(max + 1), NUL, LONE_HIGH_SURROGATE]);
 }
 
+/** The shape of a UUID. */
 export function uuid(valid: (ids: SampleIds) => string): Shape {
   const sample = '0190a000-0000-7000-8000-00000000000a';
   const malformed = [
@@ -68,6 +69,7 @@ export function uuid(valid: (ids: SampleIds) => string): Shape {
   return simpleValue(valid, [...NOT_TEXT, '', '7', 'null', "' or 1=1--", ...malformed, NUL]);
 }
 
+/** The shape of an email address. */
 export function email(valid: string): Shape {
   const wrong = [
     '',
@@ -83,6 +85,7 @@ export function email(valid: string): Shape {
   return simpleValue(valid, [...NOT_TEXT, ...wrong, NUL, LONE_HIGH_SURROGATE]);
 }
 
+/** The shape of a time in ISO 8601 with a time zone. */
 export function time(valid: string): Shape {
   const wrong = [
     '',
@@ -97,29 +100,34 @@ export function time(valid: string): Shape {
   return simpleValue(valid, [...NOT_TEXT, 1_800_000_000_000, ...wrong]);
 }
 
+/** The shape of one word of a fixed set. */
 export function oneOf(valid: string): Shape {
   return simpleValue(valid, [...NOT_TEXT, '', valid.toUpperCase(), ` ${valid}`, 'constructor', '__proto__', 'toString', NUL]);
 }
 
+/** The shape of a boolean. */
 export function flag(valid: boolean): Shape {
   return simpleValue(valid, ['true', 'false', '', 0, 1, null, [], {}]);
 }
 
-/** A pair of a user id and a whole number. */
+/** The shape of a list with a user id and a whole number. */
 export function fanAndNumber(valid: (ids: SampleIds) => string): Shape {
   const fan = '0190a000-0000-7000-8000-00000000000a';
   const wrong = [[], ['x', 3], [fan], [fan, -1], [fan, 1.5], [fan, '3'], [fan, null], [3, fan], [fan, 3, 3], { 0: fan, 1: 3 }];
   return simpleValue((ids: SampleIds) => [valid(ids), 3], ['', 3, true, null, {}, ...wrong]);
 }
 
+/** A shape whose value may also be null. */
 export function nullable(shape: Shape): Shape {
   return { ...shape, invalid: shape.invalid.filter((value) => value !== null) };
 }
 
+/** The shape of a field that may be absent. */
 export function optional(shape: Shape): Shape {
   return { ...shape, optional: true };
 }
 
+/** The shape of an object with these members. */
 export function object(members: Record<string, Shape>): Shape {
   return {
     valid: (ids) => Object.fromEntries(Object.entries(members).map(([name, shape]) => [name, shape.valid(ids)])),
@@ -129,13 +137,13 @@ export function object(members: Record<string, Shape>): Shape {
   };
 }
 
-/** A list of at least min (default 1) and at most max items. */
+/** The shape of a list of at least min (default 1) and at most max items. */
 export function list(item: Shape, max: number, min = 1): Shape {
   const invalid = ['', '[]', 3, true, null, {}, [null], [[]], { 0: 'x', length: 1 }, ...(min > 0 ? [[]] : [])];
   return { valid: (ids) => [item.valid(ids)], invalid, optional: false, item, max };
 }
 
-/** Unknown members as JSON text. The first ones are members that an attacker would like to set. */
+/** Unknown members of an object as JSON text. The first ones are members that an attacker would like to set. */
 const UNKNOWN_MEMBERS = [
   '"user_id":"0190a000-0000-7000-8000-00000000000a"',
   '"is_admin":true',
@@ -147,12 +155,13 @@ const UNKNOWN_MEMBERS = [
   String.raw`"a\u0000":1`,
 ];
 
-export interface Variation {
+/** A request body with one invalid value, as JSON text. */
+export interface InvalidBody {
   readonly description: string;
   readonly json: string;
 }
 
-/** `JSON.stringify` that writes Verbatim values unchanged. */
+/** Like `JSON.stringify`, but writes Verbatim values unchanged. */
 export function toJson(value: unknown): string {
   const verbatim: string[] = [];
   const text = JSON.stringify(value, (_name, part: unknown) =>
@@ -161,15 +170,15 @@ export function toJson(value: unknown): string {
   return text.replaceAll(/"@@(\d+)@@"/g, (_all, index) => verbatim[Number(index)] ?? '');
 }
 
-/** All bodies that differ from the valid one in exactly one invalid value. `insert` puts a value into the whole body. */
+/** All bodies that differ from the valid body in exactly one invalid value. `insert` puts a value of this shape into the whole body. */
 export function invalidBodies(
   shape: Shape,
   ids: SampleIds,
   insert: (value: unknown) => unknown = (value) => value,
   path = '',
-): Variation[] {
+): InvalidBody[] {
   const valid = shape.valid(ids);
-  const variation = (description: string, value: unknown): Variation => ({ description, json: toJson(insert(value)) });
+  const variation = (description: string, value: unknown): InvalidBody => ({ description, json: toJson(insert(value)) });
   const invalidValues =
     path === '' ? [] : shape.invalid.map((value) => variation(`${path}: ${toJson(value).slice(0, 40)}`, value));
   if (shape.item) {

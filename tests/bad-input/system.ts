@@ -16,13 +16,19 @@ import { openResources } from '../../apps/monolith/src/resources.ts';
 import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
 import { createQueueService } from '../../apps/queue-service/src/queue-service.ts';
 
+/** The user id of the fan to whom the sample data belongs. */
 export const FAN_ID = '0190a000-0000-7000-8000-0000000000f1';
+/** The user id of a fan who owns none of the sample data. */
 export const OTHER_FAN_ID = '0190a000-0000-7000-8000-0000000000f2';
+/** The user id of the operator and of the steward. */
 export const STAFF_ID = '0190a000-0000-7000-8000-0000000000aa';
+/** The secret with which our services call each other. */
 export const INTERNAL_SECRET = developmentSecrets.INTERNAL_AUTH_SECRET;
 
+/** A new random idempotency key. */
 export const newKey = (): string => randomUUID().replaceAll('-', '');
 
+/** One running HTTP service, with the routes that it declares. */
 export interface Service {
   readonly app: NestFastifyApplication;
   readonly port: number;
@@ -58,7 +64,7 @@ export interface Services {
 /** The services with sample data of every kind. */
 export interface System extends Services {
   readonly ids: SampleIds;
-  /** A text that represents all stored data: equal texts mean that nothing changed. */
+  /** A text that represents all stored data: equal texts mean that no data changed. */
   snapshot(): Promise<string>;
 }
 
@@ -69,6 +75,7 @@ async function listen(app: NestFastifyApplication): Promise<Service> {
   return { app, port: (app.getHttpServer().address() as AddressInfo).port, routes: routesOf(app) };
 }
 
+/** Starts both services with their own database and Redis. */
 export async function openServices(settings: Readonly<Record<string, string>> = {}): Promise<Services> {
   const [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   const env = {
@@ -97,6 +104,7 @@ export async function openServices(settings: Readonly<Record<string, string>> = 
   };
 }
 
+/** Starts both services and creates the sample data. */
 export async function openSystem(): Promise<System> {
   const services = await openServices();
   const redis = new Redis(services.redisUrl);
@@ -115,7 +123,7 @@ export async function openSystem(): Promise<System> {
   }
 }
 
-/** Waits until nothing has changed for 1.5 s. Then the relays, and the sale watch with its interval of one second, have finished. */
+/** Waits until the stored data has not changed for 1.5 s. Then the background work has finished, even that which runs once a second. */
 async function waitUntilStable(snapshot: () => Promise<string>): Promise<void> {
   let [before, unchangedChecks] = [await snapshot(), 0];
   while (unchangedChecks < 15) {

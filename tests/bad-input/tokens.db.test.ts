@@ -76,7 +76,7 @@ const withTime = (name: string, value: string) => (): string => {
 
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** On each service a read that needs a valid token. With one the answer is 200, or 404 for a fan who is not in the line. */
+/** A read of each service that needs a valid token. With a valid token the answer is 200, or 404 for a fan who is not in the line. */
 const calls: readonly [keyof Services & ('monolith' | 'queue'), string][] = [
   ['monolith', '/api/v1/me'],
   ['queue', `/api/v1/queue/${matchId}/position`],
@@ -103,7 +103,7 @@ const validTokens: readonly [string, Token][] = [
   ['whose roles are a list without text', { claims: { roles: [7, null, { ops: 1 }, ['ops']] } }],
 ];
 
-test.each(validTokens)('a token %s is accepted by both services', async (_, token) => {
+test.each(validTokens)('an access token %s is accepted by both services', async (_, token) => {
   const answers = await Promise.all(calls.map(async ([name, url]) => callWithToken(system[name], url, await sign(token))));
   expect(answers.map(({ outcome }) => outcome)).toEqual(['200', '404 NOT_FOUND']);
 });
@@ -160,7 +160,7 @@ const invalidTokens: readonly [string, Token][] = [
   ['whose key id is a list', { header: { kid: ['rsa'] } }],
 ];
 
-test.each(invalidTokens)('a token %s is 401 at both services', async (_, token) => {
+test.each(invalidTokens)('an access token %s is refused with 401 by both services', async (_, token) => {
   const answers = await Promise.all(calls.map(async ([name, url]) => callWithToken(system[name], url, await sign(token))));
   expect(answers.map(({ outcome }) => outcome)).toEqual(['401 UNAUTHENTICATED', '401 UNAUTHENTICATED']);
 });
@@ -174,13 +174,13 @@ test.each<[string, (claims: string) => string]>([
   ['whose header is not JSON', (claims) => `e30e30.${claims}.x`],
   ['whose crit is text', (claims) => `${base64({ alg: 'RS256', kid: 'rsa', crit: 'exp' })}.${claims}.x`],
   ['of two dots', () => '..'],
-])('a handmade token %s is 401 at both services', async (_, forge) => {
+])('an access token that the test assembles by hand, %s, is refused with 401 by both services', async (_, forge) => {
   const token = forge(base64(claimsOf({})));
   const answers = await Promise.all(calls.map(([name, url]) => callWithToken(system[name], url, token)));
   expect(answers.map(({ outcome }) => outcome)).toEqual(['401 UNAUTHENTICATED', '401 UNAUTHENTICATED']);
 });
 
-test('a stream and a socket need only the queue token: an invalid access token beside it is ignored', async () => {
+test('an SSE stream and a WebSocket need only the queue token: an invalid access token in the same request is ignored', async () => {
   const authorization = `Bearer ${await sign({})}`;
   const join = await sendOverSocket(system.queue, {
     method: 'POST',

@@ -1,7 +1,7 @@
 const pod = 'spec.template.spec';
 const container = `${pod}.containers.0`;
 
-/** Changes that a rule must report. Each row: rule, document, path of the changed field, new value, part of the complaint. */
+/** Wrong changes of the manifests, each with the rule that must report it: rule, document, path of the field, new value, complaint. */
 export const brokenCopies: [rule: string, label: string, at: string, value: unknown, complaint: string][] = [
   ['podsAreLockedDown', 'Deployment/monolith', `${pod}.securityContext.runAsNonRoot`, false, 'another user than root'],
   ['podsAreLockedDown', 'Deployment/monolith', `${pod}.securityContext.runAsUser`, 0, 'another user than root'],

@@ -14,25 +14,26 @@ interface Service {
   volumes?: string[];
   stop_grace_period?: string;
 }
-export interface Compose {
+/** The parts of docker-compose.yml that the tests read. */
+export interface ComposeFile {
   services: Record<string, Service>;
   volumes?: Record<string, unknown>;
 }
 
-export const parseCompose = (text: string): Compose => parse(text, { merge: true }) as Compose;
+export const parseCompose = (text: string): ComposeFile => parse(text, { merge: true }) as ComposeFile;
 
 /** Facts of the project that docker-compose.yml is compared with. */
 export interface ProjectFacts {
   settings: ReadonlySet<string>;
   /** The port of each long-running service. */
   ports: Readonly<Record<string, number>>;
-  /** Long-running services without a port: they receive no requests. */
+  /** Names of long-running services without a port, because they receive no requests. */
   portless: ReadonlySet<string>;
   drainSeconds: number;
   exists: (file: string) => boolean;
 }
 
-/** Variables that Node and the C library read. They are not settings of the project. */
+/** Environment variables that Node and the C library read, so they are not settings of the project. */
 const RUNTIME_VARIABLES = new Set(['NODE_OPTIONS', 'MALLOC_ARENA_MAX']);
 
 function ownServiceViolations(name: string, service: Service, facts: ProjectFacts): string[] {
@@ -73,7 +74,7 @@ function ownServiceViolations(name: string, service: Service, facts: ProjectFact
   ];
 }
 
-function dependencyViolations(name: string, service: Service, services: Compose['services']): string[] {
+function dependencyViolations(name: string, service: Service, services: ComposeFile['services']): string[] {
   return Object.entries(service.depends_on ?? {}).flatMap(([dependency, { condition }]) => {
     const target = services[dependency];
     if (!target) return [`${name}: waits for ${dependency}, which is no service`];
@@ -85,7 +86,7 @@ function dependencyViolations(name: string, service: Service, services: Compose[
   });
 }
 
-function dataStoreViolations({ services }: Compose): string[] {
+function dataStoreViolations({ services }: ComposeFile): string[] {
   const postgres = services.postgres?.command?.join(' ') ?? '';
   const redis = services.redis?.command?.join(' ') ?? '';
   const rules: [boolean, string][] = [
@@ -94,7 +95,7 @@ function dataStoreViolations({ services }: Compose): string[] {
       postgres.includes('-c max_pred_locks_per_page=200') && postgres.includes('-c max_pred_locks_per_relation=20000'),
       'postgres: predicate locks are at their defaults',
     ],
-    // Since version 18 the image keeps its data below this folder. With a volume at …/data the server would not start.
+    // Since version 18 the postgres image keeps its data below this folder. With a volume at …/data the server would not start.
     [String(services.postgres?.volumes) === 'postgres-data:/var/lib/postgresql', 'postgres: its data is not in the volume'],
     [services.redis?.image === 'redis:7', 'redis: is not redis:7'],
     [
@@ -107,7 +108,7 @@ function dataStoreViolations({ services }: Compose): string[] {
 }
 
 /** Faults that would stop `docker compose up` from starting a working system in development mode. */
-export function composeViolations(compose: Compose, facts: ProjectFacts): string[] {
+export function composeViolations(compose: ComposeFile, facts: ProjectFacts): string[] {
   const { services, volumes = {} } = compose;
   const own = Object.entries(services).filter(([name]) => name !== 'postgres' && name !== 'redis');
   const mounted = Object.values(services).flatMap((service) =>

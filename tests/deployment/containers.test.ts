@@ -7,7 +7,7 @@ describe('the image', () => {
   const facts = { settings, ports, assets: runtimeAssets(), exists };
   const dockerfile = readText('Dockerfile');
 
-  test('the Dockerfile breaks no rule', () => {
+  test('the Dockerfile breaks no rule of dockerfileViolations', () => {
     expect(dockerfileViolations(dockerfile, facts)).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 type Instruction = readonly [name: string, rest: string];
 
-/** The instructions of a Dockerfile, one list per stage, without comments and with continued lines joined. */
+/** The instructions of a Dockerfile, one list for each build stage, without comments and with continued lines joined. */
 export function parseDockerfile(text: string): Instruction[][] {
   const lines = text
     .split('\n')
@@ -37,6 +37,7 @@ export function runtimeAssets(): string[] {
     .filter((file) => !file.endsWith('.ts') && !file.endsWith('.md'));
 }
 
+/** Facts of the project that the Dockerfile is compared with. */
 export interface ImageFacts {
   settings: ReadonlySet<string>;
   ports: Readonly<Record<string, number>>;
@@ -87,7 +88,7 @@ export function dockerfileViolations(text: string, { settings, ports, assets, ex
   ];
 }
 
-/** Entries that .dockerignore must have, and needed files that it must not ignore. */
+/** Faults of .dockerignore: entries that it lacks, such as `.env`, and files in `needed` that it ignores. */
 export function dockerignoreViolations(text: string, needed: readonly string[]): string[] {
   const ignored = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const notIgnored = ['.git', '.env', '.tribina', '**/node_modules', 'dist'].filter((entry) => !ignored.includes(entry));

@@ -11,11 +11,13 @@ export interface KubeDocument {
   body: Record<string, unknown>;
 }
 
-/** Checks documents and returns the violations as text. Empty if there are none. */
+/** A check of Kubernetes documents. Returns each violation as text, or an empty list. */
 export type Rule = (documents: readonly KubeDocument[]) => string[];
 
+/** Whether the file lists documents for kustomize, and is not a Kubernetes document itself. */
 export const isKustomization = (file: string) => path.basename(file) === 'kustomization.yaml';
 
+/** All YAML files in a folder and the folders below it. */
 export function yamlFiles(folder: string): string[] {
   return fs
     .readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -24,7 +26,7 @@ export function yamlFiles(folder: string): string[] {
     .sort();
 }
 
-/** Refuses values such as `0440`, `on` and `1:30`: YAML 1.1 (Kubernetes) and YAML 1.2 (most editors) read them differently. */
+/** Parses YAML. Throws for values such as `0440`, `on` and `1:30`, which YAML 1.1 (Kubernetes) and 1.2 (most editors) read differently. */
 export function parseYaml(file: string, text: string): Record<string, unknown>[] {
   const [old, current] = (['1.1', '1.2'] as const).map((version) =>
     parseAllDocuments(text, { version }).map((document) => {
@@ -38,6 +40,7 @@ export function parseYaml(file: string, text: string): Record<string, unknown>[]
   return current ?? [];
 }
 
+/** All YAML documents in these files. */
 export function readKubeDocuments(files: readonly string[]): KubeDocument[] {
   return files.flatMap((file) =>
     parseYaml(file, fs.readFileSync(file, 'utf8')).map((body) => ({
@@ -50,20 +53,23 @@ export function readKubeDocuments(files: readonly string[]): KubeDocument[] {
   );
 }
 
+/** The name of a document in messages, such as `Deployment/monolith`. */
 export const labelOf = (document: KubeDocument) => `${document.kind}/${document.name}`;
 
+/** The documents of one kind, such as `Deployment`. `T` is the type of their bodies. */
 export function ofKind<T>(documents: readonly KubeDocument[], kind: string): { label: string; name: string; body: T }[] {
   return documents
     .filter((document) => document.kind === kind)
     .map((document) => ({ label: labelOf(document), name: document.name, body: document.body as T }));
 }
 
+/** The documents except the one with this label, such as `Deployment/monolith`. */
 export function withoutDocument(documents: readonly KubeDocument[], label: string): KubeDocument[] {
   return documents.filter((document) => labelOf(document) !== label);
 }
 
 /**
- * A copy in which one field of one document is changed, so that a rule must report it. `at` is a path like `spec.rules.0.host`;
+ * A copy of the documents in which one field of one document is changed. `at` is the path of the field, such as `spec.rules.0.host`;
  * the value undefined deletes the field.
  */
 export function withChangedField(documents: readonly KubeDocument[], label: string, at: string, value: unknown): KubeDocument[] {

@@ -24,8 +24,8 @@ async function validatorFor({ apiVersion, kind }: KubeDocument): Promise<Validat
 }
 
 /**
- * The validators accept unknown fields, so the misspelt `livenesProbe` would be valid. But they read every field they know. This
- * proxy records the reads: a field that was never read is one that Kubernetes would ignore.
+ * Wraps a value in a proxy that records which fields are read. The validators accept unknown fields, so the misspelt `livenesProbe` would
+ * be valid. But they read every field they know: Kubernetes would ignore a field that was never read.
  */
 function recordingReads(value: unknown, where: string, unread: Map<string, Set<string>>): unknown {
   if (typeof value !== 'object' || value === null) return value;

@@ -104,7 +104,7 @@ function withImages(documents: KubeDocument[], images: NonNullable<Kustomization
   return copy;
 }
 
-/** The documents that `kubectl apply -k` would send. Supports only the kustomize fields that we use, throws for others. */
+/** The documents that `kubectl apply -k` would send. Supports only the kustomize fields that we use, and throws for any other field. */
 export function renderKustomization(folder: string): KubeDocument[] {
   const { resources = [], components = [], patches = [], images = [] } = readKustomization(folder);
   let documents = resources.flatMap((resource) =>

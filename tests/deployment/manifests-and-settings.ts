@@ -5,12 +5,13 @@ import { workerConfig } from '../../apps/notification-worker/src/config.ts';
 import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
 import { renderKustomization } from './kustomize.ts';
 
-/** The renderKustomization manifests that the tests of this folder check. Paths are relative to the project root, where Jest runs. */
+/** The Kubernetes documents in k8s/ without overlays. Paths are relative to the project root, where Jest runs. */
 export const base = [
   ...renderKustomization('k8s/base'),
   ...renderKustomization('k8s/migrate'),
   ...renderKustomization('k8s/secrets'),
 ];
+/** The documents that a production deployment sends to Kubernetes, with the Secret templates. */
 export const production = [
   ...renderKustomization('k8s/overlays/production'),
   ...renderKustomization('k8s/overlays/production/migrate'),
@@ -20,14 +21,15 @@ export const production = [
 /** The settings schema of each service. */
 export const configs = { monolith: monolithConfig, 'queue-service': queueServiceConfig, 'notification-worker': workerConfig };
 
-/** The names of all settings: those that a service reads, and those of slices that no service reads yet. */
+/** The names of all settings: of every service, and of groups of settings (slices) that no service reads yet. */
 export const settings: ReadonlySet<string> = new Set(
   [...Object.values(configs), ...Object.values(settingsSlices)].flatMap((slice) =>
     typeof slice === 'object' && 'shape' in slice ? Object.keys(slice.shape) : [],
   ),
 );
+/** The port of each service that receives requests. */
 export const ports = { monolith: 3000, 'queue-service': 3001, 'notification-worker': 3002 };
-/** Minimum and maximum number of pods. */
+/** Minimum and maximum number of pods of each Deployment. */
 export const replicaBounds = {
   monolith: [5, 20],
   'queue-service': [3, 20],
@@ -37,9 +39,11 @@ export const replicaBounds = {
 /** Long-running services that receive no requests. */
 export const portlessServices: ReadonlySet<string> = new Set(['loader']);
 
+/** Whether a file of the project exists. */
 export const exists = (file: string) => fs.existsSync(file);
+/** The text of a file of the project. */
 export const readText = (file: string) => fs.readFileSync(file, 'utf8');
 
-/** The drain limit of a service after SIGTERM, read from its source. */
+/** Seconds that a service may take after SIGTERM to finish its requests, read from its source. */
 export const drainSeconds =
   Number(/DRAIN_TIMEOUT_MS = ([\d_]+)/.exec(readText('libs/platform/src/http/run-service.ts'))?.[1]?.replaceAll('_', '')) / 1000;

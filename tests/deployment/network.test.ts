@@ -39,14 +39,14 @@ describe('network', () => {
     ['a pod cannot reach the internet on the unencrypted port 80', pod('monolith'), { address: '203.0.113.7' }, 80],
   ];
 
-  test.each(allowedConnections)('network policy: %s', (_name, from, to, port) => {
+  test.each(allowedConnections)('network policies allow the connection: %s', (_name, from, to, port) => {
     expect(mayConnect(production, from, to, port)).toBe(true);
   });
-  test.each(forbiddenConnections)('network policy: %s', (_name, from, to, port) => {
+  test.each(forbiddenConnections)('network policies refuse the connection: %s', (_name, from, to, port) => {
     expect(mayConnect(production, from, to, port)).toBe(false);
   });
 
-  test('each policy but default-deny is needed for an allowed connection, and without policies all forbidden connections are open', () => {
+  test('each network policy except default-deny is needed for an allowed connection, and without policies all forbidden connections are open', () => {
     const policies = ofKind(production, 'NetworkPolicy').map(({ label }) => label);
     const needed = policies.filter((label) =>
       allowedConnections.some(([, from, to, port]) => !mayConnect(withoutDocument(production, label), from, to, port)),
@@ -73,7 +73,7 @@ describe('ingress', () => {
     expect(api(target)).toBe('monolith');
   });
 
-  test('the API host routes every web page path of the monolith', () => {
+  test('the ingress routes every path of a web page on the API host to the monolith', () => {
     const targets = webPrefixes.map((prefix) => prefix.replace(/\*$/, match).replace(/\/assets\/$/, '/assets/index-Dk3f.js'));
     expect(targets).toContain('/');
     expect(targets.filter((target) => api(target) !== 'monolith')).toEqual([]);
@@ -109,12 +109,12 @@ describe('ingress', () => {
     '/%6detrics',
     '/docs/../metrics',
   ];
-  test.each(internal)('%s is not routed from outside', (target) => {
+  test.each(internal)('the internal path %s is not routed from outside', (target) => {
     expect(queue(target)).toBeUndefined();
     expect(target.includes('/queue/') ? undefined : api(target)).toBeUndefined();
   });
 
-  test('negative control: with a path prefix instead of regular expressions the internal calls are routed', () => {
+  test('negative control: an ingress with a path prefix instead of regular expressions routes internal calls from outside', () => {
     const withPrefix = withChangedField(production, 'Ingress/queue-service', 'spec.rules.0.http.paths.1', {
       path: '/api/v1/queue',
       pathType: 'Prefix',
@@ -123,7 +123,7 @@ describe('ingress', () => {
     expect(routedService(withPrefix, 'queue.hns.hr', `/api/v1/queue/${match}/control`)).toBe('queue-service');
   });
 
-  test('proxy read timeouts: over 600 s for sockets of the queue service, over the request deadline for the monolith', () => {
+  test('the ingress waits over 600 s on WebSockets of the queue service, and longer than the request deadline for the monolith', () => {
     const seconds = ofKind<{ metadata: { annotations: Record<string, string> } }>(production, 'Ingress').map(({ name, body }) =>
       ['nginx.org/proxy-read-timeout', 'nginx.ingress.kubernetes.io/proxy-read-timeout'].map(
         (key) => [name, Number.parseInt(body.metadata.annotations[key] ?? '', 10)] as const,

@@ -3,15 +3,15 @@ import type { IIngress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
 import type { KubeDocument } from './kube-documents.ts';
 import { ofKind } from './kube-documents.ts';
-import type { Selector } from './wiring.ts';
+import type { LabelSelector } from './wiring.ts';
 import { selectorMatches } from './wiring.ts';
 
 /** One end of a connection: one of our pods, a pod of another namespace, or an address outside the cluster. */
 export type Party = { pod: string } | { namespace: string; labels?: Record<string, string> } | { address: string };
 
 interface Peer {
-  podSelector?: Selector;
-  namespaceSelector?: Selector;
+  podSelector?: LabelSelector;
+  namespaceSelector?: LabelSelector;
   ipBlock?: { cidr: string; except?: string[] };
 }
 interface PolicyRule {
@@ -79,7 +79,7 @@ export function mayConnect(documents: readonly KubeDocument[], from: Party, to: 
 
 /**
  * The Service that receives a request of this host and path, or undefined. Like nginx, it compares the path after resolving dots and
- * percent-encoding. Regular expressions ignore case: of the two nginx ingress controllers in use this is the less strict one.
+ * percent-encoding. Regular expressions ignore case, as in the less strict of the two common nginx ingress controllers.
  */
 export function routedService(documents: readonly KubeDocument[], host: string, path: string): string | undefined {
   const decoded = decodeURIComponent(new URL(path, 'http://host').pathname).replace(/\/+/g, '/');

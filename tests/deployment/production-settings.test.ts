@@ -14,7 +14,7 @@ const dataOf = (kind: string, name: string): Variables => {
   return { ...found?.body.data, ...found?.body.stringData };
 };
 
-/** Example values for the Secret templates, as an operator would fill them in. */
+/** Example values for the Secret templates, such as an operator fills in. */
 const secretValues: Variables = {
   DATABASE_URL: 'postgres://tribina@10.20.0.5/tribina',
   REDIS_URL: 'rediss://10.20.1.5:6379,rediss://10.20.1.6:6379',
@@ -74,14 +74,14 @@ test.each([
   expect(faultsOf(service, { ...environmentOf(service), [name]: value })).toContain(`${name}: ${value} is refused in production`);
 });
 
-test('the production ConfigMap has no empty settings, and empty JWT settings are refused', () => {
+test('the production ConfigMap has no empty settings, and a service refuses to start with empty JWT settings', () => {
   const [configMap] = ofKind<{ data: Variables }>(production, 'ConfigMap');
   const emptied = { ...environmentOf('monolith'), JWT_JWKS_URL: '', JWT_ISSUER: '', JWT_AUDIENCE: '' };
   expect(Object.values(configMap?.body.data ?? {}).filter((value) => value === '')).toEqual([]);
   expect(faultsOf('monolith', emptied)).toHaveLength(3);
 });
 
-test('the loader takes the settings of the monolith, and its sources are valid with them', () => {
+test('the Deployment of the event loader gets the settings of the monolith, and its source file is valid with these settings', () => {
   const [loader] = ofKind<IDeployment>(production, 'Deployment').filter(({ name }) => name === 'loader');
   const [container] = loader?.body.spec?.template.spec?.containers ?? [];
   const settingsSources = container?.envFrom?.map(({ secretRef, configMapRef }) => secretRef?.name ?? configMapRef?.name);

@@ -11,13 +11,14 @@ import type { KubeDocument, Rule } from './kube-documents.ts';
 import { ofKind } from './kube-documents.ts';
 
 type Labels = Readonly<Record<string, string>>;
-export interface Selector {
+/** A Kubernetes label selector: chooses pods or namespaces by their labels. */
+export interface LabelSelector {
   matchLabels?: Record<string, string> | undefined;
   matchExpressions?: { key: string; operator: string; values?: string[] | undefined }[] | undefined;
 }
 
 /** Whether a Kubernetes label selector matches the labels. Supports only the operator `In`, the one that we use. */
-export function selectorMatches({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
+export function selectorMatches({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Labels): boolean {
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
     matchExpressions.every(({ key, operator, values = [] }) => operator === 'In' && values.includes(labels[key] ?? ''))
@@ -31,18 +32,18 @@ const workloads = (documents: readonly KubeDocument[]) => [
 const podLabels = (documents: readonly KubeDocument[]) =>
   workloads(documents).map(({ body }) => body.spec?.template.metadata?.labels ?? {});
 
-/** Every label value in a selector belongs to at least one pod. Kubernetes does not report a misspelt value that matches nothing. */
+/** Rule: every label value in a selector belongs to at least one pod. Kubernetes does not report a misspelt value that matches no pod. */
 export const selectorsFindPods: Rule = (documents) => {
   const pods = podLabels(documents);
   const mismatches = ofKind<IDeployment>(documents, 'Deployment')
     .filter(({ body }) => !selectorMatches(body.spec?.selector ?? {}, body.spec?.template.metadata?.labels ?? {}))
     .map(({ label }) => `${label}: its selector does not match its own pods`);
-  const selectors: [string, Selector][] = [
-    ...ofKind<IService>(documents, 'Service').map(({ label, body }): [string, Selector] => [
+  const selectors: [string, LabelSelector][] = [
+    ...ofKind<IService>(documents, 'Service').map(({ label, body }): [string, LabelSelector] => [
       label,
       { matchLabels: body.spec?.selector },
     ]),
-    ...ofKind<IPodDisruptionBudget>(documents, 'PodDisruptionBudget').map(({ label, body }): [string, Selector] => [
+    ...ofKind<IPodDisruptionBudget>(documents, 'PodDisruptionBudget').map(({ label, body }): [string, LabelSelector] => [
       label,
       body.spec?.selector ?? {},
     ]),
@@ -53,16 +54,16 @@ export const selectorsFindPods: Rule = (documents) => {
         ...(body.spec?.egress ?? []).flatMap((rule) =>
           (rule.to ?? []).flatMap((peer) => (peer.namespaceSelector ? [] : (peer.podSelector ?? []))),
         ),
-      ].map((selector): [string, Selector] => [label, selector]),
+      ].map((selector): [string, LabelSelector] => [label, selector]),
     ),
     ...ofKind<IDeployment>(documents, 'Deployment').flatMap(({ label, body }) =>
-      (body.spec?.template.spec?.topologySpreadConstraints ?? []).map((constraint): [string, Selector] => [
+      (body.spec?.template.spec?.topologySpreadConstraints ?? []).map((constraint): [string, LabelSelector] => [
         label,
         constraint.labelSelector ?? {},
       ]),
     ),
   ];
-  const singleConditions = ({ matchLabels, matchExpressions = [] }: Selector): Selector[] => [
+  const singleConditions = ({ matchLabels, matchExpressions = [] }: LabelSelector): LabelSelector[] => [
     { matchLabels },
     ...matchExpressions.flatMap(({ key, operator, values = [] }) =>
       values.map((value) => ({ matchExpressions: [{ key, operator, values: [value] }] })),
@@ -76,7 +77,7 @@ export const selectorsFindPods: Rule = (documents) => {
   return [...mismatches, ...unmatched];
 };
 
-/** Every Service and Ingress points to a port that exists. */
+/** Rule: every Service and Ingress points to a port that exists. */
 export const servicesReachPorts: Rule = (documents) => {
   const services = ofKind<IService>(documents, 'Service');
   const missingPorts = services.flatMap(({ label, body }) => {
@@ -102,7 +103,7 @@ export const servicesReachPorts: Rule = (documents) => {
   return [...missingPorts, ...new Set(missingBackends)];
 };
 
-/** Every Deployment has its own autoscaler with the given bounds and its own disruption budget; every autoscaler has a target. */
+/** Rule: every Deployment has one autoscaler with these bounds and one disruption budget, and every autoscaler has a target. */
 export const autoscalersHaveBounds =
   (bounds: Readonly<Record<string, readonly [number, number]>>): Rule =>
   (documents) => {
@@ -137,7 +138,7 @@ export const autoscalersHaveBounds =
     ];
   };
 
-/** Every ConfigMap and Secret that a pod uses exists, and every existing one is used by a pod. */
+/** Rule: every ConfigMap and Secret that a pod uses exists, and a pod uses every ConfigMap and Secret. */
 export const configMapsAndSecretsAreUsed: Rule = (documents) => {
   const existing = [...ofKind<IConfigMap>(documents, 'ConfigMap'), ...ofKind<ISecret>(documents, 'Secret')].map(
     ({ label }) => label,
@@ -166,7 +167,10 @@ interface Variables {
   stringData?: Record<string, string>;
 }
 
-/** Every variable is a known setting: Kubernetes does not report a misspelt one. Names with a dot or in lower case are files. */
+/**
+ * Rule: every variable in a ConfigMap or Secret is a known setting, because Kubernetes does not report a misspelt name. Names with a dot
+ * or in lower case are files.
+ */
 export const variablesAreSettings =
   (settings: ReadonlySet<string>): Rule =>
   (documents) =>
@@ -176,6 +180,7 @@ export const variablesAreSettings =
         .map((name) => `${label}: ${name} is not a setting`),
     );
 
+/** Rule: the Secret templates contain no values, because the repository is public. */
 export const secretsAreEmpty: Rule = (documents) =>
   ofKind<Variables>(documents, 'Secret').flatMap(({ label, body }) =>
     Object.entries({ ...body.data, ...body.stringData })

@@ -27,6 +27,7 @@ function violationsOf(pod: Pod, rules: [boolean, string][]): string[] {
   return rules.filter(([holds]) => !holds).map(([, complaint]) => `${pod.label}: ${complaint}`);
 }
 
+/** Rule: each pod runs as another user than root, with a read-only file system and without extra rights. */
 export const podsAreLockedDown: Rule = (documents) =>
   allPods(documents).flatMap((pod) => {
     const { spec, container } = pod;
@@ -49,6 +50,7 @@ export const podsAreLockedDown: Rule = (documents) =>
     ]);
   });
 
+/** Rule: each container requests CPU and memory and has a memory limit. */
 export const podsHaveResourceLimits: Rule = (documents) =>
   allPods(documents).flatMap((pod) => {
     const { requests, limits } = pod.container.resources ?? {};
@@ -59,13 +61,13 @@ export const podsHaveResourceLimits: Rule = (documents) =>
   });
 
 /**
- * The liveness probe checks only the process, the readiness probe also its dependencies. If the liveness probe checked
+ * Rule: the liveness probe checks only the process, the readiness probe also its dependencies. If the liveness probe checked
  * dependencies, an outage of the database would restart healthy pods.
  */
 export const deploymentsAreProbed: Rule = (documents) =>
   podsOf(documents, 'Deployment').flatMap((pod) => {
     const { startupProbe, readinessProbe, livenessProbe, ports = [] } = pod.container;
-    // A service that receives no requests has no port, so it must have no probes. portsAreTheDefaults checks the ports of the others.
+    // A service that receives no requests has no port, so it must have no probes. The rule portsAreTheDefaults checks existing ports.
     if (ports.length === 0)
       return violationsOf(pod, [
         [!startupProbe && !readinessProbe && !livenessProbe, 'is probed on a port that it does not have'],
@@ -81,7 +83,7 @@ export const deploymentsAreProbed: Rule = (documents) =>
     ]);
   });
 
-/** Requests in progress at SIGTERM can finish: Kubernetes waits longer than the preStop sleep and the drain together. */
+/** Rule: requests in progress at SIGTERM can finish. Kubernetes waits longer than the preStop sleep and the drain together. */
 export const deploymentsDrainInTime =
   (drainSeconds: number): Rule =>
   (documents) =>
@@ -94,7 +96,7 @@ export const deploymentsDrainInTime =
       ]);
     });
 
-/** Each command runs a file that the build produces, from the app with the name of the Deployment or from the CLI of the monolith. */
+/** Rule: each command runs a file that the build produces, from the app with the name of the Deployment or from the monolith's CLI. */
 export const commandsExist =
   (exists: (file: string) => boolean = (file) => fs.existsSync(file)): Rule =>
   (documents) =>
@@ -111,6 +113,7 @@ export const commandsExist =
       ]);
     });
 
+/** Rule: each Deployment opens the default port of its service. */
 export const portsAreTheDefaults =
   (ports: Readonly<Record<string, number>>): Rule =>
   (documents) =>
@@ -121,6 +124,7 @@ export const portsAreTheDefaults =
       ]);
     });
 
+/** Rule: all containers run the same image, with a version tag or a digest. */
 export const allImagesAreEqual: Rule = (documents) => {
   const images = new Set(allPods(documents).map((pod) => String(pod.container.image)));
   const untagged = [...images].filter((image) => !/:(?!latest$)[\w.-]+$|@sha256:[0-9a-f]{64}$/.test(image));

@@ -5,10 +5,12 @@ import type { Scene } from './scene.ts';
 const READERS = 16;
 const READ_ATTEMPTS = 5;
 
+/** Numbers and short texts that a scenario reports beside its faults. */
 export type Figures = Readonly<Record<string, string | number>>;
 
+/** The result of the checks at the end of a scenario. */
 export interface Audit {
-  /** Broken guarantees. */
+  /** Broken guarantees, each as one sentence. */
   readonly faults: readonly string[];
   readonly figures: Figures;
 }
@@ -23,7 +25,7 @@ interface Stored {
 
 /**
  * The checks at the end of every scenario: no acknowledged request is lost, nothing was done twice, no answer was a 500, and `verify`
- * finds no broken invariant. With `mayLose`, lost requests are only counted, because the scenario runs without the guard against loss.
+ * finds no broken invariant. With `mayLose` (asynchronous replication), lost requests are only counted.
  */
 export async function audit(scene: Scene, { mayLose = false } = {}): Promise<Audit> {
   const { history } = scene;
@@ -84,7 +86,7 @@ function isAlive({ status, expires_at }: Stored): boolean {
   return status === 'completed' || (['held', 'ordered'].includes(status) && Date.parse(expires_at) > Date.now());
 }
 
-/** Undefined if the object does not exist, or if no replica answers after five attempts. */
+/** Reads an object as this fan. Undefined if it does not exist, or if no replica answers after five attempts. */
 async function readAs(scene: Scene, userId: string, path: string): Promise<Stored | undefined> {
   for (let attempt = 1; attempt <= READ_ATTEMPTS; attempt += 1) {
     try {
@@ -99,7 +101,7 @@ async function readAs(scene: Scene, userId: string, path: string): Promise<Store
   return undefined;
 }
 
-/** Fans who have more rows in the table than they sent requests. */
+/** Fans who have more rows in the table than they sent requests of this name: a request was executed twice. */
 async function doneTwice(scene: Scene, name: string, table: 'reservations' | 'orders'): Promise<string[]> {
   const requestCounts = new Map<string, number>();
   for (const request of scene.history.requests)

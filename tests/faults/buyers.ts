@@ -12,9 +12,9 @@ interface BuyersOptions {
   readonly match: Match;
   readonly count: number;
   readonly sectors?: number;
-  /** How long a fan waits for an answer and sends the same request again. */
+  /** How long a fan waits for one answer, and for how long the fan repeats the request. */
   readonly retryLimits?: Fan['retryLimits'];
-  /** Each buyer always uses the same sector, so that a delay in one sector does not affect purchases in the others. */
+  /** Each buyer always uses the same sector, so that a delay in one sector does not affect purchases in other sectors. */
   readonly staysInSector?: boolean;
   /** One of this many purchases stops after the hold. */
   readonly holdsOnlyEvery?: number;
@@ -34,7 +34,7 @@ export class Buyers {
     this.#buyers = Array.from({ length: options.count }, (_, number) => this.#buy(number));
   }
 
-  /** Waits until `count` more purchases are complete. False if that takes longer than `withinMs`. */
+  /** Waits until `count` more purchases are complete. Resolves to false if they take longer than `withinMs`. */
   async waitForPurchases(count: number, withinMs: number): Promise<boolean> {
     const [target, giveUpAt] = [this.bought + count, Date.now() + withinMs];
     while (this.bought < target) {

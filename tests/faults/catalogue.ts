@@ -12,6 +12,7 @@ import { standbyPromoted } from './scenarios/standby-promoted.ts';
 import { turnsKept } from './scenarios/turns-kept.ts';
 import { turnsMissed } from './scenarios/turns-missed.ts';
 
+/** All fault scenarios at full size, as `npm run test:faults` runs them. */
 export const scenarios: readonly Scenario[] = [
   checkoutKilled(1),
   sameKeyStuck({ lockedMs: 45_000, deletesRedisLock: false }),
@@ -29,7 +30,7 @@ export const scenarios: readonly Scenario[] = [
   turnsKept({ fans: 120, wipes: 20, windows: 30, cluster: true }),
 ];
 
-/** Small versions for `npm test`: together at most 25 s. They share PostgreSQL and Redis, so none of them kills a server. */
+/** Small versions of the scenarios for `npm test`: together at most 25 s. They share PostgreSQL and Redis, so none kills a server. */
 export const smallScenarios: readonly Scenario[] = [
   commitUnanswered(20),
   sameKeyStuck({ lockedMs: 3500, deletesRedisLock: true }),

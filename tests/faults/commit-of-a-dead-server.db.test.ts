@@ -13,9 +13,9 @@ import type { LocalServer } from '../../tools/local/local-server.ts';
 import { startPostgres } from '../../tools/local/postgres.ts';
 import { startStandby } from '../../tools/local/standby.ts';
 
-// PostgreSQL dies before it has written the log of a transaction whose COMMIT is on its way. After the restart, or on the promoted
-// standby, the next transaction gets the same transaction id. Asking for the status of that id then gives the outcome of a
-// different transaction, so our code must report OUTCOME_UNKNOWN.
+// PostgreSQL dies while the COMMIT of a transaction is on its way, before it has written the log of the transaction. After the restart,
+// or on the promoted standby, another transaction gets the same transaction id. The status of the id is then the outcome of that other
+// transaction, so our code must report OUTCOME_UNKNOWN.
 
 const folder = mkdtempSync(path.join(tmpdir(), 'tribina-dead-'));
 chmodSync(folder, 0o711);
@@ -47,7 +47,7 @@ async function primaryIn(name: string): Promise<LocalServer> {
   return primary;
 }
 
-/** Runs a transaction and kills its server before COMMIT arrives. The transaction continues when `successor` serves at the address. */
+/** Runs a transaction and kills its server before COMMIT arrives. `successor` starts the server that then serves at the same address. */
 async function outcomeAfter(
   primary: LocalServer,
   successor: () => Promise<LocalServer>,
@@ -112,7 +112,7 @@ async function useTransactionIdsUpTo(last: bigint, url: string): Promise<void> {
   }
 }
 
-/** The error codes for writes to a read-only server: of a transaction and of a hold. */
+/** The error codes that a transaction and a hold get when they write to a read-only server. */
 async function readOnlyErrorCodes(url: string): Promise<unknown[]> {
   const database = await openDatabase({ url, name: 'standby', poolSize: 1 });
   const writerConnection = new WriterConnection({ url, name: 'holds', settings: '', onRetry: () => undefined });
@@ -132,19 +132,19 @@ async function readOnlyErrorCodes(url: string): Promise<unknown[]> {
 
 const unknown = { result: expect.objectContaining({ code: 'OUTCOME_UNKNOWN' }), effects: [] };
 
-test('a restarted server: the outcome is OUTCOME_UNKNOWN, not that of another transaction with the same id', async () => {
+test('a commit whose server died and was restarted is OUTCOME_UNKNOWN, and does not get the outcome of another transaction with the same id', async () => {
   const primary = await primaryIn('restarted');
   const restart = (): Promise<LocalServer> =>
     stopAtEnd(startPostgres({ folder: path.join(folder, 'restarted'), port: primary.port }));
   expect(await outcomeAfter(primary, restart)).toEqual(unknown);
 });
 
-test('a server that recovers by itself after one of its processes was killed: the outcome is OUTCOME_UNKNOWN', async () => {
+test('a commit whose server recovers by itself after one of its processes was killed is OUTCOME_UNKNOWN', async () => {
   const primary = await primaryIn('recovered');
   expect(await outcomeAfter(primary, () => Promise.resolve(primary), 'one process')).toEqual(unknown);
 });
 
-test('a promoted standby: the outcome is OUTCOME_UNKNOWN, not that of another transaction with the same id', async () => {
+test('a commit whose server died and was replaced by its standby is OUTCOME_UNKNOWN, and does not get the outcome of another transaction with the same id', async () => {
   const primary = await primaryIn('followed');
   const replication = await TcpProxy.inFrontOf(primary.url);
   const options = { folder: path.join(folder, 'standby'), primaryFolder: path.join(folder, 'followed'), throwaway: false };

@@ -3,25 +3,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, History, Request } from './history.ts';
 import type { Replica } from './replica.ts';
 
-/** Temporary refusals: the fan sends the same request again with the same key. */
+/** Codes of temporary refusals, after which the fan sends the same request again with the same key. */
 const RETRYABLE_CODES = new Set(['IDEMPOTENCY_KEY_IN_USE', 'SEATS_BUSY']);
 const PAUSE_MS = 150;
 
+/** A match on sale. */
 export interface Match {
   readonly id: string;
   readonly sectors: readonly { readonly id: string; readonly name: string }[];
 }
 
+/** A hold that a fan got: its reservation id and its seats. */
 export interface Held {
   readonly id: string;
   readonly seatIds: readonly string[];
 }
 
+/** An order that a fan created: its id and the id of its payment intent. */
 export interface Ordered {
   readonly orderId: string;
   readonly intentId: string;
 }
 
+/** How long a fan waits and repeats a request. */
 export interface RetryLimits {
   /** Timeout of one request. */
   readonly answerMs: number;
@@ -38,6 +42,7 @@ interface Sent {
 
 const DEFAULT_RETRY_LIMITS: RetryLimits = { answerMs: 60_000, totalMs: 90_000 };
 
+/** A new random idempotency key. */
 export function newKey(): string {
   return randomUUID().replaceAll('-', '');
 }
@@ -81,7 +86,7 @@ export class Fan {
     return answer.status < 300 && answer.status > 0 ? readOrder(answer) : undefined;
   }
 
-  /** Pays through the sandbox API and waits until the order is complete. False if that takes too long. */
+  /** Pays through the sandbox API and waits until the order is complete. Resolves to false if it takes longer than `retryLimits`. */
   async pay({ orderId, intentId }: Ordered): Promise<boolean> {
     const giveUpAt = Date.now() + this.retryLimits.totalMs;
     const url = `/api/v1/sandbox/payments/${intentId}/confirm`;
@@ -125,7 +130,7 @@ export class Fan {
     }
   }
 
-  /** Sends the request once, as the fan to whom the request belongs. */
+  /** Sends the request once, as the fan in `request.userId`, and adds the answer to the request. */
   async sendOnce(request: Request, replica = this.#replica()): Promise<Answer> {
     const answer = await this.#fetch('POST', request, replica);
     request.answers.push(answer);
@@ -168,11 +173,13 @@ export class Fan {
   }
 }
 
+/** Reads the hold from the answer to a hold request. */
 export function readHold({ text }: Answer): Held {
   const { id, seats } = JSON.parse(text) as { id: string; seats: { seat_id: string }[] };
   return { id, seatIds: seats.map(({ seat_id }) => seat_id) };
 }
 
+/** Reads the order from the answer to a checkout request. */
 export function readOrder({ text }: Answer): Ordered {
   const { order_id, payment } = JSON.parse(text) as { order_id: string; payment: { intent_id: string } };
   return { orderId: order_id, intentId: payment.intent_id };

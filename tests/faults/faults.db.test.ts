@@ -10,7 +10,7 @@ import { readHold, readOrder } from './fan.ts';
 import { runScenarioIn } from './scenario.ts';
 import { Scene } from './scene.ts';
 
-// The small fault scenarios. `npm run test:faults` runs all of them at full size, with those that kill PostgreSQL and Redis.
+// The small fault scenarios. `npm run test:faults` runs all scenarios at full size, also those that kill PostgreSQL and Redis.
 
 let scene: Scene;
 
@@ -25,14 +25,14 @@ async function verify({ databaseUrl }: { databaseUrl: string }): Promise<string[
 }
 
 beforeAll(async () => {
-  // `npm test` builds first. Build here too, for a run of this file alone.
+  // Build the services if this file is run alone. `npm test` has built them before.
   if (!existsSync(path.join(ROOT, 'dist/apps/monolith/src/main.js'))) await build({ say: () => undefined, serverOnly: true });
   scene = await Scene.open({ verify });
 }, 60_000);
 afterAll(() => scene.close(), 30_000);
 
 test.each(smallScenarios.map((scenario) => [scenario.title, scenario] as const))(
-  '%s: no acknowledged request is lost, none has a second effect',
+  'fault scenario "%s": no acknowledged request is lost, and no request has its effect twice',
   async (_title, scenario) => {
     const { id, seconds, figures, faults } = await runScenarioIn(scene, scenario);
     const figureTexts = Object.entries(figures).map(([name, value]) => `${name} ${value}`);
@@ -42,7 +42,7 @@ test.each(smallScenarios.map((scenario) => [scenario.title, scenario] as const))
   90_000,
 );
 
-test('negative control: the audit reports an acknowledged order and hold whose rows were deleted', async () => {
+test('negative control: the audit after a scenario reports an acknowledged order and hold whose rows were deleted', async () => {
   const match = await scene.openSale(1);
   const fan = scene.fan();
   const [kept, lost] = [

@@ -13,11 +13,11 @@ test.each([
   ['a code that is not in the catalogue', [answer(409, 'NO_LUCK')], /not in the catalogue/],
   ['a code with another status than the catalogue has', [answer(500 + 4, 'LOCK_TIMEOUT')], /LOCK_TIMEOUT came as 504/],
   ['two different answers to one idempotency key', [answer(201, '', 'seat 1'), answer(201, '', 'seat 2')], /answered in 2 ways/],
-])('history: %s is a fault', (_case, answers, fault) => {
+])('history of requests: %s is reported as a fault', (_case, answers, fault) => {
   expect(historyWith(...answers).faults()).toEqual([expect.stringMatching(fault)]);
 });
 
-test('history: a documented refusal, a missing answer and a repeated equal answer are no faults', () => {
+test('history of requests: a documented refusal, a missing answer and a repeated equal answer are no faults', () => {
   const answers = [
     answer(503, 'LOCK_TIMEOUT'),
     answer(0, 'socket hang up'),

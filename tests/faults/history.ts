@@ -1,8 +1,8 @@
 import { errorCatalogue } from '#platform/http/error-catalogue';
 
-/** The answer to one request, or the fact that none came. */
+/** The answer to one request. `status` is 0 if no answer came. */
 export interface Answer {
-  /** 0 if the connection broke or the request timed out. */
+  /** The HTTP status; 0 if the connection broke or the request timed out. */
   readonly status: number;
   readonly code: string;
   readonly text: string;
@@ -11,6 +11,7 @@ export interface Answer {
   readonly ms: number;
 }
 
+/** One request with its idempotency key, and all answers to it. */
 export interface Request {
   readonly name: string;
   readonly userId: string;
@@ -20,7 +21,7 @@ export interface Request {
   readonly answers: Answer[];
 }
 
-/** All requests and answers as the fans saw them. It decides what was acknowledged. */
+/** All requests of the fans and the answers that they received. A request with a successful answer counts as acknowledged. */
 export class History {
   readonly requests: Request[] = [];
   /** Answers to requests without an idempotency key: reads and payments. */
@@ -36,7 +37,7 @@ export class History {
     return this.requests.filter((request) => (!name || request.name === name) && successOf(request));
   }
 
-  /** Number of answers for each refusal, and for `no answer`. */
+  /** Number of refusals by code, and of requests without an answer. */
   refusals(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { status, code } of this.all()) {
@@ -47,7 +48,7 @@ export class History {
     return counts;
   }
 
-  /** The longest time between two successful answers from `from` to `to`, for requests whose body matches. */
+  /** The longest time without a successful answer between the times `from` and `to`, for requests whose body matches. */
   longestGapMs(from: number, to: number, matches: (body: unknown) => boolean = () => true): number {
     const successes = this.requests
       .filter(({ body }) => matches(body))
@@ -64,7 +65,10 @@ export class History {
     return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
   }
 
-  /** Answers that are never allowed (I5, I13): a 500, a code outside the catalogue, two different answers to one key. */
+  /**
+   * Answers that are never allowed (invariants I5 and I13 of research/reliability.md): a 500, a code outside the catalogue, two different
+   * answers to one idempotency key.
+   */
   faults(): string[] {
     const faults = new Set<string>();
     for (const { status, code, text } of this.all()) {
@@ -82,6 +86,7 @@ export class History {
   }
 }
 
+/** The first successful answer to a request. Undefined if there is none. */
 export function successOf({ answers }: Request): Answer | undefined {
   return answers.find(({ status }) => status >= 200 && status < 300);
 }

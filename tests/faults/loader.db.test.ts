@@ -9,10 +9,10 @@ import { ROOT } from '../../tools/local/build.ts';
 import { smallLoaderScenarios } from './loader/catalogue.ts';
 import { runLoaderScenario } from './loader/run-loader-scenario.ts';
 
-// The small loader scenarios. loader.heavy.ts runs them at full size.
+// The small fault scenarios of the event loader. loader.heavy.ts runs the scenarios at full size.
 
 test.each(smallLoaderScenarios.map((scenario) => [scenario.title, scenario] as const))(
-  '%s: no event is lost or stored twice',
+  'event loader, "%s": no event is lost or stored twice',
   async (_title, scenario) => expect((await runLoaderScenario(scenario)).faults).toEqual([]),
   90_000,
 );
@@ -40,7 +40,7 @@ describe('loader:run as a process', () => {
     });
   }
 
-  test('loader:run without sources or with invalid ones lists every fault and exits with 78', async () => {
+  test('loader:run without sources or with invalid sources lists every fault and exits with 78', async () => {
     writeFileSync(
       sourcesFile,
       JSON.stringify([

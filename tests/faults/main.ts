@@ -9,7 +9,7 @@ import { startOwnServers } from '../../bench/instruments/own-servers.ts';
 import { build, ROOT } from '../../tools/local/build.ts';
 import { explain } from '../../tools/local/trouble.ts';
 import { scenarios } from './catalogue.ts';
-import { runScenario, type Result } from './scenario.ts';
+import { runScenario, type ScenarioResult } from './scenario.ts';
 
 const USAGE = `npm run test:faults -- [--only F10]… [--no-build]
   --only      ${scenarios.map(({ id, title }) => `${id}: ${title}`).join('\n              ')}
@@ -19,7 +19,7 @@ const startedAt = Date.now();
 const say = (line: string): void =>
   void process.stderr.write(`${((Date.now() - startedAt) / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
 
-function report(results: readonly Result[]): string {
+function report(results: readonly ScenarioResult[]): string {
   const rows = results.map(({ id, title, seconds, faults }) => [
     `${id} ${title}`,
     `${seconds} s`,
@@ -39,7 +39,7 @@ function report(results: readonly Result[]): string {
   ].join('\n');
 }
 
-function write(results: readonly Result[]): string {
+function write(results: readonly ScenarioResult[]): string {
   const folder = path.join(ROOT, 'artefacts/faults');
   mkdirSync(folder, { recursive: true });
   const machine = describeMachine();
@@ -55,7 +55,7 @@ async function main(only: readonly string[], shouldBuild: boolean): Promise<numb
   const servers = await startOwnServers();
   process.env.TEST_DATABASE_URL = servers.databaseUrl;
   process.env.TEST_REDIS_URLS = servers.redisUrl;
-  const results: Result[] = [];
+  const results: ScenarioResult[] = [];
   try {
     for (const scenario of chosen) {
       say(`${scenario.id} ${scenario.title}`);
@@ -71,7 +71,7 @@ async function main(only: readonly string[], shouldBuild: boolean): Promise<numb
   return results.some(({ faults }) => faults.length > 0) ? 1 : 0;
 }
 
-// All processes that we started exit when we exit: they notice that their pipe or channel is closed.
+// On a signal, exit: all processes that this process started then exit too, because their pipe or channel is closed.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 try {
@@ -91,5 +91,5 @@ try {
   process.stderr.write(`${explain(error)}\n`);
   process.exitCode = 1;
 }
-// Sockets to killed processes may never close. Without this Node would not exit, and would use a whole core.
+// Exit explicitly: sockets to killed processes may never close, so Node would not exit by itself and would use a whole core.
 process.exit();

@@ -1,6 +1,6 @@
-// A notification worker in its own process, which tests can kill and freeze. Queue, ledger, rate limiter and providers are those of
-// the service. It reads its settings as JSON from WORKER_SETTINGS and prints `ready` when it takes jobs. On SIGTERM it drains and
-// prints `doubts <n>`, its count of possible duplicates.
+// A notification worker in its own process, which tests can kill and freeze. It uses the production code for the queue, the ledger of
+// sends, the rate limiter and the providers. It reads its settings as JSON from WORKER_SETTINGS and prints `ready` when it takes jobs. On
+// SIGTERM it drains and prints `doubts <n>`, the number of sends that may be duplicates.
 import { SharedProviderLimiter } from '#platform/sending/provider-limiter';
 import { Mailgun, type MailgunOptions } from '../../apps/notification-worker/src/email/outbound/mailgun.ts';
 import { PushProvider, type DeviceResult, type OutgoingPush } from '../../apps/notification-worker/src/push/application/ports.ts';
@@ -8,6 +8,7 @@ import type { ServiceAccount } from '../../apps/notification-worker/src/push/out
 import { Fcm } from '../../apps/notification-worker/src/push/outbound/fcm.ts';
 import { bareWorker } from '../../apps/notification-worker/src/testing/bare-worker.ts';
 
+/** The addresses of the servers and providers that the worker process uses. */
 export interface WorkerProcessSettings {
   readonly databaseUrl: string;
   readonly redisUrl: string;

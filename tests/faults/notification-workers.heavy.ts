@@ -11,7 +11,8 @@ import { ticketMail, turnPush } from '../../apps/notification-worker/src/testing
 import { FakeMailgun } from '../../apps/notification-worker/src/testing/fake-mailgun.ts';
 import { eventually, inState } from '../../apps/notification-worker/src/testing/running-worker.ts';
 
-// F15, F16 and F17: notification worker processes are frozen and killed. About three minutes, because the locks have their real expiry.
+// The fault scenarios F15, F16 and F17: notification worker processes are frozen and killed. The tests take about three minutes, because
+// the locks have their real expiry.
 
 const TWO_MINUTES = 120_000;
 
@@ -101,7 +102,7 @@ async function startWorker(): Promise<WorkerProcess> {
   };
 }
 
-test('F15: a worker is frozen while it sends a mail: another worker sends it once and counts it as a possible duplicate', async () => {
+test('F15: a worker is frozen while it sends a mail: another worker sends the mail once and counts it as a possible duplicate', async () => {
   const frozen = await startWorker();
   mailgun.next.push('accept without answer');
   const job = await publish('email', ticketMail({ recipient: 'frozen@example.com' }));
@@ -116,7 +117,7 @@ test('F15: a worker is frozen while it sends a mail: another worker sends it onc
   expect(await healthy.drain()).toBe(1);
 }, 180_000);
 
-test('F16: a worker is killed during a job of 500 pushes: all arrive, and at most 100 arrive twice, all counted as possible duplicates', async () => {
+test('F16: a worker is killed during a job of 500 pushes: all pushes arrive; at most 100 arrive twice, and these are counted as possible duplicates', async () => {
   const first = await startWorker();
   fcm.delayMs = 80;
   const push = turnPush({ fcm_tokens: Array.from({ length: 500 }, (_, n) => `device-${n}`) });
@@ -133,7 +134,7 @@ test('F16: a worker is killed during a job of 500 pushes: all arrive, and at mos
   expect(countedDuplicates).toBeGreaterThanOrEqual(resent);
 }, 180_000);
 
-test('F17: a job that kills its worker is a dead letter after three workers, and no other job is lost', async () => {
+test('F17: a job that kills its worker becomes a dead letter after it has killed three workers, and no other job is lost', async () => {
   let killedWorkers = 0;
   let worker = await startWorker();
   const deadlyJob = await publish('push', turnPush({ fcm_tokens: ['deadly'] }));

@@ -7,7 +7,7 @@ import type { Scene } from './scene.ts';
 const SECRET = 'whsec_of_the_fault_suite_0000000000000';
 const WEBHOOK = '/api/v1/payments/webhooks/stripe';
 
-/** A payment provider outside the service with its own records. The orders of the service must agree with them. */
+/** A fake payment provider (Stripe) with its own records of payments. The orders of the service must agree with these records. */
 export class Provider {
   readonly #peer = new FakeStripe();
   readonly #scene: Scene;
@@ -33,7 +33,7 @@ export class Provider {
     return { PAYMENT_PROVIDER: 'stripe', STRIPE_API_BASE: url, STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: SECRET };
   }
 
-  /** Marks the intent as paid. The service does not know that before `sendEvent`. */
+  /** Marks the intent as paid. The service learns of the payment only by `sendEvent`. */
   pay({ intentId }: Ordered): void {
     this.#peer.pay(intentId);
   }
@@ -66,7 +66,10 @@ export class Provider {
     return true;
   }
 
-  /** Faults in the records: captured money without a completed order and without a refund (I4), and orders with two intents. */
+  /**
+   * Compares the records with the completed orders. Faults are captured money without a completed order and without a refund (invariant
+   * I4 of research/reliability.md), and orders with two intents.
+   */
   async faults(completed: ReadonlySet<string>): Promise<string[]> {
     const faults: string[] = [];
     const intentOf = new Map<string, string>();

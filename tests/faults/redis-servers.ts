@@ -7,12 +7,13 @@ import { Redis } from 'ioredis';
 import { startOnFreePort } from '../../tools/local/free-port.ts';
 import { redisBinaries, redisEnvironment } from '../../tools/local/redis-binaries.ts';
 
+/** A Redis server that a test may kill. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** A connection to exactly this server. */
+  /** A connection to this server, not to a cluster or proxy. */
   readonly client: Redis;
-  /** kill -9, like a power failure. */
+  /** Kills the server with `kill -9`, like a power failure. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -20,7 +21,7 @@ export interface RedisServer {
 /** A shell that kills the server when its stdin closes, so that the server stops even if this process is killed. */
 const KILL_WITH_PARENT = '"$@" & pid=$!; read -r _; kill -9 $pid; wait $pid';
 
-/** Starts a Redis server for one test: in memory, on a free port. */
+/** Starts a Redis server for one test. It keeps its data only in memory and listens on a free port. */
 export function startRedisServer(settings: readonly string[] = []): Promise<RedisServer> {
   return startOnFreePort(undefined, (port) => startOn(port, settings));
 }
@@ -62,7 +63,7 @@ export async function startRedisCluster(): Promise<{ servers: RedisServer[]; sto
   for (const { port } of servers.slice(1)) await servers[0]!.client.cluster('MEET', '127.0.0.1', port);
   const ids = await Promise.all(masters.map(({ client }) => client.cluster('MYID') as Promise<string>));
   for (const [at, { client }] of servers.slice(3).entries()) {
-    // The replica must know its master before CLUSTER REPLICATE.
+    // CLUSTER REPLICATE fails before the replica knows its master.
     await waitUntil(async () => String(await client.cluster('NODES')).includes(ids[at]!));
     await client.cluster('REPLICATE', ids[at]!);
   }
@@ -77,6 +78,7 @@ export async function startRedisCluster(): Promise<{ servers: RedisServer[]; sto
   return { servers, stop: async () => void (await Promise.all(servers.map((server) => server.stop()))) };
 }
 
+/** Waits until the condition is true. Throws after the timeout. */
 export async function waitUntil(isTrue: () => Promise<boolean>, withinMs = 15_000): Promise<void> {
   const giveUpAt = Date.now() + withinMs;
   while (!(await isTrue())) {

@@ -17,16 +17,16 @@ export class Replica {
     return new Replica(await startMonolith({ ...environment, ...settings }), settings);
   }
 
-  /** kill -9: the process gets no chance to close connections. */
+  /** Kills the process with `kill -9`, so it cannot close its connections. */
   async kill(): Promise<void> {
     this.isAlive = false;
     this.#signal('SIGKILL');
     await this.#service.stop();
   }
 
-  /** SIGSTOP: the process stops with all its open requests and transactions. */
+  /** Stops the process by SIGSTOP, with all its open requests and transactions, until `thaw`. */
   freeze(): void {
-    // A frozen process cannot notice that we exit, so it would stay behind.
+    // Continue the frozen process when this process exits. A frozen process would not notice the exit and would stay behind.
     process.once('exit', () => this.thaw());
     this.#signal('SIGSTOP');
   }
@@ -35,7 +35,7 @@ export class Replica {
     this.#signal('SIGCONT');
   }
 
-  /** The value of a metric, summed over all labels under the key `all`, or per value of the label `by`. */
+  /** Reads a metric: the sum over all labels under the key `all`, or the sum for each value of the label `by`. */
   async metric(name: string, by?: string): Promise<Record<string, number>> {
     const page = await (await fetch(`${this.url}/metrics`, { signal: AbortSignal.timeout(5000) })).text();
     const sums: Record<string, number> = {};

@@ -4,7 +4,7 @@ import { successOf } from './history.ts';
 
 const SENDERS = 16;
 
-/** Sends every acknowledged request again with its key. Each must get the same answer as before. */
+/** Sends every acknowledged request again with its idempotency key. Each request must get the same answer as before. */
 export async function resendAcknowledged(scene: Scene, check: Check): Promise<{ resent: number; replayed: number }> {
   const unsent = scene.history.acknowledged();
   const [resent, fan] = [unsent.length, scene.fan()];

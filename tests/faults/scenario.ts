@@ -2,13 +2,14 @@ import type { OwnServers } from '../../bench/instruments/own-servers.ts';
 import { audit, type Figures } from './audit.ts';
 import { Scene } from './scene.ts';
 
+/** One fault and what must hold while it lasts. */
 export interface Scenario {
   /** The id in research/reliability.md, for scenarios that are described there. */
   readonly id: string;
   readonly title: string;
-  /** The scenario kills PostgreSQL or Redis, so it needs servers that no other test uses. */
+  /** True if the scenario kills PostgreSQL or Redis, so it needs servers that no other test uses. */
   readonly needsServers?: boolean;
-  /** The scenario runs without the guard against loss: lost requests are counted and are no fault. */
+  /** True if acknowledged requests may be lost, as with asynchronous replication. They are then counted and are no fault. */
   readonly mayLose?: boolean;
   readonly limitMs: number;
   /** Runs the scenario and checks its own guarantees. The guarantees of all scenarios are checked by `audit`. */
@@ -20,7 +21,8 @@ export type Check = (isTrue: boolean, fault: string) => void;
 
 const MAX_FAULTS_SHOWN = 8;
 
-export interface Result {
+/** The outcome of one scenario. It passed if `faults` is empty. */
+export interface ScenarioResult {
   readonly id: string;
   readonly title: string;
   readonly seconds: number;
@@ -29,7 +31,7 @@ export interface Result {
 }
 
 /** Runs a scenario in a new scene and closes the scene. */
-export async function runScenario(scenario: Scenario, servers?: OwnServers): Promise<Result> {
+export async function runScenario(scenario: Scenario, servers?: OwnServers): Promise<ScenarioResult> {
   const scene = await Scene.open({ servers });
   const result = await runScenarioIn(scene, scenario);
   try {
@@ -41,7 +43,10 @@ export async function runScenario(scenario: Scenario, servers?: OwnServers): Pro
 }
 
 /** Runs a scenario in a scene that earlier scenarios may have used. The audit checks their acknowledged requests again. */
-export async function runScenarioIn(scene: Scene, { id, title, limitMs, mayLose = false, run }: Scenario): Promise<Result> {
+export async function runScenarioIn(
+  scene: Scene,
+  { id, title, limitMs, mayLose = false, run }: Scenario,
+): Promise<ScenarioResult> {
   const begunAt = Date.now();
   const faults: string[] = [];
   let figures: Figures = {};

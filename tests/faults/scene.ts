@@ -10,8 +10,8 @@ import { History } from './history.ts';
 import { Replica } from './replica.ts';
 
 /**
- * Rate limits are off, because all fans have the same IP address. Holds last longer than every scenario except those about expiry.
- * The address of the waiting room is unused, because by default the matches have no waiting room.
+ * Settings of the replicas. Rate limits are off, because all fans have the same IP address. Holds last longer than every scenario except
+ * those about expiry. No service runs at QUEUE_INTERNAL_URL, because by default the matches have no waiting room.
  */
 const SETTINGS = {
   QUEUE_INTERNAL_URL: 'http://127.0.0.1:9',
@@ -30,11 +30,11 @@ interface Addresses {
 
 interface SceneOptions {
   readonly servers?: OwnServers | undefined;
-  /** Runs the product's `verify`. Default: the CLI command, which takes a second to start. */
+  /** Finds broken invariants in the database. Default: the CLI command `verify`, which takes a second to start. */
   readonly verify?: typeof findBrokenInvariants;
 }
 
-/** The environment of a scenario: a database, a Redis, monolith replicas, fans, and actions that break them. */
+/** The environment of a scenario: a database, a Redis, monolith replicas, fans, and actions that break servers and networks. */
 export class Scene {
   readonly history = new History();
   readonly replicas: Replica[] = [];
@@ -66,13 +66,13 @@ export class Scene {
     return new Scene(database, redis, options);
   }
 
-  /** Prepares for the next scenario: repairs all proxies and lets it reuse the living replicas. */
+  /** Prepares for the next scenario: repairs all proxies and makes the living replicas available for reuse. */
   startScenario(): void {
     for (const proxy of this.#proxies) proxy.restore();
     this.#reusable = this.replicas.filter(({ isAlive }) => isAlive);
   }
 
-  /** A replica with these settings. Reuses one of an earlier scenario if no addresses are given, otherwise starts a new one. */
+  /** Returns a replica with these settings. Without `addresses` it may be a replica of an earlier scenario, otherwise a new one starts. */
   async start(settings: Record<string, string> = {}, addresses: Addresses = {}): Promise<Replica> {
     const reused =
       Object.keys(addresses).length === 0
@@ -93,7 +93,7 @@ export class Scene {
     return proxy;
   }
 
-  /** Uses the database of the same name on another server from now on. */
+  /** From now on the scene uses the database of the same name on this other server. */
   switchDatabase(serverUrl: string): void {
     const url = new URL(serverUrl);
     url.pathname = new URL(this.databaseUrl).pathname;
@@ -104,7 +104,7 @@ export class Scene {
     this.#onClose.push(work);
   }
 
-  /** The next living replica, in turn. */
+  /** The next living replica: each call returns another replica, in a cycle. */
   nextReplica(): Replica | undefined {
     const living = this.replicas.filter(({ isAlive }) => isAlive);
     this.#nextIndex += 1;
@@ -168,7 +168,7 @@ export class Scene {
     }
   }
 
-  /** The invariants that the product's `verify` finds broken. */
+  /** The invariants of the database that `verify` finds broken. */
   verify(): Promise<string[]> {
     return this.#verify(this);
   }

@@ -28,7 +28,7 @@ async function pod(): Promise<RedisWaitingLines> {
   return new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1));
 }
 
-test('queue service on a Redis cluster: position, turn and completion reach all sockets of a fan on both pods, at most five sockets', async () => {
+test('queue service on a Redis cluster: position, turn and completion reach all sockets of a fan on both pods; a sixth socket closes the first', async () => {
   const REDIS_URL = cluster.servers.map(({ url }) => url).join(',');
   const [podA, podB] = [await serviceFixture({ REDIS_URL, QUEUE_CONFIRM_REPLICAS: '1' }), await serviceFixture({ REDIS_URL })];
   try {
@@ -38,7 +38,7 @@ test('queue service on a Redis cluster: position, turn and completion reach all 
       const { user, token } = await podA.join(matchId);
       const socket = podB.socket(token);
       expect(await socket.next('position_update')).toMatchObject({ position: 1 });
-      // Five more sockets on both pods: the first one is closed with 4507.
+      // Open five more sockets on both pods: the fan's first socket is closed with 4507.
       const devices = [];
       for (const pod of [podA, podB, podA, podB, podA]) {
         devices.push(pod.socket(token));
@@ -56,8 +56,8 @@ test('queue service on a Redis cluster: position, turn and completion reach all 
   }
 }, 60_000);
 
-/** F07 on one machine: while fans join and get turns through two pods, the Redis master of their match is killed. */
-test('the Redis master of a match is killed during joins and grants: joins work again within 5 s, acknowledged positions are kept', async () => {
+/** Scenario F07 on one machine: while fans join and get turns through two pods, the Redis master of their match is killed. */
+test('the Redis master that stores a line is killed while fans join and get turns: joins work again within 5 s, acknowledged positions are kept', async () => {
   const pods = [await pod(), await pod()];
   const matchId = randomUUID();
   await restoreEmpty(pods[0]!, matchId);

@@ -13,14 +13,14 @@ let [master, replica]: RedisServer[] = [];
 let link: TcpProxy;
 let redis: RedisConnection;
 
-/** A Redis master and a replica. The test can cut the link between them, as in F08. */
+/** Starts a Redis master and a replica. The tests can cut the link between them, as in scenario F08 of research/reliability.md. */
 beforeEach(async () => {
   [master, replica] = await Promise.all([startRedisServer(['--repl-diskless-sync-delay', '0']), startRedisServer()]);
   link = await TcpProxy.inFrontOf(master.url);
   const { hostname, port } = new URL(link.url);
   await replica.client.replicaof(hostname, Number(port));
   await waitUntil(async () => (await replica!.client.info('replication')).includes('master_link_status:up'));
-  // The master counts the replica for WAIT only after its first acknowledgement, up to a second later.
+  // The command WAIT counts the replica only after its first acknowledgement, up to a second later.
   await waitUntil(async () => {
     await master!.client.set('key', 'value');
     return (await master!.client.wait(1, 500)) === 1;
@@ -43,7 +43,7 @@ async function joinMany(lines: RedisWaitingLines, matchId: string, count: number
   };
 }
 
-/** Kills the master and promotes the replica. Returns the line that the replica has. */
+/** Kills the master and promotes the replica. Returns the fans in the line that the replica stores. */
 async function failOver(matchId: string): Promise<string[]> {
   await closeRedis(redis);
   await master!.kill();
@@ -51,7 +51,7 @@ async function failOver(matchId: string): Promise<string[]> {
   return replica!.client.zrange(queueKeys.line(matchId), '0', '-1');
 }
 
-test('with WAIT, every acknowledged join survives the death of the master, and unconfirmed joins are refused', async () => {
+test('with the Redis command WAIT, every acknowledged join survives the death of the master, and joins that no replica confirms are refused', async () => {
   const unconfirmed: number[] = [];
   const lines = new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1, () => unconfirmed.push(1)));
   const matchId = randomUUID();
@@ -69,7 +69,7 @@ test('with WAIT, every acknowledged join survives the death of the master, and u
   expect((await failOver(matchId)).filter((user) => acknowledged.has(user))).toEqual(before.acknowledged);
 });
 
-test('negative control: without WAIT acknowledged joins are lost', async () => {
+test('negative control: without the Redis command WAIT acknowledged joins are lost when the master dies', async () => {
   const lines = new RedisWaitingLines(redis, SETTINGS);
   const matchId = randomUUID();
   await restoreEmpty(lines, matchId);
@@ -82,7 +82,7 @@ test('negative control: without WAIT acknowledged joins are lost', async () => {
   expect(await failOver(matchId)).toHaveLength(10);
 });
 
-test('joins are accepted by a promoted master that never had a replica, and refused by a master that lost its replica', async () => {
+test('a promoted Redis master that never had a replica accepts joins, and a Redis master that lost its replica refuses joins', async () => {
   const matchId = randomUUID();
   const lines = new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1));
   await restoreEmpty(lines, matchId);

@@ -3,8 +3,9 @@ import { Fan, pollUntil } from './fan.ts';
 import * as page from './page-objects.ts';
 import type { StartedSystem } from './started-system.ts';
 
-// Journeys of fans and operators on the web page. Each uses its own browser context.
+// Journeys of fans and operators on the web page. Each journey uses its own browser context.
 
+/** What every journey uses: the browser, the running system and two matches. */
 export interface JourneyContext {
   readonly browser: Browser;
   readonly system: StartedSystem;
@@ -21,7 +22,7 @@ interface Reservation {
   total_cents: number;
 }
 
-/** The sector and the reservation of the held seats, as the API returns them. */
+/** Reads the sector and the reservation of the held seats from the API, to compare their prices with the page. */
 async function readPricesFromApi(
   tab: Page,
   { system, matchId, held }: { system: StartedSystem; matchId: string; held: page.HeldSeats },
@@ -35,7 +36,7 @@ async function readPricesFromApi(
   return { sector, reservation: reservation.body };
 }
 
-/** A phone, Croatian, with a queue: from the list of matches to two tickets. */
+/** A fan on a phone, in Croatian, queues and buys: from the list of matches to two tickets. */
 export async function buyOnThePage({ browser, system, matches }: JourneyContext): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'hr-HR' });
   const tab = await context.newPage();
@@ -68,7 +69,7 @@ export async function buyOnThePage({ browser, system, matches }: JourneyContext)
   await context.close();
 }
 
-/** A large screen, English, no queue: two seats from the map, and a payment that fails once. */
+/** A fan with a large screen, in English and without a queue, buys two seats from the map. The payment fails once. */
 export async function chooseOnThePage({ browser, system, matches }: JourneyContext): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
   const tab = await context.newPage();
@@ -87,7 +88,7 @@ export async function chooseOnThePage({ browser, system, matches }: JourneyConte
   await context.close();
 }
 
-/** The answer to the first hold request is lost, and so is the first checkout request. The page sends both again by itself. */
+/** The answer to the first hold request and the first checkout request are lost. The page sends both requests again by itself. */
 export async function loseTheNetworkOnThePage({ browser, system, matches }: JourneyContext): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
   const tab = await context.newPage();
@@ -149,7 +150,7 @@ export async function reopenSectorOnThePage({ browser, system, matches }: Journe
   const seatId = body.items.find(({ status }) => status === 'available')?.id ?? '';
   await page.seatOnMap(tab, seatId).and(tab.locator('[data-status=available]')).waitFor();
   expect((await otherFan.call('POST', `/matches/${matches.direct}/reservations`, { seat_ids: [seatId] })).status).toBe(201);
-  // Wait until the seats of sector 5 have arrived. Otherwise their answer would be taken for the next one of sector 4.
+  // Wait until the seats of sector 5 have arrived. Otherwise this answer would be taken for the answer for sector 4.
   await page.openSectorAndReadAnswer(tab, 5);
   const second = await page.openSectorAndReadAnswer(tab, 4);
   expect([first.since, second.since]).toEqual([null, expect.stringMatching(/^[\w-]{27}$/)]);
@@ -172,10 +173,10 @@ export async function operateOnThePage({ browser, system, matches }: JourneyCont
   await page.takeScreenshot(tab, 'journey-7-operator');
   const listedFan = new Fan(system);
   const joinAndReadCode = async () => (await listedFan.queue<{ code?: string }>('POST', matches.withQueue, '/join')).body.code;
-  await page.listFan(tab, listedFan.id, 'Resold tickets');
+  await page.addToBlacklist(tab, listedFan.id, 'Resold tickets');
   expect(await pollUntil(joinAndReadCode, (code) => code === 'BLACKLISTED')).toBe('BLACKLISTED');
   await page.takeScreenshot(tab, 'journey-9-blacklist');
-  await page.liftFan(tab, listedFan.id);
+  await page.removeFromBlacklist(tab, listedFan.id);
   expect(await pollUntil(joinAndReadCode, (code) => code === undefined)).toBeUndefined();
   await page.openOps(tab, system.publicUrl, matches.direct);
   await page.refundOneTicket(tab, 'map@example.com');

@@ -9,6 +9,7 @@ import type { Browser } from 'playwright-core';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 
+/** A running browser. `close` ends it and deletes its unpacked files. */
 export interface LaunchedBrowser {
   browser: Browser;
   close(): Promise<void>;
@@ -21,8 +22,8 @@ interface Chromium {
 }
 
 /**
- * Launches a real Chromium: that of CHROME_PATH if set, otherwise the one that `npm ci` installs on Linux x64. Throws if there is none,
- * because a journey that cannot run must not count as passed.
+ * Launches a real Chromium: the program in CHROME_PATH if set, otherwise the one that `npm ci` installs on Linux x64. Throws if there is no
+ * browser, because a journey that cannot run must not count as passed.
  */
 export async function launchBrowser(chromePath = process.env.CHROME_PATH): Promise<LaunchedBrowser> {
   let chromium: Chromium | undefined;
@@ -33,8 +34,8 @@ export async function launchBrowser(chromePath = process.env.CHROME_PATH): Promi
     const browser = await playwright.launch({
       executablePath: launched.executablePath,
       env: launched.env,
-      // Not the arguments that @sparticuz/chromium proposes: they switch web security off, and with it CORS and parts of the CSP,
-      // which the journeys must test.
+      // We do not use the arguments that @sparticuz/chromium proposes: they switch web security off, and with it CORS and parts of the
+      // content security policy, which the journeys must test.
       args: ['--no-sandbox', '--no-zygote', '--disable-gpu', '--disable-dev-shm-usage'],
     });
     return {
@@ -70,8 +71,9 @@ async function obtainChromium(chromePath: string | undefined): Promise<Chromium>
 }
 
 /**
- * Runs in a separate process, because the package unpacks into os.tmpdir(), reuses any copy that it finds there, and changes
- * LD_LIBRARY_PATH of the process that imports it. With AWS_LAMBDA_JS_RUNTIME it also unpacks the system libraries that it needs.
+ * Unpacks Chromium in a separate process, because the package @sparticuz/chromium unpacks into os.tmpdir(), reuses any copy in this
+ * folder, and changes LD_LIBRARY_PATH of the process that imports it. With AWS_LAMBDA_JS_RUNTIME it also unpacks the system libraries that
+ * Chromium needs.
  */
 async function unpack(folder: string): Promise<Omit<Chromium, 'remove'>> {
   const script = `
@@ -82,7 +84,7 @@ async function unpack(folder: string): Promise<Omit<Chromium, 'remove'>> {
     env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' },
     timeout: 120_000,
   });
-  // The fonts.conf of the package names /tmp/fonts. We unpack to another folder, where the browser would find no fonts and draw no text.
+  // Write our own fonts.conf: that of the package names /tmp/fonts, but we unpack to another folder, so the browser would draw no text.
   const fonts = path.join(folder, 'our-fonts.conf');
   await writeFile(
     fonts,

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
 import type { StartedSystem } from './started-system.ts';
 
-/** An answer of one of the services. The test chooses the type of its body. */
+/** An answer of a service to a fan. `T` is the type of its JSON body. */
 export interface Answer<T = Record<string, never>> {
   readonly status: number;
   readonly body: T;
   readonly headers: Headers;
 }
 
+/** A new random idempotency key. */
 export function newKey(): string {
   return randomUUID().replaceAll('-', '');
 }
@@ -44,7 +45,7 @@ export class Fan {
     return this.call(method, `${this.system.queueUrl}/api/v1/queue/${matchId}${path}`, body);
   }
 
-  /** Opens a socket and returns its messages up to and including the first one of this type. */
+  /** Opens a WebSocket and returns its messages up to and including the first message of this type. */
   receiveUntil(socketUrl: string, type: string, withinMs = 8000): Promise<{ type: string; [member: string]: unknown }[]> {
     return new Promise((resolve, reject) => {
       const socket = new WebSocket(socketUrl);

@@ -12,7 +12,7 @@ import { Fan, newKey, pollUntil, type Answer } from './fan.ts';
 import { startSystem, type StartedSystem } from './started-system.ts';
 
 // Starts the whole system with `npm start`, with its own PostgreSQL and Redis, and uses it like a fan: first by API and socket, then
-// in a real browser. The order of the tests matters: the last one restarts the system.
+// in a real browser. The order of the tests matters: the last test restarts the system.
 jest.setTimeout(120_000);
 
 interface Match {
@@ -40,7 +40,7 @@ const matches: { withQueue: string; direct: string } = { withQueue: '', direct: 
 let firstJoin: Answer;
 
 beforeAll(async () => {
-  // All fans have the same IP address.
+  // The rate limit for IP addresses is off, because all fans have the same address.
   system = await startSystem({ RATE_LIMIT_IP_PER_MINUTE: '0' });
   const fan = new Fan(system);
   const { body } = await fan.call<{ items: Match[] }>('GET', '/matches');
@@ -141,7 +141,7 @@ test('a fan waits, gets a turn, holds two adjacent seats and pays: the fan gets 
   expect(position.body).toMatchObject({ status: 'completed', position: null });
 });
 
-test('a hold request sent again with the same key gets the same answer and has no second effect', async () => {
+test('a hold request that is sent again with the same idempotency key gets the same answer and has no second effect', async () => {
   const fan = new Fan(system);
   const headers = { 'idempotency-key': newKey() };
   const first = await hold(fan, matches.direct, 3, headers);
@@ -152,7 +152,7 @@ test('a hold request sent again with the same key gets the same answer and has n
   expect((await fan.call<Reservation>('GET', `/reservations/${first.body.id}`)).body.status).toBe('released');
 });
 
-test('a declined payment can be repeated, and a sold seat cannot be held again', async () => {
+test('a fan can pay after a declined payment, and a sold seat cannot be held again', async () => {
   const fan = new Fan(system);
   const held = await hold(fan, matches.direct, 1);
   const { body } = await checkOut(fan, held.body, 'ivo@example.com');
@@ -213,12 +213,13 @@ describe('web page in a real browser', () => {
   });
   afterAll(() => launched?.close());
 
-  test('on a phone a fan queues, holds seats and pays: the tickets have QR codes and the prices of the API', () =>
+  test('on a phone a fan queues, holds seats and pays: the page shows tickets with QR codes and the same prices as the API', () =>
     buyOnThePage(context));
   test('on a large screen a fan chooses seats on the map and pays after one failed payment', () => chooseOnThePage(context));
-  test('a lost answer to a hold and a lost checkout request lead to one hold and one order', () =>
+  test('the page repeats a hold whose answer was lost and a checkout request that was lost: there is one hold and one order', () =>
     loseTheNetworkOnThePage(context));
-  test('a sector that is opened again gets only the changed seats and shows them', () => reopenSectorOnThePage(context));
+  test('when a fan opens a sector again, the page loads only the changed seats and shows them', () =>
+    reopenSectorOnThePage(context));
   test('an operator pauses the sale, blacklists a fan, refunds a ticket and cancels the match', () => operateOnThePage(context));
 });
 

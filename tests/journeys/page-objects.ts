@@ -3,10 +3,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
 
-// Actions of fans and operators on the web page. They find elements by data-testid, because texts change and exist in two languages.
+// Actions of fans and operators on the web page. The functions find elements by data-testid, because texts change and exist in two
+// languages.
 
 const screenshots = fileURLToPath(new URL('../../artefacts/screenshots/', import.meta.url));
 
+/** Saves a screenshot below artefacts/screenshots. Returns its path. */
 export async function takeScreenshot(page: Page, name: string): Promise<string> {
   const file = path.join(screenshots, `${name}.png`);
   await mkdir(path.dirname(file), { recursive: true });
@@ -16,7 +18,7 @@ export async function takeScreenshot(page: Page, name: string): Promise<string> 
 
 /**
  * Collects the errors that the browser reports from now on: exceptions, CORS errors, requests blocked by the content security policy.
- * Without 404 answers: reading the position before joining is one.
+ * Answers with 404 do not count, because the page reads a fan's position before the fan has joined.
  */
 export function collectBrowserErrors(page: Page): readonly string[] {
   const errors: string[] = [];
@@ -27,6 +29,7 @@ export function collectBrowserErrors(page: Page): readonly string[] {
   return errors;
 }
 
+/** Opens the list of matches. Returns the text of each card. */
 export async function openMatches(page: Page, url: string): Promise<string[]> {
   await page.goto(url);
   const cards = page.getByTestId('match-card');
@@ -34,6 +37,7 @@ export async function openMatches(page: Page, url: string): Promise<string[]> {
   return cards.allInnerTexts();
 }
 
+/** Opens a match from the list of matches. */
 export async function openMatch(page: Page, matchId: string): Promise<void> {
   await page.locator(`[data-testid=match-card][data-match-id="${matchId}"]`).getByTestId('open-match').click();
 }
@@ -47,29 +51,32 @@ export async function joinQueue(page: Page): Promise<number | undefined> {
   return shown[0] === undefined ? undefined : Number(shown[0].replaceAll(/\D/g, ''));
 }
 
+/** Waits until the page shows the fan's turn and the choice of seats. */
 export async function waitForTurn(page: Page, timeoutMs = 30_000): Promise<void> {
   await page.getByTestId('turn-bar').waitFor({ timeout: timeoutMs });
   await page.getByTestId('seat-choice').waitFor();
 }
 
+/** The seats that the page has just held for the fan, with the prices that it shows. */
 export interface HeldSeats {
   sectorId: string;
-  /** The price in the list of sectors, in cents. */
+  /** The price that the list of sectors shows, in cents. */
   sectorPrice: number;
   reservationId: string;
   seats: string[];
-  /** The price of each seat and then the total, in cents. */
+  /** The shown prices in cents: of each seat, and last the total. */
   prices: number[];
 }
 
 /** Parses a shown price: "1.234,50 €" and "€1,234.50" are 123450 cents. The page shows two decimals in every language. */
 const centsIn = (money: string): number => Number(money.replaceAll(/\D/g, ''));
 
-/** The user id of the page's fan. */
+/** The user id of the fan who uses the page. */
 export async function fanId(page: Page): Promise<string> {
   return (await page.getByTestId('fan-id').getAttribute('data-fan-id')) ?? '';
 }
 
+/** Opens the nth sector of the list. Returns its id and the price shown in cents. */
 export async function openSector(page: Page, nth = 0): Promise<{ sectorId: string; sectorPrice: number }> {
   const row = page.getByTestId('sector-row').nth(nth);
   const sectorPrice = centsIn(await row.getByTestId('sector-price').innerText());
@@ -78,6 +85,7 @@ export async function openSector(page: Page, nth = 0): Promise<{ sectorId: strin
   return { sectorId: (await row.getAttribute('data-sector-id')) ?? '', sectorPrice };
 }
 
+/** Lets the page choose the best seats of a sector and hold them. */
 export async function holdBestSeats(page: Page, { sector = 0, quantity = 2 } = {}): Promise<HeldSeats> {
   const opened = await openSector(page, sector);
   await page.getByTestId('quantity').fill(String(quantity));
@@ -104,7 +112,7 @@ export async function holdChosenSeats(page: Page, { sector = 0, quantity = 2 } =
   const free = page.getByTestId('seat-map').locator('[data-seat][data-status=available]');
   await free.first().waitFor();
   for (let chosen = 0; chosen < quantity; chosen += 1) {
-    // A chosen seat is no longer marked as available, so the first available seat is the next one.
+    // A chosen seat is no longer marked as available, so `first` is another seat each time.
     await free.first().focus();
     await page.keyboard.press('Space');
   }
@@ -146,12 +154,13 @@ export async function pay(page: Page, timeoutMs = 15_000): Promise<void> {
   await page.locator('[data-testid=order-status][data-status=completed]').waitFor({ timeout: timeoutMs });
 }
 
-/** Declines the payment. The page stays on the payment, which can be tried again. */
+/** Declines the payment. The page still shows the payment, so the fan can try again. */
 export async function decline(page: Page): Promise<void> {
   await page.getByTestId('decline').click();
   await page.getByTestId('payment').getByRole('alert').waitFor();
 }
 
+/** A ticket as the page shows it. */
 export interface ShownTicket {
   id: string;
   status: string;
@@ -187,23 +196,26 @@ export async function readTickets(page: Page, count: number): Promise<ShownTicke
   return shown;
 }
 
-/** Opens the operator's view of one match. */
+/** Opens the page for operators with the view of one match. */
 export async function openOps(page: Page, url: string, matchId: string): Promise<void> {
   await page.goto(`${url}/ops?match=${matchId}`);
   await page.getByTestId('ops-report').waitFor();
 }
 
+/** Pauses the sale as an operator. */
 export async function pauseSale(page: Page, reason: string): Promise<void> {
   await page.getByTestId('ops-reason').fill(reason);
   await page.getByTestId('ops-pause').click();
   await page.getByTestId('ops-resume').waitFor();
 }
 
+/** Resumes a paused sale as an operator. */
 export async function resumeSale(page: Page): Promise<void> {
   await page.getByTestId('ops-resume').click();
   await page.getByTestId('ops-pause').waitFor();
 }
 
+/** Sets how many turns per minute the line grants, as an operator. */
 export async function setRate(page: Page, perMinute: number): Promise<void> {
   await page.getByTestId('ops-rate').fill(String(perMinute));
   await page.getByTestId('ops-save').click();
@@ -220,20 +232,23 @@ export async function refundOneTicket(page: Page, email: string): Promise<void> 
   await order.getByTestId('ops-refunded').waitFor();
 }
 
-export async function listFan(page: Page, userId: string, reason: string): Promise<void> {
+/** Puts a fan on the blacklist as an operator. */
+export async function addToBlacklist(page: Page, userId: string, reason: string): Promise<void> {
   await page.getByTestId('ops-list-fan').fill(userId);
   await page.getByTestId('ops-list-reason').fill(reason);
   await page.getByTestId('ops-list').click();
   await page.getByTestId('ops-listed').filter({ hasText: userId }).waitFor();
 }
 
-export async function liftFan(page: Page, userId: string): Promise<void> {
+/** Takes a fan off the blacklist as an operator. */
+export async function removeFromBlacklist(page: Page, userId: string): Promise<void> {
   const entry = page.getByTestId('ops-listed').filter({ hasText: userId });
   await entry.getByTestId('ops-lift').click();
   await entry.getByTestId('ops-lift-yes').click();
   await entry.waitFor({ state: 'detached' });
 }
 
+/** Cancels the match as an operator. Returns the confirmation shown. */
 export async function cancelMatch(page: Page, reason: string): Promise<string> {
   await page.getByTestId('ops-cancel-reason').fill(reason);
   await page.getByTestId('ops-cancel').click();

@@ -4,7 +4,8 @@ import { signWebhook } from '../../apps/monolith/src/payment/outbound/webhooks.t
 import { developmentSecrets } from '#platform/config/settings';
 import { openServices, type Services } from '../bad-input/system.ts';
 
-// Both services with a match of two seats and a waiting room: the sale closes when it is sold out and reopens by itself.
+// Runs both services with a match of two seats and a waiting room. The sale closes when it is sold out, and reopens by itself when a seat
+// is refunded.
 
 let services: Services;
 beforeAll(async () => void (services = await openServices()));

@@ -12,11 +12,11 @@ export interface StartedSystem {
   readonly publicUrl: string;
   readonly queueUrl: string;
   readonly workerUrl: string;
-  /** Everything that it has printed so far. */
+  /** All text that `npm start` has printed so far. */
   output(): string;
   /** Runs a command of `npm run cli` on this system. */
   cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
-  /** Stops and starts it with the same home and ports. */
+  /** Stops the system and starts it again with the same TRIBINA_HOME and ports. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -29,6 +29,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/** Runs `npm start` and waits for its ready line. */
 export async function startSystem(settings: Record<string, string> = {}): Promise<StartedSystem> {
   const home = mkdtempSync(path.join(tmpdir(), 'tribina-journey-'));
   const [monolith, queue, worker] = [await freePort(), await freePort(), await freePort()];

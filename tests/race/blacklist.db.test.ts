@@ -26,7 +26,7 @@ const addToBlacklist = (userId: string) =>
 const ticketsOf = (userIds: readonly string[]) =>
   replicas.dataSource.query<unknown[]>(`select 1 from tickets where user_id = any($1::uuid[])`, [userIds]);
 
-/** A fan is listed on replica 0 and at once holds seats on replica 1, which does not know the listing yet. */
+/** Puts a fan on the blacklist at replica 0 and at once holds seats at replica 1, which does not know of the blacklisting yet. */
 async function heldBeforeListingArrived(): Promise<HeldSeats> {
   const fan = randomUUID();
   await addToBlacklist(fan);
@@ -38,7 +38,7 @@ test('a fan blacklisted during checkout or payment gets no ticket, and every pay
   const holds = await Promise.all(Array.from({ length: ROUNDS }, (_, index) => (index % 2 ? officeA : officeB).held(match)));
   const answers = await Promise.all(
     holds.map(async (held, index) => {
-      // A tenth of the fans is listed before the checkout, a tenth after it, and the others up to 32 ms after its start.
+      // A tenth of the fans is blacklisted before the checkout, a tenth after it, and the remaining fans up to 32 ms after its start.
       if (index % 10 === 0) await addToBlacklist(held.userId);
       const checkOut = (index % 2 ? officeB : officeA).checkOut(held);
       if (index % 10 === 9) await checkOut;
@@ -60,7 +60,7 @@ test('a fan blacklisted during checkout or payment gets no ticket, and every pay
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 });
 
-test('a listed fan who got seats from a replica that did not know the listing is refused at checkout', async () => {
+test('a blacklisted fan who got seats from a replica that did not know of the blacklisting is refused at checkout', async () => {
   const held = await heldBeforeListingArrived();
   expect((await replicas.offices[1].checkOut(held)).json.code).toBe('BLACKLISTED');
   await replicas.offices[1].monolith.get(BlacklistKeeper).runOnce();
@@ -88,7 +88,7 @@ test('negative control: a checkout that does not read the blacklist creates the 
     email: 'ana@example.hr',
   });
   expect(order.status).toBe('awaiting_payment');
-  // The second guard still works: the payment is refunded.
+  // The guard at the payment still works: the payment of a blacklisted fan is refunded.
   const paid = { orderId: order.id, intentId: order.payment.intentId ?? '', held };
   expect(await replicas.offices[1].settle(replicas.offices[1].report(paid))).toBe('refunded');
 });

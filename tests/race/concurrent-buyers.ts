@@ -4,7 +4,7 @@ import { openMonolith, type WholeMonolith } from '../../apps/monolith/src/testin
 import { openBoxOffice, BoxOffice, type OpenBoxOffice } from '../../apps/monolith/src/purchase/testing/box-office.ts';
 import type { DataSource } from 'typeorm';
 
-/** Two replicas of the monolith over one database and one Redis. */
+/** Two replicas of the monolith that share one database and one Redis. */
 export interface Replicas {
   readonly offices: readonly [BoxOffice, BoxOffice];
   readonly dataSource: DataSource;
@@ -13,6 +13,7 @@ export interface Replicas {
   close(): Promise<void>;
 }
 
+/** Opens two monoliths in this process that share a database and a Redis. */
 export async function openReplicas(settings: Record<string, string> = {}): Promise<Replicas> {
   const opened: OpenBoxOffice = await openBoxOffice(settings);
   const second: WholeMonolith = await openMonolith({ ...opened.settings, ...settings });
@@ -31,13 +32,13 @@ export async function openReplicas(settings: Record<string, string> = {}): Promi
   };
 }
 
-/** Invariants of `verify` that the data of a match breaks. */
+/** The invariants of the CLI command `verify` that the data of a match breaks. */
 export async function faultsOf(dataSource: DataSource, matchId: string): Promise<Finding[]> {
   const { invariants } = await verifyDatabase(dataSource, { matchId });
   return invariants.filter(({ broken }) => broken > 0);
 }
 
-/** Seats with more than one living reservation. There must never be any. */
+/** Seats with more than one living reservation: held, in checkout or paid, and not expired. No such seat may exist. */
 export function seatsClaimedTwice(dataSource: DataSource, matchId: string): Promise<{ seat_id: string }[]> {
   return dataSource.query(
     `select s.seat_id from reservation_seats s join reservations r on r.id = s.reservation_id
@@ -57,18 +58,20 @@ export function tally(answers: readonly TestAnswer[]): Record<string, number> {
   return counts;
 }
 
+/** Runs `work` and measures its duration. */
 export async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
   const begunAt = performance.now();
   const result = await work();
   return { result, ms: performance.now() - begunAt };
 }
 
+/** The quantile of the values, rounded; 0 if there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
 }
 
-/** Prints the figures of a race to the output of the test run. */
+/** Prints the figures of a race test to the output of the test run. */
 export function report(
   race: string,
   figures: Record<string, string | number | readonly unknown[] | Record<string, number>>,

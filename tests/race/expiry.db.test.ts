@@ -6,7 +6,7 @@ import { putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/tes
 import { faultsOf, openReplicas, report, seatsClaimedTwice, type Replicas } from './concurrent-buyers.ts';
 
 const ROUNDS = 300;
-/** Number of rounds that run at the same time, each with a different seat. */
+/** Number of rounds of the race that run at the same time, each with a different seat. */
 const CONCURRENT_ROUNDS = 15;
 
 let replicas: Replicas;
@@ -26,13 +26,13 @@ interface Round {
 }
 
 /**
- * A hold in checkout expires within a few milliseconds of three events: the fan's payment, a hold of the same seat by another fan,
- * and a run of ExpireReservations.
+ * One round of the race. A hold in checkout expires within a few milliseconds of three events: the fan's payment, a hold of the same seat
+ * by another fan, and a run of the scheduled job ExpireReservations.
  */
 async function playRound(round: number, seatId: string): Promise<Round> {
   const [officeA, officeB] = round % 2 === 0 ? replicas.offices : ([replicas.offices[1], replicas.offices[0]] as const);
   const ordered = await officeA.ordered(await officeA.held(match, { seatIds: [seatId] }));
-  // Moves the expiry, on the database's clock, to between 5 ms ago and 15 ms from now: before, during or after the three events.
+  // Move the expiry, on the clock of the database, to between 5 ms ago and 15 ms from now: before, during or after the three events.
   await officeA.rows(
     `with moved as (update reservations set expires_at = now() + make_interval(secs => $2) where id = $1 returning id, expires_at)
      update seats set expires_at = moved.expires_at from moved where reservation_id = moved.id`,
@@ -53,7 +53,7 @@ async function playRound(round: number, seatId: string): Promise<Round> {
   return { settled, isTakenByOther, owner, orderStatus: (await officeA.order(ordered)).status };
 }
 
-test(`${ROUNDS} holds that expire while they are paid, taken by another fan and expired by the scheduler: each seat has one owner, payments without a seat are refunded`, async () => {
+test(`${ROUNDS} holds expire while they are paid, another fan holds the seat, and the scheduler runs: each seat has one owner, payments without a seat are refunded`, async () => {
   const seatIds = await replicas.offices[0].seatIds(match);
   const before = await replicas.retries();
   const rounds: Round[] = [];
@@ -88,7 +88,7 @@ test(`${ROUNDS} holds that expire while they are paid, taken by another fan and 
   expect(payments?.captured).toBe(ROUNDS);
   expect((payments?.completed ?? 0) + (payments?.refunded ?? 0)).toBe(ROUNDS);
   expect(payments?.refunds).toBe(payments?.refunded);
-  // Only the holds of the other fans are still alive: the test moved the expiry of all first holds into the past.
+  // Only the second holds (by other fans) have not expired: the test moved the expiry of all first holds into the past.
   const expiredTwice = await replicas.dataSource.query(
     `select body ->> 'reservation_id' as id from outbox where event = 'reservation.expired' group by 1 having count(*) > 1`,
   );

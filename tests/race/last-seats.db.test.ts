@@ -9,7 +9,7 @@ import { faultsOf, openReplicas, quantile, report, seatsClaimedTwice, tally, tim
 
 const SEATS = 50;
 const BUYERS = 500;
-/** Temporary refusals: a client sends the request again. */
+/** Codes of temporary refusals, after which a client sends the request again. */
 const RETRYABLE_CODES = new Set(['SEATS_BUSY', 'LOCK_TIMEOUT']);
 
 let replicas: Replicas;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => replicas.close());
 
-/** Alternates between the two replicas. */
+/** The replica for the buyer with this index: buyers alternate between the two replicas. */
 const officeOf = (index: number) => replicas.offices[index % 2 === 0 ? 0 : 1];
 const openMatchWithFiftySeats = (facts = {}) =>
   putOnSale(replicas.offices[0].monolith, { sectors: [seated('East A', 5, 10)], ...facts });
@@ -39,7 +39,7 @@ async function holdWithRetries(
   }
 }
 
-test(`${BUYERS} buyers request the last ${SEATS} seats: every seat is held by exactly one of them`, async () => {
+test(`${BUYERS} buyers request the last ${SEATS} seats: every seat is held by exactly one buyer`, async () => {
   const match = await openMatchWithFiftySeats();
   const before = await replicas.retries();
   const { result: buyers, ms } = await timed(() =>
@@ -66,7 +66,7 @@ test(`${BUYERS} buyers request the last ${SEATS} seats: every seat is held by ex
   expect(won.reduce((sum, { quantity }) => sum + quantity, 0)).toBe(rows.held);
   const heldSeatIds = won.flatMap(({ answer }) => answer.json.seats.map(({ seat_id }: { seat_id: string }) => seat_id));
   expect(new Set(heldSeatIds).size).toBe(heldSeatIds.length);
-  // Many buyers wanted a single seat, so no seat may remain free.
+  // Many buyers requested a single seat, so no seat may remain free.
   expect(rows).toEqual({ held: SEATS });
   const refusals = new Set(buyers.filter(({ answer }) => answer.status !== 201).map(({ answer }) => answer.json.code));
   for (const code of refusals) expect(['ALL_SEATS_HELD', 'SEATS_UNAVAILABLE', 'SOLD_OUT']).toContain(code);
@@ -76,7 +76,7 @@ test(`${BUYERS} buyers request the last ${SEATS} seats: every seat is held by ex
   ]);
 }, 60_000);
 
-test('200 buyers request the same two seats by id: exactly one gets them', async () => {
+test('200 buyers request the same two seats by seat id: exactly one buyer gets the seats', async () => {
   const match = await openMatchWithFiftySeats();
   const seatIds = (await officeOf(0).seatIds(match)).slice(0, 2);
   const answers = await Promise.all(Array.from({ length: 200 }, (_, buyer) => officeOf(buyer).hold(match, { seatIds })));
@@ -87,7 +87,7 @@ test('200 buyers request the same two seats by id: exactly one gets them', async
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 });
 
-test('concurrent hold requests by seat id and by quantity for the same seats: no seat is held twice', async () => {
+test('concurrent hold requests for the same seats, some by seat id and some by quantity: no seat is held twice', async () => {
   const match = await openMatchWithFiftySeats();
   const seatIds = await officeOf(0).seatIds(match);
   const answers = await Promise.all(
@@ -155,7 +155,7 @@ test('150 buyers hold, release or pay at once: sold, held and free seats add up,
   ]);
 }, 60_000);
 
-test('negative control: without row locks the same load holds seats twice, and both checks report it', async () => {
+test('negative control: concurrent holds without row locks hold seats twice, and both the seat check and verify report it', async () => {
   const match = await openMatchWithFiftySeats();
   const { monolith } = replicas.offices[0];
   const unguardedHoldSeats = new HoldSeats(

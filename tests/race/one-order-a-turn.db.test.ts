@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => replicas.close());
 
-test(`two concurrent checkouts in one turn, ${TURNS} times: one creates the order, the other is 409 with that order's id`, async () => {
+test(`two concurrent checkouts in one turn, ${TURNS} times: one checkout creates the order, and the other checkout is 409 with the id of this order`, async () => {
   const [officeA, officeB] = replicas.offices;
   const before = await replicas.retries();
   const rounds = await Promise.all(
@@ -34,7 +34,7 @@ test(`two concurrent checkouts in one turn, ${TURNS} times: one creates the orde
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 });
 
-test('a fan whose order is paid during another hold and checkout in the same turn gets one order, and no hold remains', async () => {
+test('a fan whose order is paid while the fan holds and checks out more seats in the same turn gets one order, and no hold remains', async () => {
   const [officeA, officeB] = replicas.offices;
   const rounds = await Promise.all(
     Array.from({ length: 20 }, async () => {

@@ -20,7 +20,7 @@ afterAll(() => replicas.close());
 const onSale = (facts = {}): Promise<MatchOnSale> =>
   putOnSale(replicas.offices[0].monolith, { sectors: [seated('East A', 10, 20)], ...facts });
 const runRounds = <T>(round: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: ROUNDS }, () => round()));
-/** Refunds like an operator's program: after a 503 it sends the same request with the same key newHold, up to five times. */
+/** Refunds like an operator's program: after a 503 it sends the same request with the same key again, up to five times in total. */
 async function refund(operator: RefundActions, ordered: Ordered, ticketIds?: readonly string[]): Promise<TestAnswer> {
   const key = newKey();
   for (let attempt = 1; ; attempt += 1) {
@@ -136,7 +136,7 @@ test('concurrent refund of a whole order and transfer of its ticket: the refund 
   );
 }, 60_000);
 
-test('a refund, and concurrent holds of the refunded seat by its fan and another fan: at most one gets the seat, and the ticket limit holds', async () => {
+test('a refund, and concurrent holds of the refunded seat by its fan and another fan: at most one fan gets the seat, and no fan exceeds the ticket limit', async () => {
   const match = await onSale({ max_tickets_per_fan: 1 });
   const played = await runRounds(async () => {
     const ordered = await operators[0].paid(match);
@@ -179,11 +179,11 @@ describe('negative control: two concurrent refunds of one ticket without row loc
     expect(await race({})).toMatchObject({ succeeded: 1, refundedCents: [2500] });
   });
 
-  test('without the seat check the provider is called twice, but its idempotency key prevents a second payment', async () => {
+  test('without the seat check the provider is called twice, but the constant idempotency key prevents a second payment', async () => {
     expect(await race({ seats: true })).toMatchObject({ succeeded: 2, refundedCents: [2500] });
   });
 
-  test('without the seat check and the constant key the money is paid back twice, and verify reports it', async () => {
+  test('without the seat check and with a new idempotency key for each call the money is paid back twice, and verify reports it', async () => {
     const { faults, ...rest } = await race({ seats: true, key: true });
     expect(rest).toEqual({ succeeded: 2, refundedCents: [2500, 2500] });
     expect(faults).toContain('refunds');

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => replicas.close());
 
-/** Alternates between the two replicas. */
+/** The replica for the copy with this index: copies alternate between the two replicas. */
 const officeOf = (index: number) => replicas.offices[index % 2 === 0 ? 0 : 1];
 const sendCopies = (send: (index: number) => Promise<TestAnswer>) =>
   Promise.all(Array.from({ length: COPIES }, (_, index) => send(index)));
@@ -23,7 +23,7 @@ const count = async (table: string, column: string, value: string) =>
   (await replicas.dataSource.query<{ n: number }[]>(`select count(*)::int as n from ${table} where ${column} = $1`, [value]))[0]
     ?.n;
 
-/** One request had the effect. The other copies got its stored answer or IDEMPOTENCY_KEY_IN_USE, and a later copy gets the answer. */
+/** Expects that one copy had the effect, all other copies got its answer or IDEMPOTENCY_KEY_IN_USE, and a later copy got its answer. */
 function expectOneEffect(answers: readonly TestAnswer[], later: TestAnswer, success: number): void {
   const done = answers.filter(({ status }) => status === success);
   expect(done.length).toBeGreaterThan(0);
@@ -33,7 +33,7 @@ function expectOneEffect(answers: readonly TestAnswer[], later: TestAnswer, succ
   expect([later.status, later.text, later.headers['idempotency-replayed']]).toEqual([success, done[0]?.text, 'true']);
 }
 
-test(`${COPIES} copies of one hold request over two replicas make one reservation`, async () => {
+test(`${COPIES} copies of one hold request with the same idempotency key, over two replicas, make one reservation`, async () => {
   const [as, key] = [randomUUID(), newKey()];
   const answers = await sendCopies((index) => officeOf(index).hold(match, { as, key, quantity: 2 }));
   report('one hold, many copies', tally(answers));
@@ -41,7 +41,7 @@ test(`${COPIES} copies of one hold request over two replicas make one reservatio
   expect(await count('reservations', 'user_id', as)).toBe(1);
 });
 
-test(`${COPIES} copies of one hold request make one reservation even while Redis is flushed repeatedly: the idempotency row decides`, async () => {
+test(`${COPIES} copies of one hold request make one reservation even while Redis is flushed repeatedly, because of the idempotency row in PostgreSQL`, async () => {
   const [as, key] = [randomUUID(), newKey()];
   let isFlushing = true;
   const flushing = (async () => {
@@ -59,7 +59,7 @@ test(`${COPIES} copies of one hold request make one reservation even while Redis
   expect(await count('reservations', 'user_id', as)).toBe(1);
 });
 
-test(`${COPIES} copies of one checkout request make one order and one payment intent`, async () => {
+test(`${COPIES} copies of one checkout request with the same idempotency key make one order and one payment intent`, async () => {
   const held = await officeOf(0).held(match);
   const key = newKey();
   const answers = await sendCopies((index) => officeOf(index).checkOut(held, { key }));
@@ -69,7 +69,7 @@ test(`${COPIES} copies of one checkout request make one order and one payment in
   expect(await count('sandbox_intents', 'order_id', answers.find(({ status }) => status === 201)?.json.order_id)).toBe(1);
 });
 
-test(`${COPIES} copies of one request to create a match make one match`, async () => {
+test(`${COPIES} copies of one request to create a match, with the same idempotency key, make one match`, async () => {
   const key = newKey();
   const venue = `Stadium ${randomUUID()}`;
   const body = {
@@ -88,7 +88,7 @@ test(`${COPIES} copies of one request to create a match make one match`, async (
   expect(await count('matches', 'venue', venue)).toBe(1);
 });
 
-test('one key used by several fans and for different requests makes one reservation; the other requests are refused', async () => {
+test('one idempotency key used by several fans and for different requests makes one reservation; all other requests are refused', async () => {
   const [as, key] = [randomUUID(), newKey()];
   const answers = await sendCopies((index) =>
     officeOf(index).hold(match, { as: index % 3 === 0 ? randomUUID() : as, key, quantity: index % 3 === 1 ? 1 : 2 }),
@@ -99,7 +99,7 @@ test('one key used by several fans and for different requests makes one reservat
   for (const code of codes) expect(['IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE']).toContain(code);
 });
 
-test('negative control: the same hold requests without a key make 10 reservations, as many as the ticket limit allows', async () => {
+test('negative control: copies of one hold request without an idempotency key make 10 reservations, as many as the ticket limit allows', async () => {
   const as = randomUUID();
   const holdSeats = officeOf(0).monolith.get(HoldSeats);
   const request = { matchId: match.id, userId: as, sessionToken: undefined, sectorId: match.sectors[0]?.id ?? '', quantity: 2 };
@@ -107,6 +107,6 @@ test('negative control: the same hold requests without a key make 10 reservation
   expect(await count('reservations', 'user_id', as)).toBe(10);
 });
 
-test('after the tests above the match breaks no invariant', async () => {
+test('after all requests with the same key the match breaks no invariant', async () => {
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 });

@@ -4,8 +4,9 @@ import type { SeatInventory } from '../../apps/monolith/src/purchase/availabilit
 import { SeatHolds, type HoldOutcome, type HoldRequest } from '../../apps/monolith/src/purchase/hold/application/ports.ts';
 
 /**
- * The negative control: the same steps without their guards. READ COMMITTED, no row locks, and 5 ms between reading and writing, like
- * a network delay. The race must break this implementation; otherwise it would prove nothing about the real one.
+ * The negative control of last-seats.db.test.ts: holds seats without the guards of the real code. READ COMMITTED, no row locks, and 5 ms
+ * between reading and writing, like a network delay. The test must break this implementation; otherwise it would prove nothing about the
+ * real code.
  */
 export class UnguardedSeatHolds extends SeatHolds {
   constructor(
@@ -67,7 +68,7 @@ export class UnguardedSeatHolds extends SeatHolds {
     });
   }
 
-  /** A random run of the best free seats, so that not all buyers choose the same ones. */
+  /** Chooses consecutive seats at a random position among the best free seats, so that not all buyers choose the same seats. */
   private async chooseSeats(sectorId: string, quantity: number): Promise<readonly string[]> {
     const seats = await this.inventory.seats(sectorId);
     const free = seats.filter(({ status }) => status === 'available').sort((a, b) => a.rank - b.rank);

@@ -8,7 +8,8 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
 }
 
-export interface Document {
+/** The parts of an OpenAPI document that the tests read. */
+export interface OpenApiDocument {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
@@ -20,13 +21,14 @@ interface DocumentedOperation {
   readonly operation: Operation;
 }
 
-export function operationsOf({ paths }: Document): DocumentedOperation[] {
+/** All operations of a document, each with its path and method. */
+export function operationsOf({ paths }: OpenApiDocument): DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
 }
 
-/** The operation in the form of the route table, such as `GET /api/v1/matches/:id`. */
+/** The name of an operation in the form of our route table, such as `GET /api/v1/matches/:id`. */
 export function routeOf({ path, method }: DocumentedOperation): string {
   return `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
 }

@@ -37,15 +37,16 @@ const services = {
 const sections = settingSections(slices, services);
 
 describe('settings', () => {
-  test('every settings slice has a section on the page', () => {
+  test('every settings slice (group of settings) has a section on the page of settings', () => {
     const all = Object.values(settings).filter((value) => value instanceof z.ZodObject);
     expect(new Set(Object.values<unknown>(slices))).toEqual(new Set(all));
     expect(Object.values(slices)).toHaveLength(all.length);
   });
 
-  test('env.md is up to date', () => expectGenerated('docs/reference/env.md', renderEnvPage(sections)));
+  test('docs/reference/env.md equals what the code generates', () =>
+    expectGenerated('docs/reference/env.md', renderEnvPage(sections)));
 
-  test('.env.example is up to date', () => expectGenerated('.env.example', renderEnvExample(sections)));
+  test('.env.example equals what the code generates', () => expectGenerated('.env.example', renderEnvExample(sections)));
 
   test('exactly the settings whose names suggest a password or key are marked as secret', () => {
     const all = sections.flatMap((section) => section.settings);
@@ -54,7 +55,7 @@ describe('settings', () => {
     expect(all.filter(({ isSecret }) => isSecret).map(({ name }) => name)).toEqual(looksSecret.map(({ name }) => name));
   });
 
-  test('a setting without a description makes the page fail', () => {
+  test('rendering the page of settings throws for a setting without a description', () => {
     expect(() => settingSections({ Bare: z.object({ NAMELESS: z.string() }) }, {})).toThrow(
       'NAMELESS does not say what it means',
     );
@@ -62,7 +63,7 @@ describe('settings', () => {
 });
 
 describe('events and jobs', () => {
-  test('events.md is up to date', () =>
+  test('docs/reference/events.md equals what the code generates', () =>
     expectGenerated('docs/reference/events.md', renderEvents({ queueEvent, emailJob, pushJob })));
 
   test('events.md lists exactly the events that the code names', () => {
@@ -80,7 +81,8 @@ describe('events and jobs', () => {
 });
 
 describe('Redis', () => {
-  test('redis-keys.md is up to date', () => expectGenerated('docs/reference/redis-keys.md', renderRedisKeys()));
+  test('docs/reference/redis-keys.md equals what the code generates', () =>
+    expectGenerated('docs/reference/redis-keys.md', renderRedisKeys()));
 
   test('the documented keys of the waiting room equal queueKeys of libs/contracts', () => {
     const [user, token] = ['<user_id>', '<queue_token>'];

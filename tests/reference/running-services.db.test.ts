@@ -6,20 +6,20 @@ import { redisKeyPattern, platformKeys } from '../../tools/docs/redis-keys.ts';
 import { waitingRoomKeys } from '../../tools/docs/waiting-room-keys.ts';
 import { FAN_ID, INTERNAL_SECRET, newKey, openServices, type Services } from '../bad-input/system.ts';
 import { expectGenerated } from './generated.ts';
-import { operationsOf, referencesOf, routeOf, type Document } from './openapi-document.ts';
+import { operationsOf, referencesOf, routeOf, type OpenApiDocument } from './openapi-document.ts';
 
-// Reference pages that need running services: the OpenAPI documents, the destinations of the outbox, the keys in Redis.
+// Tests of reference pages that need running services: the OpenAPI documents, the destinations of the outbox, the keys in Redis.
 
 let system: Services;
 beforeAll(async () => void (system = await openServices()));
 afterAll(() => system.close());
 
-async function documentOf(name: 'monolith' | 'queue'): Promise<Document> {
+async function documentOf(name: 'monolith' | 'queue'): Promise<OpenApiDocument> {
   const answer = await system[name].app.inject({ method: 'GET', url: '/openapi.json' });
-  return answer.json<Document>();
+  return answer.json<OpenApiDocument>();
 }
 
-test('asyncapi.queue-service.json, the socket protocol, is up to date', async () => {
+test('asyncapi.queue-service.json, the document of the WebSocket protocol, equals what the queue service serves', async () => {
   const answer = await system.queue.app.inject({ method: 'GET', url: '/asyncapi.json' });
   expectGenerated('docs/reference/asyncapi.queue-service.json', `${JSON.stringify(answer.json(), null, 2)}\n`);
 });
@@ -28,22 +28,22 @@ describe.each([
   ['monolith', 'openapi.monolith.json'],
   ['queue', 'openapi.queue-service.json'],
 ] as const)('the API of the %s', (name, file) => {
-  test(`${file} is up to date`, async () => {
+  test(`${file} equals the document that the service serves`, async () => {
     expectGenerated(`docs/reference/${file}`, `${JSON.stringify(await documentOf(name), null, 2)}\n`);
   });
 
-  test('is shown as HTML at /docs', async () => {
+  test('the service shows its OpenAPI document as HTML at /docs', async () => {
     const page = await system[name].app.inject({ method: 'GET', url: '/docs' });
     expect([page.statusCode, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
   });
 
-  test('the document lists exactly the routes below /api and /sse', async () => {
+  test('the OpenAPI document lists exactly the routes below /api and /sse', async () => {
     const document = await documentOf(name);
     const routes = system[name].routes.filter(({ method, url }) => method !== 'HEAD' && /^\/(api|sse)\//.test(url));
     expect(operationsOf(document).map(routeOf).sort()).toEqual(routes.map(({ method, url }) => `${method} ${url}`).sort());
   });
 
-  test('every $ref has a target, every schema is referenced, and no schema is only a $ref', async () => {
+  test('every $ref in the OpenAPI document has a target, every schema is referenced, and no schema is only a $ref', async () => {
     const document = await documentOf(name);
     const { schemas } = document.components;
     const known = new Set(Object.keys(schemas).map((schema) => `#/components/schemas/${schema}`));
@@ -88,16 +88,16 @@ describe.each([
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('the document uses no syntax of OpenAPI 3.0 that 3.1 removed', async () => {
+  test('the OpenAPI document uses no syntax of OpenAPI 3.0 that version 3.1 removed', async () => {
     const text = JSON.stringify(await documentOf(name));
     expect(text).not.toMatch(/"nullable":|"exclusive(Minimum|Maximum)":(true|false)|"x-may-be-left-out"|#\/\$defs/);
   });
 });
 
-/** Mutating operations that take no body. */
+/** Mutating operations that take no request body. */
 const WITHOUT_BODY = new Set(['/api/v1/ops/jobs/{job_id}/retry']);
 
-test('the outbox has exactly the destinations of events.md', () => {
+test('the outbox has exactly the destinations that docs/reference/events.md lists', () => {
   const relays = system.monolith.app.get(RelayApi, { strict: false }).relays;
   expect(relays.map(({ destination }) => destination.name).sort()).toEqual(Object.keys(documentedDestinations).sort());
 });
@@ -115,7 +115,7 @@ test('every key in Redis is documented in redis-keys.md, with its type and with 
       (row) =>
         (row.type === 'several' || row.type === type) && (row.type === 'several' || HAS_EXPIRY.test(row.life) === ttlSeconds > 0),
     );
-    // The type is `none` if the key was deleted meanwhile: an admitted fan leaves the line.
+    // The type is `none` if the key was deleted meanwhile, for example because a fan who got a turn has left the line.
     if (!isDocumented && type !== 'none')
       wrong.push(`${key} (${type}, ${ttlSeconds} s) among ${candidates.map((row) => row.key).join(', ') || 'none'}`);
   }
@@ -124,7 +124,7 @@ test('every key in Redis is documented in redis-keys.md, with its type and with 
   expect(keys.length).toBeGreaterThan(6);
 });
 
-/** Creates Redis keys: a fan in a line, a fan with a turn, a fan who left the line, and a call with an idempotency key. */
+/** Lets the services create Redis keys: for fans in a line, with a turn, and who have left, and for a call with an idempotency key. */
 async function createKeys(): Promise<void> {
   const send = async (
     name: 'monolith' | 'queue',
@@ -150,5 +150,5 @@ async function createKeys(): Promise<void> {
   await send('monolith', 'PUT', '/me', { email: null, name: 'Ana', locale: 'hr' });
 }
 
-/** The `life` column names a duration or a setting with one: the key must have a TTL. */
+/** Matches a `life` column of redis-keys.md that names a duration or a setting for one. Such a key must have a TTL in Redis. */
 const HAS_EXPIRY = /\d (s|h|min|days)\b|_SECONDS/;

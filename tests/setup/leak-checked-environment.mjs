@@ -6,7 +6,7 @@ import { openResources, waitForLeaksToClose } from './open-resources.mjs';
 export default class LeakCheckedEnvironment extends TestEnvironment {
   async setup() {
     await super.setup();
-    // Node opens the standard streams when they are first read. They belong to the process, not to the test file.
+    // Read the standard streams, so that Node opens them before we count: they belong to the process, not to the test file.
     void [process.stdin, process.stdout, process.stderr];
     this.openBefore = openResources();
   }

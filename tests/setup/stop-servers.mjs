@@ -1,4 +1,4 @@
-// Jest's globalTeardown: closes the stdin of the test servers, which makes them stop. If Jest dies first, its end of the pipe closes too.
+// Jest's globalTeardown: closes the stdin of the test servers, which makes them stop. If Jest dies, the operating system closes the pipe.
 import { once } from 'node:events';
 
 export default async function stopServers() {

@@ -18,14 +18,14 @@ interface Ordered {
   readonly isNew: boolean;
 }
 
-/** The answer to a fan: a value, or the code of a refusal. */
+/** The answer to a request of a fan: a value, or the code of a refusal. */
 type Answer<T> = { readonly value: T } | { readonly refusal: string };
 
-/** Temporary refusals: the same key may get another answer later. All other answers of a key are final. */
+/** Codes of temporary refusals: the same idempotency key may get another answer later. All other answers to a key are final. */
 const TEMPORARY_REFUSALS = new Set(['LOCK_TIMEOUT', 'SEATS_BUSY', 'PAYMENT_REFUSED']);
 const MAX_ATTEMPTS = 6;
 
-/** A simulated fan who holds, holds more, goes away, checks out, releases, and pays early, late, twice or never. */
+/** A simulated fan who holds seats, holds more, goes away, checks out, releases the hold, and pays early, late, twice or never. */
 export class Fan {
   private sent = 0;
 
@@ -86,8 +86,8 @@ export class Fan {
 
   private async order(hold: Held, sessionToken: string | undefined): Promise<void> {
     const { random } = this.system.scheduler;
-    // The provider knows the intent before our answer reaches the fan, so a payment may arrive before the answer.
-    // Not in a style in which the provider refuses intents: a fan never learns an intent whose order was removed.
+    // The provider knows the payment intent before our answer reaches the fan, so a payment may arrive before the answer.
+    // Fans do not pay early in a style in which the provider refuses intents: a fan never learns an intent whose order was removed.
     const earlyPayment =
       random.chance(0.15) && !this.system.style.refuses
         ? this.inBackground('pays at once', () => this.paymentSimulator.payWhenPossible(hold.id))
@@ -138,7 +138,7 @@ export class Fan {
     return this.call('holds', (replica) => replica.holdSeats.execute(command), render);
   }
 
-  /** Each hold is checked out with one key only, so the answer must always say that this key created the order (201, never 200). */
+  /** Checks out a hold, always with one idempotency key, so the answer must say that this key created the order (201, never 200). */
   private async checkOut({ id, seatIds }: Held): Promise<Answer<Ordered>> {
     const holders = seatIds.map((seatId) => ({ seatId, name: 'Ana' }));
     const command = { reservationId: id, userId: this.userId, holders, email: 'ana@example.hr' };
@@ -153,7 +153,7 @@ export class Fan {
     return answer;
   }
 
-  /** Releases the hold. No key is needed: a second release changes nothing. */
+  /** Releases the hold. It needs no idempotency key: a second release changes nothing. */
   private async release({ id }: Held): Promise<void> {
     const { scheduler } = this.system;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
@@ -166,8 +166,8 @@ export class Fan {
   }
 
   /**
-   * Sends a request with a new key. If its process dies, or at random, the fan sends it again to any process, also while the first is
-   * still running. All answers must be equal.
+   * Sends a request with a new idempotency key. If its process dies, or at random, the fan sends the request again to any process, even
+   * while the first copy is still running. All answers must be equal.
    */
   private async call<T, R>(
     action: string,

@@ -9,7 +9,7 @@ import {
 import type { Cell, SimulatedTransaction } from '#testing/simulation/simulated-database';
 import type { SimulatedSystem } from './replicas.ts';
 
-/** Invariants that must hold after every commit, with the numbers of research/reliability.md §3.2. Returns the broken ones. */
+/** Checks the invariants that must hold after every commit. Returns the broken ones, numbered as in research/reliability.md §3.2. */
 export function faultsNow(system: SimulatedSystem): string[] {
   const { db, capacity } = system;
   const now = system.scheduler.nowMs;
@@ -31,7 +31,7 @@ export function faultsNow(system: SimulatedSystem): string[] {
   ];
 }
 
-/** A living reservation still has all its seats, so two living reservations never share one. */
+/** Faults if a living (not expired or released) reservation has lost a seat. So two living reservations never share a seat. */
 function lostSeats(system: SimulatedSystem, { id, status, seatIds, expiresAtMs }: ReservationRow): string[] {
   return seatIds.flatMap((seatId) => {
     const seat = system.db.read(tables.seats, seatId);
@@ -65,7 +65,7 @@ function ticketFaults(system: SimulatedSystem, orders: readonly OrderRow[], rese
   return faults;
 }
 
-/** Every held or sold seat belongs to a living reservation that lists it. */
+/** Faults if a held or sold seat does not belong to a living reservation that lists it. */
 function seatsWithoutClaim(system: SimulatedSystem, living: readonly ReservationRow[]): string[] {
   const taken = system.db.rows(tables.seats, (seat) => seat.reservationId !== null && !isFree(seat, system.scheduler.nowMs));
   return taken
@@ -73,7 +73,7 @@ function seatsWithoutClaim(system: SimulatedSystem, living: readonly Reservation
     .map(({ id, status, reservationId }) => `I2: seat ${id} is ${status} by ${reservationId}, which has no claim to it`);
 }
 
-/** The order of every reservation with the status `ordered` awaits its payment. Otherwise its seats would be blocked without a payment. */
+/** Faults if a reservation with the status `ordered` has no order that awaits payment: its seats would be blocked without a payment. */
 function paymentFaults(orders: readonly OrderRow[], living: readonly ReservationRow[]): string[] {
   return living
     .filter(({ status }) => status === 'ordered')
@@ -82,7 +82,7 @@ function paymentFaults(orders: readonly OrderRow[], living: readonly Reservation
     .map(({ id, order }) => `I3: ${id} is ordered, its order ${order ?? 'does not exist'}`);
 }
 
-/** After a sale is closed, an order is completed only if its seats were held. Checked with the commit that completes the order. */
+/** Fault W9: a commit completes an order after the sale was closed, although the seats of the order were no longer held. */
 export function lateCompletionInClosedSale(
   system: SimulatedSystem,
   { footprint, snapshot, now }: SimulatedTransaction,
@@ -102,7 +102,10 @@ export function lateCompletionInClosedSale(
 
 const LOCKED_FIRST = new Set([tables.reservations, tables.orders, tables.seats, tables.fanSeats].map(({ name }) => name));
 
-/** A shared transaction takes only unlocked rows before its first write: it must not wait for rows of another transaction. */
+/**
+ * Faults if a shared transaction (one for a whole batch) waits for a row lock before its first write. Until then it must take only unlocked
+ * rows.
+ */
 export function forbiddenWaits({ isShared, footprint, id }: SimulatedTransaction, cell: Cell): string[] {
   const isFault = isShared && footprint.writes.size === 0 && LOCKED_FIRST.has(cell.table);
   return isFault ? [`W: ${id} is a shared transaction and waits for ${cell.table} ${cell.id}`] : [];
@@ -145,7 +148,7 @@ function keyFaults(reservations: readonly ReservationRow[]): string[] {
   return new Set(keys).size < keys.length ? ['I5: one key made two reservations'] : [];
 }
 
-/** Messages and timeline entries that must exist only once: refund of an order, push of a turn, entry of a payment event. */
+/** Faults if messages or entries exist twice: the refund of an order, the push of a turn, the timeline entry of a payment event. */
 function repeatedMessages(system: SimulatedSystem): string[] {
   const messages = system.db
     .rows(tables.outbox, ({ event, payment }) => event === 'queue.turn_granted' || payment?.kind === 'refund')
@@ -163,7 +166,7 @@ function repeatedMessages(system: SimulatedSystem): string[] {
     : [];
 }
 
-/** Invariants at the end, when all fans are done and all holds have expired: no money without seats, and nothing stuck. */
+/** Checks the invariants at the end, when all fans are done and all holds have expired: no money without seats, nothing unfinished. */
 export function faultsAtEnd(system: SimulatedSystem): string[] {
   const { db } = system;
   const orders = db.rows(tables.orders);

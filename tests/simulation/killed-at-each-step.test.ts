@@ -8,13 +8,14 @@ import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Replica } fro
 import { deliverOutbox } from './simulate.ts';
 import { STYLES } from './styles.ts';
 
-// Runs each use case once for each of its steps and kills its process at that step. Then the caller calls again: the fan with the same
-// key, the provider with the same event, the scheduler some time later. The result must be the same as without the kill.
+// Runs each use case once for each of its steps, and kills its process at this step. Then the use case is called again: by the fan with
+// the same key, by the payment provider with the same event, by the scheduler some time later. The result must be the same as without the
+// kill.
 
 const [DEFAULT_STYLE] = STYLES;
 const fan = { userId: 'ana' };
 
-/** The actions of one fan, of the provider and of the scheduler. */
+/** The calls of one fan, of the payment provider and of the scheduler. */
 class Actions {
   constructor(readonly system: SimulatedSystem) {}
 
@@ -78,13 +79,13 @@ async function runWithKill(before: readonly ActionName[], action: ActionName, ki
     for (const earlierAction of before) await actions[earlierAction](system.anyReplica());
     const [first, second] = system.replicas;
     if (!first || !second) throw new Error('two replicas are needed');
-    // Only the steps of this process count. Shared transactions run in their own tasks.
+    // Count only the steps of this process. Shared transactions (one for a whole batch) run in their own tasks.
     first.diesAfterSteps = killAtStep;
     const victim = scheduler.spawn(action, first, () => actions[action](first));
     wasKilled = (await scheduler.finished(victim)).state === 'crashed';
     if (victim.state === 'failed') throw victim.error;
     if (wasKilled) await scheduler.finished(scheduler.spawn(`${action} again`, second, () => actions[action](second)));
-    // Calls once more, even if the answer arrived: a repetition must change nothing.
+    // Call the action once more, even if its answer arrived: a repetition must change no data.
     const repeated = await scheduler.finished(scheduler.spawn(`${action} once more`, second, () => actions[action](second)));
     if (repeated.state === 'failed') throw repeated.error;
     if (action === 'checkOut' && !(repeated.value as CheckedOut).isNew)

@@ -3,8 +3,8 @@ import { faultsNow } from './invariants.ts';
 import { ALL_PROTECTIONS, MATCH_ID, SimulatedSystem, type Protections } from './replicas.ts';
 import { STYLES } from './styles.ts';
 
-// A race that random seeds meet once in 2,000 runs, caused on purpose: a hold is paid in its last millisecond, the replica that settles
-// the payment is frozen, and the same fan holds again on another replica when the first hold expires.
+// Causes a race on purpose that random seeds meet only once in 2,000 runs: a hold is paid in its last millisecond, the replica that
+// settles the payment is frozen, and the same fan holds again on another replica when the first hold expires.
 
 const fan = { userId: 'ana', matchId: MATCH_ID, sessionToken: undefined };
 
@@ -50,7 +50,7 @@ async function payAndHoldAgain(
 interface Case {
   readonly name: string;
   readonly off: Partial<Protections>;
-  /** The settling process freezes after at most this many steps. With 4, its transaction has begun but has read nothing. */
+  /** The settling process freezes after at most this many steps. After 4 steps its transaction has begun but has read no row. */
   readonly maxSteps: number;
 }
 
@@ -67,7 +67,7 @@ test.each<Case>([
     off: { batchedPaymentChecksFan: false },
     maxSteps: 4,
   },
-])('a hold paid in its last millisecond and a second hold: $name', async ({ off, maxSteps }) => {
+])('a fan pays a hold in its last millisecond and holds again on another replica: $name', async ({ off, maxSteps }) => {
   let runsOverLimit = 0;
   for (let seed = 1; seed <= 300; seed += 1) {
     const { faults, bothSucceeded } = await payAndHoldAgain(seed, off, maxSteps);

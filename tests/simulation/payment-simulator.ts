@@ -3,10 +3,10 @@ import type { PaymentReport } from '../../apps/monolith/src/purchase/settlement/
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import { HOLD_MS, type SimulatedSystem } from './replicas.ts';
 
-/** Simulates the payment provider: charges cards and sends each event until a replica accepts it, sometimes twice. */
+/** Simulates the payment provider: charges cards, and sends each payment event (sometimes twice) until a replica accepts it. */
 export class PaymentSimulator {
   private events = 0;
-  /** Number of events that no replica has accepted yet. */
+  /** Number of payment events that no replica has accepted yet. */
   private pendingEvents = 0;
 
   constructor(
@@ -18,7 +18,7 @@ export class PaymentSimulator {
     return this.pendingEvents === 0;
   }
 
-  /** Pays an intent. At random a card is refused first, or a wrong amount or currency is captured. */
+  /** Pays a payment intent. At random a card is refused first, or a wrong amount or currency is captured. */
   async pay(intentId: string): Promise<void> {
     const { payments, scheduler } = this.system;
     const { random } = scheduler;
@@ -51,7 +51,7 @@ export class PaymentSimulator {
     if (intent) await this.pay(intent.intentId);
   }
 
-  /** Sends the event once or twice. Each copy is sent again until a replica accepts it. */
+  /** Sends a payment event once or twice. Each copy is sent again until a replica accepts it. */
   private sendEvent(
     intentId: string,
     outcome: PaymentReport['outcome'],

@@ -1,19 +1,20 @@
 import { ALL_PROTECTIONS, type Protections } from './replicas.ts';
-import { simulate, type Run } from './simulate.ts';
+import { simulate, type SimulatedSale } from './simulate.ts';
 import { STYLES } from './styles.ts';
 
-// Longer runs: `npm run test:simulation -- --seeds 20000`. One seed again with every step printed: `-- --seed 4711`.
+// Number of simulated sales. `npm run test:simulation -- --seeds 20000` runs more, and `-- --seed 4711` prints every step of one sale.
 const SEEDS = 2500;
 const MIN_SEEDS = 400;
-/** After this time no further seeds are run, so a busy machine runs fewer of them. */
+/** After this time no further sale is started, so a busy machine simulates fewer sales. */
 const BUDGET_MS = 8000;
 
 const LAST_MILLISECOND = 'the last millisecond';
 const BUSY_TURN = 'much in one turn';
 
-const describeFaults = ({ seed, faults }: Run): string => `npm run test:simulation -- --seed ${seed}: ${faults.join('; ')}`;
+const describeFaults = ({ seed, faults }: SimulatedSale): string =>
+  `npm run test:simulation -- --seed ${seed}: ${faults.join('; ')}`;
 
-test(`up to ${SEEDS} simulated sales, each with another order of steps: after every commit and at the end all invariants hold`, async () => {
+test(`up to ${SEEDS} simulated sales, each with a different order of steps: all invariants hold after every commit and at the end`, async () => {
   const endsAt = Date.now() + BUDGET_MS;
   const interleavings = new Set<number>();
   const eventCounts: Record<string, number> = {};
@@ -28,26 +29,26 @@ test(`up to ${SEEDS} simulated sales, each with another order of steps: after ev
   }
   expect(broken).toEqual([]);
   expect(interleavings.size).toBeGreaterThan(seed * 0.99);
-  // Every kind of event happened: a simulation in which little happens would find no fault either.
+  // Every kind of event must have happened: a simulation in which little happens would find no fault either.
   expect(Object.entries(eventCounts).filter(([, count]) => count === 0)).toEqual([]);
 });
 
-test('two runs of one seed have the same steps and the same result', async () => {
+test('two simulated sales with the same seed have the same steps and the same result', async () => {
   const [first, second] = [await simulate(7, { withTrace: true }), await simulate(7, { withTrace: true })];
   expect(first.trace.length).toBeGreaterThan(50);
   expect(second).toEqual(first);
   expect((await simulate(8)).interleaving).not.toBe(first.interleaving);
 });
 
-/** A negative control must find its fault within this number of runs. */
+/** A negative control must find its fault within this number of simulated sales. */
 const MAX_RUNS = 4000;
 
-describe('the simulation finds the fault if a protection is off', () => {
+describe('the simulation finds a broken invariant if a protection is off', () => {
   interface Control {
     readonly name: string;
     readonly off: Partial<Protections>;
     readonly fault: RegExp;
-    /** A style of simulation in which the fault occurs sooner. */
+    /** Name of a simulation style (styles.ts) in which the fault occurs sooner. */
     readonly style?: string;
   }
   const overLimit = /^I2: fan\d match has \d seats/;
@@ -95,7 +96,7 @@ describe('the simulation finds the fault if a protection is off', () => {
       fault: /^I11: two orders of one window/,
       style: BUSY_TURN,
     },
-    // A repeated success finds its order completed. Only a repeated refusal has an effect: it is noted twice.
+    // A repeated event about a successful payment finds its order completed. Only a repeated refusal has an effect: two timeline entries.
     {
       name: 'without the inbox an event of the provider counts twice',
       off: { paymentInbox: false },
@@ -136,16 +137,17 @@ describe('the simulation finds the fault if a protection is off', () => {
     expect(await firstFault((seed) => simulate(seed, { protections, ...(style ? { style } : {}) }), fault)).toMatch(fault);
   });
 
-  test('each protection has a negative control', () => {
+  test('each protection in ALL_PROTECTIONS has a negative control', () => {
     const controlled = new Set(controls.flatMap(({ off }) => Object.keys(off)));
-    // This fault needs a payment that begins before the expiry of its hold and reads after it. last-moment.test.ts causes that.
+    // The fault of this protection needs a payment that begins before its hold expires and reads after the expiry. last-moment.test.ts
+    // causes such a payment.
     controlled.add('batchedPaymentChecksFan');
     expect(controlled).toEqual(new Set(Object.keys(ALL_PROTECTIONS)));
     expect(STYLES.map(({ name }) => name)).toEqual(expect.arrayContaining([LAST_MILLISECOND, BUSY_TURN]));
   });
 });
 
-async function firstFault(run: (seed: number) => Promise<Run>, expected: RegExp): Promise<string> {
+async function firstFault(run: (seed: number) => Promise<SimulatedSale>, expected: RegExp): Promise<string> {
   for (let seed = 1; seed <= MAX_RUNS; seed += 1) {
     const fault = (await run(seed)).faults.find((text) => expected.test(text));
     if (fault) return fault;

@@ -3,7 +3,7 @@ import { REFUSED_AND_FREE } from './styles.ts';
 
 const SEEDS = 600;
 
-test('simulated sales in which the provider refuses intents and standing places are free: all invariants hold', async () => {
+test('simulated sales in which the provider refuses payment intents and standing places are free of charge: all invariants hold', async () => {
   const broken: string[] = [];
   const eventCounts: Record<string, number> = {};
   for (let seed = 1; seed <= SEEDS && broken.length === 0; seed += 1) {

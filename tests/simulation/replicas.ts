@@ -25,40 +25,41 @@ import type { Style } from './styles.ts';
 export interface Protections {
   /** Row locks work, the second writer of a row must retry, and SERIALIZABLE is enforced. */
   readonly conflictDetection: boolean;
-  /** Off: transactions are REPEATABLE READ. */
+  /** Transactions are SERIALIZABLE. Off: REPEATABLE READ. */
   readonly serializable: boolean;
-  /** The database checks that the seats chosen from the snapshot are free. */
+  /** The database checks that the seats which a process chose from its sector snapshot are free. */
   readonly seatGuard: boolean;
   /** Expiry is decided by the clock of the database. Off: by a process clock that is 300 ms ahead. */
   readonly databaseClock: boolean;
   /** The effect of a request commits together with a row of its idempotency key. */
   readonly idempotencyRow: boolean;
-  /** A shared transaction stores the answers of all its commands under their keys, in its commit. */
+  /** A shared transaction (one for a whole batch) commits the answers of all its commands under their idempotency keys. */
   readonly batchesAnswer: boolean;
   /** A shared transaction skips locked rows instead of waiting for them. */
   readonly skipsLocked: boolean;
-  /** A hold compares the revision of the fan row with the one for which the seats were counted. */
+  /** A hold checks that the revision of the fan row is still the revision for which the fan's seats were counted. */
   readonly fanRevision: boolean;
-  /** A late payment checks the ticket limit. */
+  /** A payment that arrives after its hold has expired checks the ticket limit. */
   readonly latePaymentLimit: boolean;
-  /** A payment changes the fan row, so that a concurrent hold notices it. */
+  /** A payment in its own transaction changes the fan row, so that a concurrent hold notices it. */
   readonly singlePaymentCounts: boolean;
-  /** The same for payments in a shared transaction. */
+  /** A payment in a shared transaction changes the fan row, so that a concurrent hold notices it. */
   readonly batchedPaymentCounts: boolean;
   /** A payment in a shared transaction checks that the fan row still lists its reservation. */
   readonly batchedPaymentChecksFan: boolean;
-  /** Unique index: one order for each window. */
+  /** A unique index allows one order for each window of a turn. */
   readonly oneOrderAWindow: boolean;
   /** The inbox recognises repeated events of the provider. */
   readonly paymentInbox: boolean;
-  /** The expiry sweeper locks the rows that it ends. */
+  /** The expiry sweeper locks the reservations that it ends. */
   readonly sweeperLocks: boolean;
   /** The sweeper ends reservations in a second statement after it has locked them, so that it sees orders committed in between. */
   readonly sweeperReadsAgain: boolean;
-  /** The cursor of the waiting room's stream moves by compare-and-set. */
+  /** The stored cursor in the waiting room's stream of events changes only by compare-and-set. */
   readonly cursorCompares: boolean;
 }
 
+/** Every protection is on, as in production. */
 export const ALL_PROTECTIONS: Protections = {
   conflictDetection: true,
   serializable: true,
@@ -79,7 +80,9 @@ export const ALL_PROTECTIONS: Protections = {
   cursorCompares: true,
 };
 
+/** The id of the only match of a simulated sale. */
 export const MATCH_ID = 'match';
+/** Duration of a hold in simulated time. */
 export const HOLD_MS = 1000;
 
 /** One simulated process of the monolith: the real use cases with their own seat snapshots. */
@@ -102,11 +105,11 @@ export class SimulatedSystem {
   readonly sectors: readonly SectorForSale[];
   readonly capacity: number;
   readonly match: { readonly queueRequired: boolean; readonly maxTicketsPerFan: number };
-  /** The number of the commit that closed the sale for good. */
+  /** The sequence number of the commit that closed the sale for good. */
   closedAtSeq = Number.POSITIVE_INFINITY;
-  /** Intents whose id a fan has received. If the process crashed before its answer, no fan can pay the intent. */
+  /** Ids of payment intents that a fan has received. If the process crashed before its answer, no fan can pay the intent. */
   readonly intentsKnownToFans = new Set<string>();
-  /** Number of refused cards for each order. The provider sends one event for each. */
+  /** Number of refused cards for each order. The provider sends one event for each refused card. */
   readonly refusedCards = new Map<string, number>();
   private started = 0;
 

@@ -1,7 +1,7 @@
 // `npm run test:simulation -- --seeds 20000 [--from 1] [--minutes 10]`: simulates one sale for each seed.
-// `-- --seed 4711`: runs one seed and prints every step. Exits with 1 at the first fault.
+// `npm run test:simulation -- --seed 4711`: simulates one sale and prints every step. Exits with 1 at the first fault.
 import { parseArgs } from 'node:util';
-import { simulate, type Run } from './simulate.ts';
+import { simulate, type SimulatedSale } from './simulate.ts';
 
 const { values } = parseArgs({
   options: {
@@ -13,7 +13,7 @@ const { values } = parseArgs({
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-function printRun({ seed, faults, trace }: Run): void {
+function printRun({ seed, faults, trace }: SimulatedSale): void {
   for (const line of trace) say(line);
   for (const fault of faults) say(`✗ ${fault}`);
   say(faults.length === 0 ? `✓ seed ${seed}: all invariants hold` : `to repeat: npm run test:simulation -- --seed ${seed}`);

@@ -6,21 +6,23 @@ import { faultsAtEnd, faultsNow, lateCompletionInClosedSale, forbiddenWaits } fr
 import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Protections } from './replicas.ts';
 import { REFUSED_AND_FREE, STYLES } from './styles.ts';
 
+/** Options of a simulated sale: protections that are on, style of the fans, and whether to record a trace. */
 export interface SimulationOptions {
   readonly protections?: Protections;
-  /** Name of a style. By default the seed chooses one. */
+  /** Name of a simulation style (styles.ts). By default the seed chooses a style. */
   readonly style?: string;
   /** Record every step in `trace`. */
   readonly withTrace?: boolean;
 }
 
-export interface Run {
+/** The result of one simulated sale. `faults` are the broken invariants. */
+export interface SimulatedSale {
   readonly seed: number;
   readonly faults: readonly string[];
   readonly steps: number;
-  /** Hash of the order of the steps. */
+  /** Hash of the order of the steps: equal for two sales with the same steps. */
   readonly interleaving: number;
-  /** Number of events of each kind. Shows whether many seeds together cover all kinds. */
+  /** Number of events of each kind, such as orders. Shows whether many sales together cover all kinds. */
   readonly eventCounts: Readonly<Record<string, number>>;
   readonly trace: readonly string[];
 }
@@ -29,7 +31,7 @@ export interface Run {
 const BACKGROUND_EVENTS = 12;
 
 /** Simulates one sale. The seed decides the order of all steps. */
-export async function simulate(seed: number, options: SimulationOptions = {}): Promise<Run> {
+export async function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulatedSale> {
   const { protections = ALL_PROTECTIONS, style, withTrace = false } = options;
   const trace: string[] = [];
   const scheduler = new Scheduler(seed, withTrace ? (line) => trace.push(line) : undefined);
@@ -79,7 +81,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   };
 }
 
-/** Background events: sweepers, stream readers and relays run, processes freeze, crash and restart, the sale is paused and closed. */
+/** Runs the background events: sweepers, stream readers, relays, processes that freeze, crash and restart, a paused or closed sale. */
 async function runBackground(
   system: SimulatedSystem,
   counts: Record<'crashes' | 'freezes' | 'sales closed', number>,
@@ -124,7 +126,7 @@ async function setSale(system: SimulatedSystem, saleStatus: 'open' | 'paused' | 
   system.closedAtSeq = saleStatus === 'closed' ? Math.min(system.closedAtSeq, system.db.seq) : Number.POSITIVE_INFINITY;
 }
 
-/** Delivers payment commands from the outbox to the provider, at least once. */
+/** Delivers the payment commands in the outbox to the payment provider, each at least once. */
 export async function deliverOutbox(system: SimulatedSystem): Promise<void> {
   for (const { id, payment } of system.db.rows(tables.outbox)) {
     if (!payment || system.db.read(tables.delivered, id)) continue;
@@ -137,7 +139,7 @@ export async function deliverOutbox(system: SimulatedSystem): Promise<void> {
   }
 }
 
-/** When all fans are done: waits for all payment events and the expiry of all holds, then runs the schedulers once more. */
+/** Ends a sale when all fans are done: waits for all payment events and the expiry of all holds, then runs the schedulers once more. */
 async function finishSale(system: SimulatedSystem, paymentSimulator: PaymentSimulator): Promise<void> {
   const { scheduler } = system;
   await scheduler.until('waits for the last event', () => paymentSimulator.isIdle);

@@ -5,7 +5,7 @@
 export interface Style {
   readonly name: string;
   readonly maxFans: number;
-  /** The number of purchases of a fan is chosen from these. */
+  /** Possible numbers of purchases of a fan. One is chosen at random for each fan. */
   readonly visitCounts: readonly number[];
   /** Probability that a fan starts the next purchase only after the previous one is finished. */
   readonly waitsForPreviousVisit: number;
@@ -15,22 +15,23 @@ export interface Style {
   readonly lastMoment: number;
   /** The time at which a fan continues, relative to the expiry of the hold. */
   readonly returnOffsetsMs: readonly number[];
-  /** Probability that a fan holds more seats while paying for the first, or as soon as the first hold expires. */
+  /** Probability that a fan holds more seats while paying for the first hold, or as soon as the first hold expires. */
   readonly holdsMore: number;
   /** Probability that a fan pays the order. */
   readonly pays: number;
-  /** Highest probability that the clock moves between two steps. */
+  /** Highest probability that the simulated clock moves between two steps. */
   readonly clock: number;
   /** Probability that a background event is a run of the expiry sweeper. */
   readonly sweeps: number;
   /** Probability that a background event is a replica that freezes for a moment. */
   readonly freezes: number;
-  /** Probability that the provider refuses an intent. If set, the standing places are free of charge. */
+  /** Probability that the provider refuses a payment intent. If set, the standing places are free of charge. */
   readonly refuses?: number;
 }
 
 const ANY_OFFSET_MS = [-1, -1, 0, 1, 1000];
 
+/** The styles from which the seed of a simulated sale chooses. */
 export const STYLES: readonly Style[] = [
   {
     name: 'any day',
@@ -90,7 +91,7 @@ export const STYLES: readonly Style[] = [
   },
 ];
 
-/** A style for a separate test, never chosen by a seed: the provider refuses intents, and one sector is free of charge. */
+/** A style that a seed never chooses, for refused-and-free.test.ts: the provider refuses intents, and one sector is free of charge. */
 export const REFUSED_AND_FREE: Style = {
   name: 'refused and free',
   maxFans: 4,

@@ -18,7 +18,7 @@ const event = (id: unknown, payload: unknown = { n: id }): object => ({ id, payl
 const page = (response: ServerResponse, events: readonly unknown[]): void => void response.end(JSON.stringify({ events }));
 const ifNew = (after: number, last: number, events: readonly unknown[]): readonly unknown[] => (after < last ? events : []);
 
-/** The faults of reliability.md §4.6, by source name. */
+/** Event sources that misbehave in the ways of research/reliability.md §4.6, by name. */
 const badSources: Readonly<Record<string, BadSource>> = {
   'answers-500': { answer: (response) => void response.writeHead(500).end(), error: /^SOURCE_FAILED/ },
   'answers-401': { answer: (response) => void response.writeHead(401).end(), error: /^SOURCE_FORBIDDEN/ },
@@ -76,7 +76,7 @@ const badSources: Readonly<Record<string, BadSource>> = {
   },
 };
 
-/** Each of these takes the whole fetch timeout of 10 s, so only the full-size scenario uses them. */
+/** Event sources that let a fetch take its whole timeout of 10 s, so only the full-size scenario uses them. */
 const slowSources: Readonly<Record<string, BadSource>> = {
   hangs: { answer: () => undefined, error: /^SOURCE_TIMEOUT/ },
   'never-ends': {
@@ -93,11 +93,11 @@ interface Size {
   readonly events: number;
   readonly loaders: number;
   readonly limitMs: number;
-  /** Also use the sources that take 10 s to fail. */
+  /** Whether to use slowSources too, which take 10 s to fail. */
   readonly withSlow: boolean;
 }
 
-/** F21: bad sources of every known kind must not disturb the loading of healthy sources. */
+/** Scenario F21: bad event sources of every known kind must not disturb the loading of events from healthy sources. */
 export function sourcesMisbehave({ healthy, events, loaders, limitMs, withSlow }: Size): LoaderScenario {
   const allBadSources: Readonly<Record<string, BadSource>> = withSlow ? { ...badSources, ...slowSources } : badSources;
   return {
@@ -133,7 +133,7 @@ export function sourcesMisbehave({ healthy, events, loaders, limitMs, withSlow }
         check(isLoaded, 'not all healthy sources were loaded in time');
         const seconds = (performance.now() - startedAt) / 1000;
         check(await scene.waitUntilLoaded(isDone, allNames.length, limitMs), 'not every bad source was handled in time');
-        // Time for the sources that send the same events again.
+        // Give the sources that repeat their events the time to do so.
         await sleep(1000);
         for (const fault of await scene.stop()) check(false, fault);
         const rows = await scene.rows();

@@ -6,21 +6,23 @@ import pg from 'pg';
 import { LoaderProcess } from '../../../bench/loader/loader-process.ts';
 import type { EventSources } from '../../../libs/testing/src/event-sources.ts';
 
-export interface Servers {
+/** The database and the Redis of one scenario. */
+export interface ScenarioServers {
   readonly databaseUrl: string;
   readonly redisUrl: string;
 }
 
 /** Records `fault` if the condition is false. The scenario continues. */
 export type Check = (isTrue: boolean, fault: string) => void;
+/** Numbers and short texts that a scenario reports beside its faults. */
 export type Figures = Readonly<Record<string, string | number>>;
 
-/** Has the same form as the scenarios in tests/faults/scenario.ts. */
+/** One fault that loader processes must survive. Has the same form as `Scenario` in tests/faults/scenario.ts. */
 export interface LoaderScenario {
   readonly id: string;
   readonly title: string;
   readonly limitMs: number;
-  run(servers: Servers, check: Check): Promise<Figures>;
+  run(servers: ScenarioServers, check: Check): Promise<Figures>;
 }
 
 const MAX_START_MS = 10_000;
@@ -40,11 +42,11 @@ interface Row {
 /** Loader processes, started like in production, with sources that the test serves. */
 export class LoaderScene {
   readonly loaders: LoaderProcess[] = [];
-  readonly #servers: Servers;
+  readonly #servers: ScenarioServers;
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'tribina-loader-scene-'));
   readonly #file = path.join(this.#folder, 'sources.json');
 
-  constructor(servers: Servers, sources: readonly unknown[]) {
+  constructor(servers: ScenarioServers, sources: readonly unknown[]) {
     this.#servers = servers;
     writeFileSync(this.#file, JSON.stringify(sources));
   }
@@ -74,7 +76,7 @@ export class LoaderScene {
     }
   }
 
-  /** Waits until at least `count` sources have a row and all rows are done. False after `timeoutMs`. */
+  /** Waits until at least `count` sources have a row and `isDone` is true for all rows. Resolves to false after `timeoutMs`. */
   async waitUntilLoaded(isDone: (row: Row) => boolean, count: number, timeoutMs: number): Promise<boolean> {
     for (const giveUpAt = Date.now() + timeoutMs; Date.now() < giveUpAt; await sleep(200)) {
       const rows = await this.rows();
@@ -107,7 +109,10 @@ export class LoaderScene {
   }
 }
 
-/** I14: the stored events equal those of the source, none is stored twice, and requests to a source are at least 200 ms apart. */
+/**
+ * Checks invariant I14 of research/reliability.md: the stored events equal those of the source, no event is stored twice, and requests to
+ * a source are at least 200 ms apart.
+ */
 export function checkHealthy(
   rows: readonly Row[],
   sizeOf: (source: string) => number,
@@ -121,7 +126,7 @@ export function checkHealthy(
   }
   for (const [name, { askedAfter, arrivals }] of sources.ledgers) {
     const backwardRequests = askedAfter.filter((after, index) => after < Math.max(0, ...askedAfter.slice(0, index)));
-    // After a crash between fetch and commit the same page is fetched again, but never an earlier one.
+    // After a crash between fetch and commit, a loader fetches the last page again, but never an earlier page.
     check(backwardRequests.length === 0, `${name}: fetched from before an earlier cursor ${backwardRequests.length} times`);
     check(arrivals.length > 0, `${name} was never fetched`);
   }

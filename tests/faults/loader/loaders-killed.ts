@@ -9,13 +9,13 @@ interface Size {
   readonly events: number;
   readonly kills: number;
   readonly everyMs: number;
-  /** How long one loader is frozen: longer than the lock expiry of 30 s, or 0 for none. */
+  /** How long one loader is frozen: longer than the expiry of its lock (30 s), or 0 to freeze no loader. */
   readonly frozenMs: number;
 }
 
 /**
- * F20: several loaders load the same growing sources. Loaders are killed (kill -9) one after the other and replaced. One loader is
- * frozen (SIGSTOP) during a fetch, until after its lock has expired.
+ * Scenario F20: several loaders load the same growing sources. Loaders are killed (kill -9) one after another and replaced. One loader
+ * is frozen (SIGSTOP) during a fetch, until after its lock has expired.
  */
 export function loadersKilled(size: Size): LoaderScenario {
   return {
@@ -51,7 +51,7 @@ export function loadersKilled(size: Size): LoaderScenario {
         loaderToFreeze = undefined;
         const thawed = sleep(size.frozenMs).then(() => frozenLoader?.signal('SIGCONT'));
         while (scene.loaders.length < size.loaders) scene.start();
-        // The source locked by the frozen loader follows when that lock expires, so the timeout is longer with one.
+        // Other loaders take over the source of the frozen loader only when its lock has expired, so the timeout is longer then.
         const isAtWork = await scene.waitUntilLoaded(({ stored }) => stored > 0, size.sources, frozenLoader ? 45_000 : 30_000);
         check(isAtWork, 'not every source had a stored event in time');
         for (let kill = 1; kill <= size.kills; kill += 1) {
@@ -70,7 +70,7 @@ export function loadersKilled(size: Size): LoaderScenario {
         for (const fault of await scene.stop()) check(false, fault);
         const rows = await scene.rows();
         checkHealthy(rows, () => size.events, sources, check);
-        // The page of the frozen loader was discarded: as already transported, or as a timeout if its timer fired first.
+        // The page that the frozen loader had fetched must be discarded: its events count as transported before, or the fetch as timed out.
         const discarded = rows.reduce((sum, row) => sum + row.transported_again + row.errors, 0);
         check(!frozenLoader || discarded > 0, 'the page of the loader that was frozen past its lock was not discarded');
         const fetchedAgain = sources.total('sentAgain');

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { build, ROOT } from '../../../tools/local/build.ts';
 import type { Figures, LoaderScenario } from './loader-scene.ts';
 
-/** Runs a scenario with its own database and Redis. Returns the broken guarantees and the figures. */
+/** Runs a loader scenario with its own database and Redis. Returns the broken guarantees and the figures. */
 export async function runLoaderScenario(scenario: LoaderScenario): Promise<{ faults: string[]; figures: Figures }> {
-  // `npm test` builds first. Build here too, for a run of one file alone.
+  // Build the services if one test file is run alone. `npm test` has built them before.
   if (!existsSync(path.join(ROOT, 'dist/apps/monolith/src/cli/run-loader.js')))
     await build({ say: () => undefined, serverOnly: true });
   const [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);

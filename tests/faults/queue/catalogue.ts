@@ -5,6 +5,7 @@ import { redisSlow } from './redis-slow.ts';
 import { slowReaders } from './slow-readers.ts';
 import { slowRequests } from './slow-requests.ts';
 
+/** The fault scenarios of the waiting room at full size. */
 export const queueScenarios: readonly QueueScenario[] = [
   podKilled({ sockets: 5000 }),
   slowReaders({ slow: 200, wellBehaved: 50, rounds: 400, waitForCut: true }),
@@ -13,7 +14,7 @@ export const queueScenarios: readonly QueueScenario[] = [
   redisSlow({ slowMs: 20_000, silentMs: 60_000 }),
 ];
 
-/** Small versions for `npm test`: together about 20 s. Without slowRequests, whose timeouts are too long for that. */
+/** Small versions of the waiting-room scenarios for `npm test`: together about 20 s. slowRequests is omitted, its timeouts are too long. */
 export const smallQueueScenarios: readonly QueueScenario[] = [
   podKilled({ sockets: 200 }),
   slowReaders({ slow: 10, wellBehaved: 10, rounds: 300, waitForCut: false }),

@@ -15,7 +15,7 @@ function frame(head: number, body: Buffer | string): Buffer {
 const repeated = (count: number, bytes: Buffer) => Buffer.concat(Array.from({ length: count }, () => bytes));
 const heartbeat = frame(0x81, '{"type":"heartbeat"}');
 
-/** Data of hostile sockets. The service must close the connection after each of them. */
+/** What a hostile socket sends, by name of the attack. The service must close the connection after each attack. */
 const attacks: Readonly<Record<string, (socket: net.Socket) => Promise<void> | void>> = {
   'a thousand messages': (socket) => void socket.write(repeated(1000, heartbeat)),
   'a thousand pings': (socket) => void socket.write(repeated(1000, frame(0x89, 'x'.repeat(100)))),
@@ -36,14 +36,14 @@ const attacks: Readonly<Record<string, (socket: net.Socket) => Promise<void> | v
 };
 
 interface Sizes {
-  /** Number of sockets for each kind of attack. */
+  /** Number of hostile sockets for each kind of attack. */
   readonly each: number;
   readonly wellBehaved: number;
-  /** Wait until the service closes unfinished handshakes, which it does after ten seconds. */
+  /** Whether to wait until the service closes unfinished handshakes, ten seconds after their start. */
   readonly waitForUnfinishedHandshakes: boolean;
 }
 
-/** F27: floods of every kind at once. Every hostile socket is closed, the memory is released, and other fans are not affected. */
+/** Scenario F27: attacks of every kind at once. Every hostile socket is closed, memory is released, and other fans are not affected. */
 export function floods({ each, wellBehaved: fanCount, waitForUnfinishedHandshakes }: Sizes): QueueScenario {
   return {
     id: 'F27',

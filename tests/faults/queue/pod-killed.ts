@@ -18,7 +18,7 @@ async function timeUntilStreamOpens(pod: { url: string }, token: string): Promis
   return Math.round(performance.now() - since);
 }
 
-/** F22: a pod is killed with all its sockets. The queue client reconnects each fan to another pod, with the same position. */
+/** Scenario F22: a pod is killed with all its sockets. The queue client reconnects each fan to another pod, with the same position. */
 export function podKilled({ sockets }: { sockets: number }): QueueScenario {
   return {
     id: 'F22',
@@ -32,7 +32,7 @@ export function podKilled({ sockets }: { sockets: number }): QueueScenario {
       const [positions, receivedAtMs, ends]: [number[], number[], ConnectionEnd[]] = [[], [], []];
       const connections = fans.map(({ user, token }, at) => {
         const line = {
-          // A load balancer sends reconnecting fans to a living pod.
+          // A path without a host: openWebSocket adds the pod, like a load balancer that sends reconnecting fans to a living pod.
           websocketUrl: `/ws/${token}`,
           sseUrl: `${otherPod.url}/sse/${token}`,
           readPosition: async () => (await (await callQueue(target, matchId, user, 'GET', 'position')).json()) as PositionAnswer,

@@ -9,15 +9,17 @@ import { startQueueService, type RunningService } from '../../../bench/instrumen
 
 /** Records `fault` if the condition is false. The scenario continues. */
 export type Check = (isTrue: boolean, fault: string) => void;
+/** Numbers and short texts that a scenario reports beside its faults. */
 export type Figures = Readonly<Record<string, string | number>>;
 
-/** Has the same form as the scenarios in tests/faults/scenario.ts. */
+/** One fault that queue service pods must survive. Has the same form as `Scenario` in tests/faults/scenario.ts. */
 export interface QueueScenario {
   readonly id: string;
   readonly title: string;
   run(scene: QueueScene, check: Check): Promise<Figures>;
 }
 
+/** A fan in the line, with the queue token that opens the fan's sockets. */
 export interface WaitingFan {
   readonly user: string;
   readonly token: string;
@@ -57,12 +59,12 @@ export class QueueScene {
     if (response.status !== 204) throw new Error(`${call} was answered ${response.status}`);
   }
 
-  /** Restores a new match with no turns. Without a restored state the waiting room answers no requests for the match. */
+  /** Restores a match without turns, as the monolith does for a new match. Before it the waiting room answers no requests for the match. */
   async restoreEmpty(pod: RunningService, matchId: string): Promise<void> {
     await this.control(pod, matchId, { generation: 1, complete: true }, 'restore');
   }
 
-  /** A match with an active line that grants no turns by default. */
+  /** Creates a match with an active line, which by default grants no turns. Returns the match id. */
   async createMatch(pod: RunningService, change: object = { max_open_windows: 0 }): Promise<string> {
     const matchId = randomUUID();
     await this.restoreEmpty(pod, matchId);
@@ -91,7 +93,7 @@ export class QueueScene {
     return socket;
   }
 
-  /** A TCP connection to write raw bytes to. With a token, the WebSocket upgrade has already been done. */
+  /** Opens a TCP connection for raw bytes. With a queue token it does the WebSocket upgrade first. */
   async raw(pod: RunningService, token?: string, headers: readonly string[] = []): Promise<net.Socket> {
     const { hostname, port } = new URL(pod.url);
     const socket = net.connect(Number(port), hostname);
@@ -106,7 +108,7 @@ export class QueueScene {
     return socket;
   }
 
-  /** Resident megabytes of a pod. */
+  /** Resident memory of a pod in megabytes. */
   async memoryOf(pod: RunningService): Promise<number> {
     const page = await (await fetch(`${pod.url}/metrics`)).text();
     return Number(/^process_resident_memory_bytes (\S+)$/m.exec(page)?.[1]) / 1e6;
@@ -127,6 +129,7 @@ export class QueueScene {
   }
 }
 
+/** Calls a route of the queue service as a fan. `call`: the end of the path, such as `join`. */
 export function callQueue(pod: RunningService, matchId: string, user: string, method: string, call: string): Promise<Response> {
   return fetch(`${pod.url}/api/v1/queue/${matchId}/${call}`, { method, headers: { 'x-mock-user-id': user } });
 }

@@ -7,8 +7,8 @@ interface Sizes {
 }
 
 /**
- * F30: Redis answers 200 ms later, then not at all, then again. While it is slow no join is refused. While it is silent joins are
- * refused within 2.5 s. When it answers again, the service recovers by itself within 10 s.
+ * Scenario F30: Redis answers 200 ms late, then not at all, then normally. While Redis is slow no join is refused. While Redis is silent
+ * joins are refused within 2.5 s. When Redis answers again, the queue service recovers by itself within 10 s.
  */
 export function redisSlow({ slowMs, silentMs }: Sizes): QueueScenario {
   return {
@@ -30,7 +30,7 @@ export function redisSlow({ slowMs, silentMs }: Sizes): QueueScenario {
       check(silent.slowestMs < 2500, `a join waited ${silent.slowestMs} ms for a silent Redis`);
       const uninformed = fans.sockets.filter(({ heard }) => !heard.some(({ type }) => type === 'delayed')).length;
       check(uninformed === 0, `${uninformed} sockets got no message about the delay`);
-      // Existing connections stay silent, like after the loss of a machine: the service must detect that and reconnect by itself.
+      // Old connections stay silent, as after the loss of a machine: the service must notice the silence and reconnect by itself.
       scene.network.restore();
       const restoredAt = performance.now();
       let recoveredMs = -1;

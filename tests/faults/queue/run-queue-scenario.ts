@@ -3,9 +3,9 @@ import path from 'node:path';
 import { build, ROOT } from '../../../tools/local/build.ts';
 import { QueueScene, type QueueScenario } from './queue-scene.ts';
 
-/** Runs a scenario with its own Redis. Returns the broken guarantees. */
+/** Runs a waiting-room scenario with its own Redis. Returns the broken guarantees. */
 export async function runQueueScenario(scenario: QueueScenario): Promise<string[]> {
-  // `npm test` builds first. Build here too, for a run of one file alone.
+  // Build the services if one test file is run alone. `npm test` has built them before.
   if (!existsSync(path.join(ROOT, 'dist/apps/queue-service/src/main.js')))
     await build({ say: () => undefined, serverOnly: true });
   const scene = await QueueScene.open();

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WellBehavedFans, type Figures, type QueueScenario } from './queue-scene.ts';
 
-/** A message with 200 sectors has about 20 KB. The kernel buffers a few megabytes for each socket that does not read. */
+/** Sectors in each message, which make it about 20 KB. The kernel buffers a few megabytes for each socket that does not read. */
 const SECTORS = 200;
 
 interface Sizes {
   readonly slow: number;
   readonly wellBehaved: number;
   readonly rounds: number;
-  /** Wait until the slow sockets are closed because they send nothing, two minutes later. */
+  /** Whether to wait two minutes, until the service closes the slow sockets because they send no heartbeat. */
   readonly waitForCut: boolean;
 }
 
-/** F26: sockets stop reading while updates are sent. Their buffers in the service stay small, and other fans are not affected. */
+/** Scenario F26: sockets stop reading while updates are sent. Their buffers in the service stay small; other fans are not affected. */
 export function slowReaders({ slow, wellBehaved: fanCount, rounds, waitForCut }: Sizes): QueueScenario {
   return {
     id: 'F26',
@@ -37,7 +37,7 @@ export function slowReaders({ slow, wellBehaved: fanCount, rounds, waitForCut }:
         if (round % 20 === 0) peak = Math.max(peak, await scene.memoryOf(pod));
       }
       peak = Math.max(peak, await scene.memoryOf(pod));
-      // 64 KB and one message for each slow socket, and 120 MB for the service itself.
+      // The memory may grow by 64 KB and one message for each slow socket, and by 120 MB for the service itself.
       const allowedMb = slow * 0.11 + 120;
       check(peak - before < allowedMb, `memory grew by ${Math.round(peak - before)} MB, more than ${Math.round(allowedMb)}`);
       check(fans.areConnected, 'a well-behaved fan was disconnected');

@@ -6,7 +6,7 @@ const REQUEST_STARTS = {
   body: 'POST /api/v1/queue/0190a000-0000-7000-8000-000000000001/join HTTP/1.1\r\nHost: x\r\nX-Mock-User-Id: 0190a000-0000-7000-8000-00000000000a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"',
 };
 
-/** F28: headers and bodies sent at one byte per second. They are cut off after 15 s and 30 s, and other fans are not affected. */
+/** Scenario F28: headers and bodies arrive at one byte per second. The service waits 15 s for headers, 30 s for bodies. */
 export function slowRequests({ sockets, wellBehaved: fanCount }: { sockets: number; wellBehaved: number }): QueueScenario {
   return {
     id: 'F28',

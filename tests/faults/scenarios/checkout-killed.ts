@@ -6,7 +6,7 @@ import type { Replica } from '../replica.ts';
 import type { Check, Scenario } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
 
-/** Upper limit for the loop: a purchase sends about 40 messages to Redis, PostgreSQL and the provider. */
+/** Highest step at which a process is killed. A purchase sends about 40 messages to Redis, PostgreSQL and the provider. */
 const MAX_STEPS = 120;
 const SETTLE_TIMEOUT_MS = 60_000;
 
@@ -28,14 +28,14 @@ class Purchase {
     this.#provider = provider;
   }
 
-  /** Sends hold, checkout and payment event. True if all succeeded, including the payment event. */
+  /** Sends those of hold, checkout and payment event that have not succeeded yet. Resolves to true if all three have succeeded. */
   async advance(send: (request: Request) => Promise<Answer>, sendEvent: (order: Ordered) => Promise<boolean>): Promise<boolean> {
     this.#holdRequest ??= this.fan.holdRequest(this.#match);
     const hold = await send(this.#holdRequest);
     if (hold.status !== 201) return false;
     this.#checkoutRequest ??= this.fan.checkoutRequest(readHold(hold));
     const checkout = await send(this.#checkoutRequest);
-    // Always 201, never 200: after every kill the repeated key still gets the answer of the request that created the order.
+    // Expect 201 (created), never 200: after every kill the repeated key still gets the answer of the request that created the order.
     if (checkout.status !== 201) return false;
     this.#order = readOrder(checkout);
     this.#provider.pay(this.#order);
@@ -48,10 +48,10 @@ class Purchase {
 }
 
 /**
- * F02: runs purchases one after the other. In each, the process is killed at the next message that it sends: before the first
- * message, before the second, and so on, until a purchase is complete. A kill before a message is also a kill after the answer to the
- * previous message, so this covers all steps. For messages with an effect, the process is also killed after the message is sent,
- * before it receives the answer.
+ * Scenario F02: runs purchases one after the other and kills the process in each purchase: in the first before its first message, in the
+ * second before its second message, and so on, until a purchase is complete. A kill before a message is also a kill after the answer to
+ * the previous message, so all steps are covered. For messages with an effect, another purchase is killed after the message is sent and
+ * before the process receives the answer.
  */
 export function checkoutKilled(everyStep: number): Scenario {
   return {
@@ -96,7 +96,7 @@ export function checkoutKilled(everyStep: number): Scenario {
   };
 }
 
-/** Continues all interrupted purchases at the same time, with their own keys, until each is complete. */
+/** Continues all interrupted purchases at the same time, each with its own idempotency keys, until each is complete. */
 async function finishPurchases(scene: Scene, purchases: readonly Purchase[], steps: number, provider: Provider, check: Check) {
   const begunAt = Date.now();
   const results = await Promise.all(
@@ -139,7 +139,7 @@ class StepTrap {
     }
   }
 
-  /** Removes the trap. Returns the messages of the purchase so far. */
+  /** Removes the trap from the proxies. Returns the messages of the purchase so far. */
   disarm(): string[] {
     for (const proxy of Object.values(this.#proxies)) proxy.restore();
     return this.#seen;
@@ -150,7 +150,10 @@ function textOf(bytes: Buffer): string {
   return bytes.toString('latin1').replaceAll(/[^\x20-\x7e]+/g, ' ');
 }
 
-/** Connections of relayConnections. Their transactions are READ COMMITTED; other background traffic is polling or connection setup. */
+/**
+ * Database connections of the outbox relay, which are no part of a purchase. They are recognised by their READ COMMITTED transactions.
+ * Other background traffic is polling or connection setup.
+ */
 const relayConnections = new WeakSet<object>();
 
 function belongsToPurchase(proxyName: string, text: string, connection: object): boolean {

@@ -6,8 +6,8 @@ const COMMIT = 'COMMIT\0';
 const REPLICAS = 2;
 
 /**
- * F04: the database executes a commit, but its reply is lost. For a hold this is the reply to the one statement that contains its key.
- * For a checkout, which commits three times, it is the reply to the first COMMIT.
+ * Scenario F04: the database executes a commit, but its reply to the service is lost. A hold loses the reply to the one statement that
+ * contains its idempotency key. A checkout, which commits three times, loses the reply to the first COMMIT.
  */
 export function commitUnanswered(requests: number): Scenario {
   return {
@@ -33,13 +33,13 @@ export function commitUnanswered(requests: number): Scenario {
         check(answer.status === 201, `${request.name} ended with ${answer.status} ${answer.code}`);
         return answer;
       };
-      // One request at a time on each replica: two holds in one batch would share one reply.
+      // Send one request at a time to each replica: two holds in one batch would share the lost reply.
       const requestLoops = replicas.map(async (replica, index) => {
         for (let number = 0; number < requests / 2 / REPLICAS; number += 1) {
           const fan = scene.fan(() => replica);
           const holdRequest = fan.holdRequest(match, { sector: number % 2 });
           const key = Buffer.from(holdRequest.key, 'hex');
-          // A hold batch contains keys as bytes. A lookup of a key contains it as text, so it does not match.
+          // The trap must see only the hold batch, which contains the key as bytes. A lookup of the key contains it as text.
           const isHold = (bytes: Buffer) => bytes.includes(key);
           const held = readHold(await sendWithLostReply(fan, holdRequest, index, isHold));
           await sendWithLostReply(fan, fan.checkoutRequest(held), index, (bytes) => bytes.includes(COMMIT));

@@ -6,7 +6,7 @@ import type { Replica } from '../replica.ts';
 import type { Check, Scenario } from '../scenario.ts';
 
 const DEADLINE_MS = 12_000;
-/** Longer than six attempts with their pauses, so that some requests use up all attempts and are refused. */
+/** Duration of the lock: longer than six attempts of a transaction with their pauses, so that some requests are refused. */
 const LONG_STORM_MS = 6000;
 const RETRY_METRIC = 'transaction_retries_total';
 
@@ -17,8 +17,9 @@ interface Outcome {
 }
 
 /**
- * F32: a side session locks rows in the opposite order (deadlocks), changes the rows of a running checkout (40001), and finally keeps
- * a row locked (55P03). The service retries transactions where possible. Otherwise it refuses with a code before the deadline.
+ * Scenario F32: another database session locks rows in the opposite order (deadlocks), changes the rows of a running checkout (SQL error
+ * 40001), and finally keeps a row locked (55P03). The service retries transactions where possible. Otherwise it refuses the request with
+ * a code before the deadline.
  */
 export function contentionStorm({ rounds }: { rounds: number }): Scenario {
   return {
@@ -89,7 +90,7 @@ function histogram(outcomes: readonly Outcome[]): string {
     .join(', ');
 }
 
-/** Sends a request and counts its attempts: one, plus the retries that the process counts meanwhile. */
+/** Sends a request and counts the attempts of its transaction: one, plus the retries that the metric of the replica counts meanwhile. */
 async function countAttempts(replica: Replica, send: () => Promise<Answer>): Promise<Outcome> {
   const count = async (): Promise<number> => Object.values(await replica.metric(RETRY_METRIC)).reduce((sum, n) => sum + n, 0);
   const before = await count();
@@ -98,8 +99,8 @@ async function countAttempts(replica: Replica, send: () => Promise<Answer>): Pro
 }
 
 /**
- * Causes a deadlock: a hold locks seats and then the row of its fan; the side session locks that row and then the seats. After one
- * second PostgreSQL aborts one of the two.
+ * Causes a deadlock: a hold locks seats and then the row of its fan, while `session` locks the row of the fan and then the seats. After
+ * one second PostgreSQL aborts one of the two transactions.
  */
 async function holdDuringDeadlock(session: pg.Client, fan: Fan, match: Match, seatIds: readonly string[]): Promise<Answer> {
   await session.query('begin');

@@ -5,7 +5,7 @@ import type { Scenario } from '../scenario.ts';
 
 const DOWN_MS = 3000;
 
-/** F10: PostgreSQL is killed under load and started again. Then one of its backend processes is killed, and it recovers by itself. */
+/** Scenario F10: PostgreSQL is killed under load and started again. Then one of its processes is killed, and it recovers by itself. */
 export function databaseKilled({ buyers }: { buyers: number }): Scenario {
   return {
     id: 'F10',

@@ -3,9 +3,9 @@ import { Buyers } from '../buyers.ts';
 import type { Answer } from '../history.ts';
 import type { Scenario } from '../scenario.ts';
 
-/** Enough sectors to use both writer connections of a process. */
+/** Number of sectors: enough to use both writer connections of a process. */
 const SECTORS = 8;
-/** A locked row may delay only its own fan. The limit for other fans includes some seconds for slow machines. */
+/** Longest accepted time without a successful answer to the other fans: a locked row may delay only its own fan. Slow machines need 4 s. */
 const MAX_GAP_MS = 4000;
 
 interface Sizes {
@@ -15,8 +15,8 @@ interface Sizes {
 }
 
 /**
- * F31: PostgreSQL is `delayMs` away. A side session locks the row of one seat and the row of one fan who requests more seats. All other
- * fans must be served meanwhile, in every sector.
+ * Scenario F31: every message to PostgreSQL takes `delayMs`. Another database session locks the row of one seat, and the row of one fan who
+ * requests more seats. Meanwhile all other fans must be served, in every sector.
  */
 export function lockedRows({ buyers, lockedMs, delayMs }: Sizes): Scenario {
   return {

@@ -11,7 +11,7 @@ interface Sizes {
   readonly downMs: number;
 }
 
-/** F11: Redis is flushed several times during a sale, and then is down for a while. */
+/** Scenario F11: Redis loses all data several times during a sale (FLUSHALL), and then is down for `downMs`. */
 export function redisLost({ buyers, flushes, downMs }: Sizes): Scenario {
   return {
     id: 'F11',

@@ -7,12 +7,12 @@ import type { Answer } from '../history.ts';
 import type { Replica } from '../replica.ts';
 import type { Scenario } from '../scenario.ts';
 
-/** The shortest hold that the settings allow. */
+/** Duration of a hold in this scenario: the shortest that the settings allow. */
 const HOLD_SECONDS = 5;
 const ROWS = 2;
 /**
- * The condition by which HOLD_BATCH locks free seats only, as PostgreSQL receives it, and a condition of the same length that
- * locks the seats whether they are free or not.
+ * The condition in the SQL text of HOLD_BATCH that makes it lock only free seats. The negative control replaces it by REPLACEMENT, which
+ * has the same length and locks the seats whether they are free or not.
  */
 const FREE_SEAT_CONDITION = part(/s\.ctid = any\(\$\d+::tid\[\]\) and \(.*now\(\)\)\)/);
 const CTIDS = part(/\$\d+::tid\[\]/);
@@ -47,10 +47,10 @@ interface Result {
 }
 
 /**
- * K02: a replica is frozen (SIGSTOP) while the proxy holds back the statement of its hold batch. The other replica sells all seats;
- * those holds expire, half of the seats are sold again, and some are bought. Then the statement is delivered and the replica
- * continues with its outdated sector snapshot. In the negative control all seats have been bought, and the delivered statement does
- * not check whether a seat is free: it sells seats twice.
+ * Scenario K02: a replica is frozen (SIGSTOP) while the proxy holds back the statement of its hold batch. Another replica holds all seats;
+ * these holds expire, half of the seats are held again, and some are bought. Then the statement is delivered, and the frozen replica
+ * continues with its outdated sector snapshot. In the negative control all seats have been bought, and the delivered statement does not
+ * check whether a seat is free: it sells seats twice.
  */
 export function replicaFrozen(sizes: Sizes): Scenario {
   return {
@@ -96,7 +96,7 @@ async function sellWhileFrozen({ scene, sizes, guarded }: Setup): Promise<Result
   let [soldMeanwhile, soldAgain, soldAfterThaw] = [0, 0, 0];
   for (let round = 0; round < sizes.rounds; round += 1) {
     const match = await scene.openSale(ROWS);
-    // Gives this replica a snapshot of the sector.
+    // The first hold lets the replica read its snapshot of the sector.
     await scene.fan(() => frozen).hold(match);
     const requests = Array.from({ length: sizes.waitingFans }, () => scene.fan(() => frozen).holdRequest(match));
     const isHold = (bytes: Buffer) => requests.some(({ key }) => bytes.includes(Buffer.from(key, 'hex')));
@@ -121,12 +121,12 @@ async function sellWhileFrozen({ scene, sizes, guarded }: Setup): Promise<Result
 }
 
 interface SaleOptions {
-  /** One of this many fans buys; the others only hold. */
+  /** One of this many fans buys the seats; the remaining fans only hold seats. */
   readonly buysEvery: number;
   readonly maxFans?: number;
 }
 
-/** Sells to one fan after the other, until no seat is free or `maxFans` fans have seats. Returns the number of these fans. */
+/** Lets one fan after the other hold seats, until no seat is free or `maxFans` fans have seats. Returns the number of fans with seats. */
 async function sell(
   scene: Scene,
   replica: Replica,

@@ -7,11 +7,11 @@ interface Sizes {
   readonly buyers: number;
   readonly kills: number;
   readonly runMs: number;
-  /** Flush Redis after each kill. Otherwise the interrupted requests get IDEMPOTENCY_KEY_IN_USE for 30 s. */
+  /** Whether to flush Redis after each kill. Otherwise the interrupted requests get IDEMPOTENCY_KEY_IN_USE for 30 s. */
   readonly flushesRedis: boolean;
 }
 
-/** K01: two replicas sell; one is killed under load. Its fans send their requests to the other one, with the same keys. */
+/** Scenario K01: two replicas sell, and one is killed under load. Its fans repeat their requests, with the same keys, at the other. */
 export function replicaKilled({ buyers, kills, runMs, flushesRedis }: Sizes): Scenario {
   return {
     id: 'K01',

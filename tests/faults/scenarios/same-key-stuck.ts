@@ -5,11 +5,11 @@ import { History, type Answer, type Request } from '../history.ts';
 import type { Check, Scenario } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
 
-/** Prefix of the keys of the negative control. A random key has it by chance with probability 2^-20. */
+/** Prefix of the idempotency keys of the negative control. A random key has this prefix with probability 2^-20. */
 const CONTROL_KEY_PREFIX = 'c0ffe';
 const CONCURRENT_COPIES = 10;
 
-/** For the keys of the control, the idempotency row is stored under a random key, so that a copy does not find it. */
+/** SQL that stores the idempotency rows of the negative control under random keys, so that a copy of a request does not find its row. */
 const DISABLE_IDEMPOTENCY_ROW = `
   create or replace function replace_control_key() returns trigger language plpgsql as $$ begin
     if new.key like '${CONTROL_KEY_PREFIX}%' then new.key := md5(random()::text); end if;
@@ -19,22 +19,22 @@ const DISABLE_IDEMPOTENCY_ROW = `
 
 interface Sizes {
   readonly lockedMs: number;
-  /** Delete the lock of the key from Redis. Needed if `lockedMs` is below 30 s, the expiry of that lock. */
+  /** Whether to delete the lock of the idempotency key from Redis. Needed if `lockedMs` is below 30 s, the expiry of the lock. */
   readonly deletesRedisLock: boolean;
 }
 
 interface StuckRequest extends Sizes {
   readonly request: Request;
-  /** The statement of the side session that blocks the request. */
+  /** The statement with which another database session blocks the request. */
   readonly lock: readonly [sql: string, ...parameters: string[]];
   readonly table: 'reservations' | 'orders';
 }
 
 /**
- * F03: a request waits for a row that a side session has locked, for longer than the lock of its key lasts in Redis. Meanwhile copies
- * with the same key arrive at both replicas. The request must be executed once. It is tested with a checkout whose reservation is
- * locked, and with a hold whose idempotency row another session is inserting. The negative control is a hold without its idempotency
- * row; it is executed twice.
+ * Scenario F03: a request waits for a row that another database session has locked, for longer than the lock of its idempotency key lasts
+ * in Redis. Meanwhile copies with the same key arrive at both replicas. The request must be executed once. The requests are a checkout
+ * whose reservation is locked, and a hold whose idempotency row the other session is inserting. The negative control is a hold without
+ * its idempotency row; it is executed twice.
  */
 export function sameKeyStuck(sizes: Sizes): Scenario {
   return {
@@ -101,7 +101,7 @@ async function sendCopiesWhileBlocked(
   await sleep(secondCopiesAfterMs / 2);
   sendCopies();
   await sleep(secondCopiesAfterMs / 2);
-  // As if Redis had lost the lock and the key: only the idempotency row can recognise the copies.
+  // Simulate that Redis has lost the lock and the key: now only the idempotency row can recognise the copies.
   if (deletesRedisLock) await deleteFromRedis(scene, request.key);
   sendCopies(deletesRedisLock ? () => fan.sendUntilAnswered(request) : undefined);
   await sleep(lockedMs - secondCopiesAfterMs);
@@ -116,7 +116,7 @@ async function lockRow(session: pg.Client, [sql, ...parameters]: StuckRequest['l
   await session.query(sql, parameters);
 }
 
-/** Sends the request twice. No row is locked: without the idempotency row the copy is executed even so. */
+/** The negative control: sends a hold request twice without its idempotency row. The copy is executed even though no row is locked. */
 async function executeWithoutIdempotencyRow(scene: Scene, fan: Fan, match: Parameters<Fan['holdRequest']>[0]): Promise<number> {
   await scene.rows(DISABLE_IDEMPOTENCY_ROW);
   const request = fan.holdRequest(match, { key: CONTROL_KEY_PREFIX + newKey().slice(CONTROL_KEY_PREFIX.length) });

@@ -9,7 +9,7 @@ import type { Scene } from '../scene.ts';
 
 interface Sizes {
   readonly buyers: number;
-  /** The primary acknowledges a commit only after the standby has written it. */
+  /** True: the primary acknowledges a commit only after the standby has written it (synchronous replication). */
   readonly synchronous: boolean;
 }
 
@@ -17,10 +17,13 @@ interface Sizes {
 const CUT_OFF_MS = 1000;
 /** How long the services are connected to the standby before it is promoted. */
 const READ_ONLY_MS = 1000;
-/** Fans whose acknowledged requests are lost get no result, so the retries must be short. */
+/** Timeouts of the fans. They are short, because fans whose acknowledged requests are lost wait in vain for the result. */
 const RETRY_LIMITS = { answerMs: 15_000, totalMs: 20_000 };
 
-/** F10s and F10a: the network to the standby breaks under load, the primary is killed, and the standby is promoted. */
+/**
+ * Scenarios F10s (synchronous replication) and F10a (asynchronous): the network to the standby breaks under load, the primary is killed,
+ * and the standby is promoted.
+ */
 export function standbyPromoted({ buyers, synchronous }: Sizes): Scenario {
   return {
     id: synchronous ? 'F10s' : 'F10a',
@@ -60,7 +63,7 @@ export function standbyPromoted({ buyers, synchronous }: Sizes): Scenario {
   };
 }
 
-/** Waits until the standby has replayed everything and streams in the wanted mode. */
+/** Waits until the standby has replayed all changes and streams in the wanted replication mode. */
 async function waitUntilStandbyFollows(scene: Scene, synchronous: boolean): Promise<void> {
   if (synchronous) await scene.rows(`alter system set synchronous_standby_names = 'ANY 1 (standby)'`);
   await scene.rows('select pg_reload_conf()');
@@ -87,7 +90,7 @@ async function failOver(scene: Scene, { toPrimary, replication, standby }: Failo
   await sleep(CUT_OFF_MS);
   await scene.servers?.kill('postgres');
   const [killedAt, acknowledged] = [Date.now(), scene.history.acknowledged().length - before];
-  // In practice the address often points to the standby before it is promoted: a server that refuses writes.
+  // In practice the database address often points to the standby before it is promoted, while it still refuses writes.
   toPrimary.redirectTo(standby.url);
   await sleep(READ_ONLY_MS);
   const client = new pg.Client({ connectionString: standby.url });
@@ -108,7 +111,7 @@ async function resendAll(scene: Scene, synchronous: boolean, check: Check) {
   return { resent, replayed, answered_otherwise: differentAnswers };
 }
 
-/** Starts the first server again, without a standby: the next scenario uses it. */
+/** Starts the killed primary again, without a standby, because the next scenario uses it. */
 async function restorePrimary(servers: OwnServers, standby: Standby): Promise<void> {
   await standby.kill();
   await servers.start('postgres');

@@ -12,7 +12,7 @@ interface Sizes {
   readonly fans: number;
   readonly wipes: number;
   readonly windows: number;
-  /** Use a Redis cluster, and flush only the master that has the match. */
+  /** Whether to use a Redis cluster, and flush only the master that stores the match. */
   readonly cluster?: true;
 }
 
@@ -37,9 +37,9 @@ interface Turn {
 const MAX_RESTORE_MS = 5000;
 
 /**
- * F45: Redis loses all data several times while turns are granted and fans join, buy and leave. There are never more valid turns than
- * allowed, and no fan has two. Every turn that PostgreSQL had stored before a wipe is still valid afterwards. A turn that it had not
- * stored is refused. A receipt from before a used turn gives no earlier position.
+ * Scenario F45: Redis loses all data several times while turns are granted and fans join, buy and leave. There are never more valid turns
+ * than allowed, and no fan has two turns. Every turn that PostgreSQL had stored before a loss is still valid afterwards. A turn that
+ * PostgreSQL had not stored is refused. A receipt from before a used turn gives no earlier position.
  */
 export function turnsKept({ fans, wipes, windows, cluster }: Sizes): Scenario {
   const server = cluster ? 'the master of a match' : 'Redis';
@@ -115,7 +115,7 @@ class ObservedLine {
   isOver = false;
   bought = 0;
   checked = 0;
-  /** Session tokens of turns that their fans gave up, after the service acknowledged it. */
+  /** Session tokens of turns that fans gave up by leaving the line, once the service has acknowledged it. */
   readonly givenUpTokens = new Set<string>();
   readonly voidTurns: { fan: Fan; token: string }[] = [];
   /** Granted session tokens and their fans. */
@@ -135,7 +135,7 @@ class ObservedLine {
     this.#database = parts.database;
   }
 
-  /** Waits until the waiting room answers. Returns the waiting time in milliseconds. */
+  /** Waits until the waiting room answers requests for the match. Returns the waiting time in milliseconds. */
   async waitUntilOpen(): Promise<number> {
     const startedAt = performance.now();
     for (;;) {
@@ -147,7 +147,7 @@ class ObservedLine {
     }
   }
 
-  /** Runs one fan after the other: each waits for a turn, then buys or leaves, half of them after a pause. Some join again later. */
+  /** Runs one fan after the other: each waits for a turn, then buys or leaves, half of the fans after a pause. Some fans join again. */
   async runFan(number: number): Promise<void> {
     for (let round = number; !this.isOver; round += 1) {
       const fan = this.#scene.fan();
@@ -164,7 +164,7 @@ class ObservedLine {
     }
   }
 
-  /** Checks all the time that no more turns are valid than allowed and that no fan has two. Returns the highest number of valid turns. */
+  /** Checks until the end that no more than `allowed` turns are valid and no fan has two. Returns the highest number of valid turns. */
   async watchTurns(allowed: number): Promise<number> {
     let maxValid = 0;
     while (!this.isOver) {
@@ -260,7 +260,7 @@ class ObservedLine {
       [fan.sessionToken],
     );
     const { status, body } = await this.#call('POST', 'join', fan.userId, { receipt });
-    // Only for a turn that the database stored as ended: the service cannot recognise others as used.
+    // Check only a turn that the database stored as ended: the service cannot know that another turn was used.
     if (status < 300 && row?.ended && body.status === 'waiting')
       this.#check(scoreOf(body.receipt!) > scoreOf(receipt), 'a receipt from before a used turn gave an earlier position');
     await this.#leave(fan);

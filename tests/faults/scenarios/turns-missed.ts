@@ -25,8 +25,9 @@ const PUSH_TEMPLATES: Readonly<Record<string, string>> = {
 };
 
 /**
- * F06: while turns are granted, the replicas are cut off from Redis several times, and then no replica lives. No turn and no push is
- * lost or doubled. The negative control subscribes to the pub/sub channel over the same network and reads nothing else: it misses turns.
+ * Scenario F06: while turns are granted, the replicas are cut off from Redis several times, and then no replica lives. No turn and no push
+ * is lost or doubled. The negative control is a listener that only subscribes to the pub/sub channel over the same network: it misses
+ * turns.
  */
 export function turnsMissed({ fans: count, cuts, downMs }: Sizes): Scenario {
   return {
@@ -99,7 +100,7 @@ export function turnsMissed({ fans: count, cuts, downMs }: Sizes): Scenario {
   };
 }
 
-/** Receives only the turns that are published while it is subscribed. */
+/** The negative control: it receives only the turns that are published while it is subscribed. */
 class PubSubListener {
   readonly receivedTokens = new Set<string>();
   private readonly url: string;
@@ -132,7 +133,7 @@ interface CatchUpInputs {
   readonly check: Check;
 }
 
-/** Waits until every turn is stored in PostgreSQL and every event has exactly one push. Returns the time at which that is so. */
+/** Waits until every turn is stored in PostgreSQL and every event has exactly one push. Returns the time when this was reached. */
 async function waitUntilCaughtUp({ scene, redis, match, events, check }: CatchUpInputs, turns: number): Promise<number> {
   let [windows, granted, missing, twice]: [number, LineEvent[], string[], string[]] = [0, [], [], []];
   for (const giveUpAt = Date.now() + CATCH_UP_TIMEOUT_MS; Date.now() < giveUpAt; await sleep(100)) {
@@ -158,7 +159,7 @@ async function waitUntilCaughtUp({ scene, redis, match, events, check }: CatchUp
   return Date.now();
 }
 
-/** All pushes ever queued: no worker runs, so none has been removed. */
+/** The ids of all pushes that were ever queued. No worker runs, so no push has been removed from its queue. */
 async function pushesIn(redis: Redis): Promise<string[]> {
   const names = await redis.keys('{notification}:push-priority:*-*-*');
   const jobs = await Promise.all(names.map((name) => redis.hget(name, 'data').catch(() => null)));
@@ -193,7 +194,7 @@ async function registerPhone(scene: Scene, fan: string): Promise<void> {
   if (response.status !== 204) throw new Error(`registering a phone was answered with ${response.status}`);
 }
 
-/** Sends a hold for each granted turn at once. Returns the number of 403 answers. */
+/** Sends hold requests with all granted turns at the same time. Returns the number of 403 answers. */
 async function countRefusedHolds(scene: Scene, match: Match, events: readonly LineEvent[]): Promise<number> {
   const answers = await Promise.all(
     events

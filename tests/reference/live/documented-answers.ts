@@ -1,11 +1,11 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { Document } from '../openapi-document.ts';
+import type { OpenApiDocument } from '../openapi-document.ts';
 
 /** An HTTP answer of a running service. */
 export interface LiveAnswer {
   readonly method: string;
-  /** Path without the query. */
+  /** The path of the request without the query. */
   readonly path: string;
   readonly status: number;
   readonly type: string | undefined;
@@ -20,13 +20,13 @@ interface PathPattern {
 const pointer = (...parts: readonly string[]): string =>
   parts.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** Validates answers against an OpenAPI document with ajv, as the tools of a client do. */
+/** Validates answers against an OpenAPI document with the JSON Schema validator ajv, as the tools of a client do. */
 export class DocumentedAnswers {
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
   private readonly pathPatterns: readonly PathPattern[];
   private readonly compiled = new Map<string, ValidateFunction>();
 
-  constructor(readonly document: Document) {
+  constructor(readonly document: OpenApiDocument) {
     formats.default(this.ajv);
     this.ajv.addSchema(document as object, 'document');
     this.pathPatterns = Object.keys(document.paths).map((template) => ({
@@ -35,7 +35,7 @@ export class DocumentedAnswers {
     }));
   }
 
-  /** The documented operation, such as `GET /api/v1/matches/{id}`. Undefined if the document has none for this call. */
+  /** The documented operation of a call, such as `GET /api/v1/matches/{id}`. Undefined if the document has no operation for it. */
   operationOf({ method, path }: Pick<LiveAnswer, 'method' | 'path'>): string | undefined {
     const match = this.pathPatterns.find(
       ({ template, pattern }) => pattern.test(path) && method.toLowerCase() in (this.document.paths[template] ?? {}),
@@ -43,7 +43,7 @@ export class DocumentedAnswers {
     return match && `${method} ${match.template}`;
   }
 
-  /** Differences between the answer and the document. Empty if the answer is documented. */
+  /** Differences between an answer and the document. Empty if the answer is as documented. */
   faultsOf(answer: LiveAnswer): string[] {
     const operation = this.operationOf(answer);
     if (!operation) return ['no such operation'];

@@ -4,11 +4,14 @@ import { signWebhook } from '../../../apps/monolith/src/payment/outbound/webhook
 import { STAFF_ID, type Services } from '../../bad-input/system.ts';
 import type { RecordingClient, ParsedAnswer } from './recording-client.ts';
 
+/** Request options that identify an operator as the caller. */
 export const ops = { as: STAFF_ID, roles: 'ops' };
 export const HOUR_MS = 3_600_000;
+/** The time `ms` milliseconds from now, as ISO 8601. */
 export const timeFromNow = (ms: number): string => new Date(Date.now() + ms).toISOString();
 export const pause100Ms = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 100));
 
+/** A match with an open sale and the ids of its sectors. */
 export interface MatchOnSale {
   readonly id: string;
   readonly sectors: readonly string[];
@@ -20,6 +23,7 @@ interface Held {
   readonly seats: readonly { readonly seat_id: string }[];
 }
 
+/** The request body for a sector of standing places. */
 export const standingSector = (name: string, price_cents: number, capacity: number): object => ({
   name,
   kind: 'standing',
@@ -27,7 +31,7 @@ export const standingSector = (name: string, price_cents: number, capacity: numb
   capacity,
 });
 
-/** Actions of fans and operators, sent to one running system. */
+/** Sends the actions of fans and operators to one running system. */
 export class FanActions {
   constructor(
     readonly client: RecordingClient,
@@ -94,7 +98,7 @@ export class FanActions {
     return { held, orderId, tickets: tickets.map(({ id }: { id: string }) => id) };
   }
 
-  /** Confirms at the sandbox, then sends the webhook itself: the sandbox does not know the address of this system. */
+  /** Confirms the payment at the sandbox, then sends the webhook, because the sandbox does not know the address of the tested system. */
   private async pay(intentId: string, amount: number): Promise<void> {
     for (const outcome of ['failed', 'abandoned', 'succeeded'])
       await this.request('POST', `/sandbox/payments/${intentId}/confirm`, { body: { outcome }, key: null });

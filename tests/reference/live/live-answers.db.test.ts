@@ -10,7 +10,7 @@ import { FanActions, standingSector } from './fans.ts';
 import { lineStory, matchStory, profileStory } from './other-stories.ts';
 import { holdStory, orderStory } from './purchase-stories.ts';
 import { DocumentedAnswers, type LiveAnswer } from './documented-answers.ts';
-import { operationsOf, type Document } from '../openapi-document.ts';
+import { operationsOf, type OpenApiDocument } from '../openapi-document.ts';
 
 // Calls every operation of both services and validates each answer against the OpenAPI document that the service serves.
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
     RATE_LIMIT_USER_PER_MINUTE: '3',
   });
   const documentOf = async (name: ServiceName): Promise<DocumentedAnswers> =>
-    new DocumentedAnswers((await system[name].app.inject({ method: 'GET', url: '/openapi.json' })).json<Document>());
+    new DocumentedAnswers((await system[name].app.inject({ method: 'GET', url: '/openapi.json' })).json<OpenApiDocument>());
   documents = { monolith: await documentOf('monolith'), queue: await documentOf('queue') };
   recorded = [...(await runStories()), ...(await sendFaultyRequests()), ...(await reachLimits())];
 }, 120_000);
@@ -50,7 +50,7 @@ async function runStories(): Promise<readonly RecordedAnswer[]> {
   return client.answers;
 }
 
-/** Sends every call with the faults that are possible for every route. */
+/** Sends calls of every route with the faults that every route can have, such as a malformed body. */
 async function sendFaultyRequests(): Promise<readonly RecordedAnswer[]> {
   const client = new RecordingClient(system);
   for (const name of names) {
@@ -85,7 +85,7 @@ async function sendFaultyRequests(): Promise<readonly RecordedAnswer[]> {
 const sameSegment = (segment: string, url: string): Record<string, string> =>
   Object.fromEntries([...url.matchAll(/:(\w+)/g)].map(([, parameter = '']) => [parameter, segment]));
 
-/** One fan exceeds the rate limit, and the payment provider refuses a call. */
+/** Causes the answers of limits: one fan exceeds the rate limit, and the payment provider refuses a call. */
 async function reachLimits(): Promise<readonly RecordedAnswer[]> {
   const client = new RecordingClient(limited);
   const fans = new FanActions(client, limited);
@@ -102,10 +102,10 @@ async function reachLimits(): Promise<readonly RecordedAnswer[]> {
 const operation = (answer: RecordedAnswer): string => `${answer.service}: ${documents[answer.service].operationOf(answer)}`;
 const codeOf = ({ type, body }: LiveAnswer): ErrorCode | undefined =>
   type?.startsWith('application/problem+json') ? (JSON.parse(body) as { code: ErrorCode }).code : undefined;
-/** Removes the request id, so that answers that differ only in it count as one. */
+/** Removes the request id from a body, so that answers that differ only in this id count as one. */
 const withoutRequestId = (body: string): string => body.replace(/"request_id":"[^"]+"/, '');
 
-test('every answer is as documented: its operation names the status, and its body is valid by the schema', () => {
+test('every answer is as documented: the operation lists its status, and its body is valid by the schema', () => {
   const faults = recorded.flatMap((answer) =>
     documents[answer.service]
       .faultsOf(answer)
@@ -117,7 +117,7 @@ test('every answer is as documented: its operation names the status, and its bod
   expect(recorded.filter(({ status }) => status === 500)).toEqual([]);
 });
 
-test('every documented success and every declared refusal of every operation occurred at least once', () => {
+test('for every operation, the calls of this test got every documented success and every documented refusal at least once', () => {
   const occurred = new Set(
     recorded.flatMap((answer) => [`${operation(answer)} ${answer.status}`, `${operation(answer)} ${codeOf(answer)}`]),
   );
@@ -134,7 +134,7 @@ test('every documented success and every declared refusal of every operation occ
   expect(documented.length).toBeGreaterThan(90);
 });
 
-test('the document allows additional members in answers, and forbids them in request bodies', () => {
+test('the OpenAPI document allows additional members in answers, and forbids additional members in request bodies', () => {
   const withAddedMembers = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(withAddedMembers);
     if (value === null || typeof value !== 'object') return value;
@@ -143,7 +143,7 @@ test('the document allows additional members in answers, and forbids them in req
       added_later: { deep: 1 },
     };
   };
-  // Not the report: its counts are keyed by status, so the document requires every member to be a number.
+  // The report of a match is left out: its counts are keyed by status, so the document requires every member to be a number.
   const answers = recorded.filter(
     ({ type, body, path }) => type?.includes('json') === true && body !== '' && !path.endsWith('/report'),
   );
@@ -207,7 +207,7 @@ describe('negative control', () => {
   });
 });
 
-test('the second request with a reused key is IDEMPOTENCY_KEY_REUSED, as documented', async () => {
+test('a different request with a reused idempotency key is refused with IDEMPOTENCY_KEY_REUSED, as documented', async () => {
   const client = new RecordingClient(system);
   const key = newKey();
   for (const locale of ['hr', 'en'])

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { INTERNAL_SECRET } from '../../bad-input/system.ts';
 import { HOUR_MS, timeFromNow, ops, pause100Ms, type FanActions } from './fans.ts';
 
-/** Public reads of matches, and all actions of operators on matches. */
+/** Calls all public reads of matches, and all actions of operators on matches. */
 export async function matchStory(fans: FanActions): Promise<void> {
   const match = await fans.createMatch({ queue_required: true, max_open_windows: 0 });
   const direct = await fans.createMatch();
@@ -27,7 +27,7 @@ export async function matchStory(fans: FanActions): Promise<void> {
   await fans.request('GET', `/matches/${direct.id}`);
 }
 
-/** Reads a path, then again with its ETag, which must be answered with 304. */
+/** Reads a path, and then again with the ETag of the first answer. The second answer must be 304. */
 async function readTwice(fans: FanActions, path: string): Promise<void> {
   await fans.request('GET', path);
   const url = `http://127.0.0.1:${fans.system.monolith.port}/api/v1${path}`;
@@ -37,8 +37,8 @@ async function readTwice(fans: FanActions, path: string): Promise<void> {
 }
 
 /**
- * Retries a waiting job (refused) and a failed job (accepted). Deletes a failed job (accepted) and a completed job (refused). The jobs
- * other than the waiting one are inserted by SQL.
+ * Calls the operator actions on jobs. Retries a waiting job (refused) and a failed job (accepted). Deletes a failed job (accepted) and a
+ * completed job (refused). The failed and completed jobs are inserted by SQL.
  */
 async function jobActions(fans: FanActions): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
@@ -67,7 +67,7 @@ async function jobActions(fans: FanActions): Promise<void> {
   for (const job of [failed, done]) await fans.request('DELETE', `/ops/jobs/${job}`, ops);
 }
 
-/** The waiting room of a match: before it opens, open, paused, sold out and closed. */
+/** Calls the waiting room of a match in each state: before it opens, open, paused, sold out and closed. */
 export async function lineStory(fans: FanActions): Promise<void> {
   const internal = { headers: { 'x-internal-auth': INTERNAL_SECRET } };
   const request = (method: string, path: string, options: object = {}) =>
@@ -107,6 +107,7 @@ export async function lineStory(fans: FanActions): Promise<void> {
   await request('POST', `${closed}/join`, { as: zora });
 }
 
+/** Calls the routes of a fan's profile and devices. */
 export async function profileStory(fans: FanActions): Promise<void> {
   const as = randomUUID();
   await fans.request('PUT', '/me', { as, body: { email: 'ana@example.hr', name: 'Ana', locale: 'en' } });

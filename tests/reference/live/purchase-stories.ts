@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { newKey } from '../../bad-input/system.ts';
 import { HOUR_MS, timeFromNow, ops, pause100Ms, standingSector, type FanActions, type MatchOnSale } from './fans.ts';
 
-/** A successful hold, and every refusal of a hold. */
+/** Calls the hold route so that it answers with a success and with every documented refusal. */
 export async function holdStory(fans: FanActions): Promise<void> {
   const match = await fans.createMatch();
   const ana = randomUUID();
@@ -29,7 +29,7 @@ export async function holdStory(fans: FanActions): Promise<void> {
   await listedFan(fans, match);
 }
 
-/** Sets the lock of an idempotency key, as if another request with this key were being processed. */
+/** Sets the lock of an idempotency key in Redis, as if a request with this key were running, and sends a request with the key. */
 async function keyInUse(fans: FanActions): Promise<void> {
   const key = newKey();
   const redis = new Redis(fans.system.redisUrl);
@@ -51,7 +51,7 @@ async function busySeat(fans: FanActions, { id, sectors }: MatchOnSale): Promise
   await holder.release();
 }
 
-/** Holds without a session token and with an expired one. */
+/** Sends hold requests without a session token and with an expired session token. */
 async function holdsWithoutTurn(fans: FanActions): Promise<void> {
   const queued = await fans.createMatch({ queue_required: true, max_open_windows: 0 });
   const [as, token] = [randomUUID(), `st_${randomUUID()}`];
@@ -73,7 +73,7 @@ async function listedFan(fans: FanActions, match: MatchOnSale): Promise<void> {
   await fans.transfer(tickets[0], ana, listed);
   await fans.request('GET', `/ops/blacklist/${listed}`, ops);
   await fans.request('GET', '/ops/blacklist', ops);
-  // Each process learns of a listing within a second, timeFromNow on a busy machine.
+  // Each process learns of a blacklisted fan within a second, later on a busy machine.
   for (let attempt = 0; (await fans.holdIn(match, 0, 1, listed)).code !== 'BLACKLISTED' && attempt < 50; attempt += 1)
     await pause100Ms();
   const { id } = await fans.createMatch({ queue_required: true });
@@ -82,7 +82,7 @@ async function listedFan(fans: FanActions, match: MatchOnSale): Promise<void> {
   await fans.request('DELETE', `/ops/blacklist/${listed}`, ops);
 }
 
-/** Orders, tickets, transfers and refunds. */
+/** Calls the routes of orders, tickets, transfers and refunds. */
 export async function orderStory(fans: FanActions): Promise<void> {
   const match = await fans.createMatch();
   const [ana, barbara, fanAtLimit] = [randomUUID(), randomUUID(), randomUUID()];
@@ -112,7 +112,7 @@ export async function orderStory(fans: FanActions): Promise<void> {
   await fans.request('GET', `/orders/${orderId}`, { as: ana });
 }
 
-/** An order that the fan gives up, and a hold that expires before its checkout. */
+/** Creates an order that the fan gives up, and a hold that expires before its checkout. */
 async function unpaidOrder(fans: FanActions, match: MatchOnSale, as: string): Promise<void> {
   const unpaid = await fans.holdIn(match, 0, 1, as);
   const { order_id: orderId, payment } = await fans.checkOut(unpaid as never, as);

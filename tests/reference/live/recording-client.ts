@@ -2,23 +2,26 @@ import { sendOverSocket, type Call } from '../../bad-input/calls.ts';
 import { newKey, type Service, type Services } from '../../bad-input/system.ts';
 import type { LiveAnswer } from './documented-answers.ts';
 
+/** The name of one of the two HTTP services. */
 export type ServiceName = 'monolith' | 'queue';
 
+/** An answer and the service that gave it. */
 export interface RecordedAnswer extends LiveAnswer {
   readonly service: ServiceName;
 }
 
+/** The caller, key, headers and body of a request. */
 export interface RequestOptions {
-  /** User id of the caller. Without it the request has no caller. */
+  /** User id of the caller. Without a user id the request has no caller. */
   readonly as?: string;
   readonly roles?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Idempotency key. Null sends none; by default a new one is sent. */
+  /** Idempotency key of the request. Null sends no key; by default a new key is sent. */
   readonly key?: string | null;
 }
 
-/** The JSON of an answer, with the HTTP status as `http`. */
+/** The parsed JSON of an answer, with the HTTP status added as the field `http`. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type ParsedAnswer = { readonly http: number } & Readonly<Record<string, any>>;
 
