@@ -33,14 +33,14 @@ export abstract class PurchaseApi {
   abstract layOut(
     tx: Transaction,
     matchId: string,
-    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
+    sectors: readonly { sectorId: string; seats: readonly SeatGeometry[] }[],
   ): Promise<void>;
   /** The remaining seats; the result may be up to one second old. */
-  abstract left(matchId: string): Promise<SeatsLeft>;
+  abstract seatsLeft(matchId: string): Promise<SeatsLeft>;
   /** The remaining seats, including everything that was committed before this call. */
-  abstract leftNow(matchId: string): Promise<SeatsLeft>;
+  abstract seatsLeftNow(matchId: string): Promise<SeatsLeft>;
   /** True if any seat is free or held, read in this transaction. */
-  abstract anyLeft(tx: Transaction, matchId: string): Promise<boolean>;
+  abstract hasSeatsLeft(tx: Transaction, matchId: string): Promise<boolean>;
   /** Moves one ticket of this match from the count of `from` to the count of `to`. Returns how many seats `to` had before. */
   abstract handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number>;
   /** User id → email address to which the tickets of this match were sent. Fans who bought no tickets are missing. */

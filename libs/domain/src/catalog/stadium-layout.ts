@@ -36,7 +36,7 @@ export function layOut(plan: SectorPlan, index: number, count: number): SeatGeom
   const share = (2 * Math.PI) / count;
   const from = index * share + (share * AISLE_SHARE) / 2;
   const width = share * (1 - AISLE_SHARE);
-  const places = Array.from({ length: plan.rows }, (_, rowIndex) =>
+  const seats = Array.from({ length: plan.rows }, (_, rowIndex) =>
     Array.from({ length: plan.seatsPerRow }, (_unused, seat) => {
       const angle = from + (width * (seat + 0.5)) / plan.seatsPerRow;
       return {
@@ -49,11 +49,11 @@ export function layOut(plan: SectorPlan, index: number, count: number): SeatGeom
       };
     }),
   ).flat();
-  const byQuality = [...places].sort((a, b) => a.distance - b.distance || a.rowIndex - b.rowIndex || a.number - b.number);
-  const ranks = new Map(byQuality.map((place, rank) => [place, rank]));
-  return places.map((place) => {
-    const { distance: _distance, ...facts } = place;
-    return { ...facts, rank: ranks.get(place) ?? 0 };
+  const byQuality = [...seats].sort((a, b) => a.distance - b.distance || a.rowIndex - b.rowIndex || a.number - b.number);
+  const ranks = new Map(byQuality.map((seat, rank) => [seat, rank]));
+  return seats.map((seat) => {
+    const { distance: _distance, ...facts } = seat;
+    return { ...facts, rank: ranks.get(seat) ?? 0 };
   });
 }
 

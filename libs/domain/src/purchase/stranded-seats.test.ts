@@ -17,12 +17,12 @@ const seatAt = (seatIndex: number): { row: number; seat: number } => ({
 });
 
 function freeSector(): { map: SectorMap; free: boolean[][] } {
-  const places = Array.from({ length: ROWS * SEATS_PER_ROW }, (_, index) => {
+  const seats = Array.from({ length: ROWS * SEATS_PER_ROW }, (_, index) => {
     const { row, seat } = seatAt(index);
     return { rowIndex: row, number: seat + 1, rank: row * 100 + Math.abs(seat - 6) };
   });
-  const map = new SectorMap(places);
-  map.markFree(places.keys());
+  const map = new SectorMap(seats);
+  map.markFree(seats.keys());
   return { map, free: Array.from({ length: ROWS }, () => Array.from({ length: SEATS_PER_ROW }, () => true)) };
 }
 

@@ -132,7 +132,7 @@ describe('one order for each turn:', () => {
       'has expired and was ended by the scheduler',
       async (held) => {
         await office.lapse(held);
-        await office.monolith.get(Reservations).expireDue(200);
+        await office.monolith.get(Reservations).expireDueReservations(200);
       },
     ],
   ])('after the first order %s, a second checkout of the turn succeeds', async (_, end) => {
@@ -274,7 +274,7 @@ describe('crashes during checkout', () => {
       'expired',
       async (held) => {
         await office.lapse(held);
-        await resolve(Reservations).expireDue(200);
+        await resolve(Reservations).expireDueReservations(200);
       },
       'RESERVATION_EXPIRED',
       'expired',

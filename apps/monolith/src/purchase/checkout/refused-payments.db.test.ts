@@ -90,7 +90,7 @@ test('checkout: a hold that expires after a refused payment leaves no order', as
   const { status } = await office.checkOut(held);
   await office.lapse(held);
   expect([status, (await office.checkOut(held)).json.code]).toEqual([402, 'RESERVATION_EXPIRED']);
-  expect(await office.monolith.get(Reservations).expireDue(200)).toMatchObject({ ended: 1 });
+  expect(await office.monolith.get(Reservations).expireDueReservations(200)).toMatchObject({ ended: 1 });
   expect([await ordersOf(held), await office.reservation(held)]).toEqual([[], 'expired']);
 });
 

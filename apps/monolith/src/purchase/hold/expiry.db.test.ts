@@ -77,7 +77,7 @@ test('expiry run: ends expired holds, frees their seats, expires their orders an
 test('expiry run: 450 expired holds are ended in batches of 200, all in one run', async () => {
   await insertExpiredHolds(450);
   const reservations = office.monolith.get(Reservations);
-  expect(await reservations.expireDue(200)).toEqual({ examined: 200, ended: 200, next: expect.anything() });
+  expect(await reservations.expireDueReservations(200)).toEqual({ examined: 200, ended: 200, next: expect.anything() });
   expect(await runExpiry()).toBe(250);
   expect(await office.seatRows(match)).toEqual({ available: 1000 });
 });
@@ -115,8 +115,8 @@ test('expiry run: a hold that was paid or released in time is examined once and 
   await office.release(released);
   for (const { id } of [paid.held, released]) await office.lapse({ id });
   const reservations = office.monolith.get(Reservations);
-  expect(await reservations.expireDue(200)).toEqual({ examined: 2, ended: 0 });
-  expect(await reservations.expireDue(200)).toEqual({ examined: 0, ended: 0 });
+  expect(await reservations.expireDueReservations(200)).toEqual({ examined: 2, ended: 0 });
+  expect(await reservations.expireDueReservations(200)).toEqual({ examined: 0, ended: 0 });
   expect([await office.reservation(paid.held), await office.reservation(released)]).toEqual(['completed', 'released']);
   expect(await expiredEvents()).toEqual([]);
 });

@@ -25,9 +25,9 @@ export async function openSale(dataSource: DataSource, rows: number, seatsPerRow
     `insert into sectors (id, match_id, name, kind, price_cents, capacity, position) values ($1, $2, 'East', 'seated', 1000, $3, 0)`,
     [sector.id, matchId, sector.capacity],
   );
-  const places = layOut({ kind: 'seated', rows, seatsPerRow }, 0, 1);
+  const seats = layOut({ kind: 'seated', rows, seatsPerRow }, 0, 1);
   await new PostgresTransactionManager(dataSource, { deadlineMs: 10_000 }).run((tx) =>
-    new PostgresSeatInventory(dataSource).layOut(tx, matchId, [{ sectorId: sector.id, places }]),
+    new PostgresSeatInventory(dataSource).layOut(tx, matchId, [{ sectorId: sector.id, seats }]),
   );
   return sector;
 }

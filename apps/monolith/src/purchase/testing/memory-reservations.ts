@@ -67,7 +67,7 @@ export class MemoryReservations extends Reservations {
     return !row || (userId !== undefined && row.userId !== userId) ? undefined : asReservation(row, this.db, open.now);
   }
 
-  async lockFree(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>> {
+  async lockSkippingLocked(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>> {
     const open = inside(tx);
     await open.statement(`locks reservations ${reservationIds.join(' ') || '(none)'}`);
     const free = await open.lockFree(tables.reservations, reservationIds);
@@ -133,7 +133,7 @@ export class MemoryReservations extends Reservations {
     return true;
   }
 
-  async lockWhole(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
+  async lockComplete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
     if (reservations.length === 0) return new Set();
     await inside(tx).statement(`locks the seats of ${reservations.map(({ id }) => id).join(' ')}`);
     const { whole } = await this.wholeOf(tx, reservations);
@@ -188,7 +188,7 @@ export class MemoryReservations extends Reservations {
   }
 
   /** Two statements at READ COMMITTED: the first locks due reservations, the second ends them. */
-  async expireDue(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch> {
+  async expireDueReservations(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch> {
     const tx = this.db.begin('read committed');
     try {
       await tx.statement('finds due reservations');

@@ -95,7 +95,7 @@ export class HttpWaitingRoom extends WaitingRoomApi {
   /** Sent with each state of a match, so that a sale never opens without it. Undefined if the sale grants no turns. */
   private async usefulWindowsOf({ id, saleStatus }: QueuedMatch): Promise<number | undefined> {
     if (saleStatus === 'sold_out' || saleStatus === 'closed') return undefined;
-    return (await this.purchase.leftNow(id)).usefulWindows;
+    return (await this.purchase.seatsLeftNow(id)).usefulWindows;
   }
 }
 

@@ -33,5 +33,5 @@ export abstract class SeatViews {
   abstract sectors(matchId: string): Promise<AvailabilityView>;
   abstract seats(sectorId: string): Promise<SeatMapView>;
   /** This process has taken or freed seats: requests after this call see the change. */
-  abstract changed(matchId: string, sectorId?: string): void;
+  abstract invalidate(matchId: string, sectorId?: string): void;
 }

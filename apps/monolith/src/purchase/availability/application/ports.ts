@@ -23,7 +23,7 @@ export abstract class SeatInventory {
   abstract layOut(
     tx: Transaction,
     matchId: string,
-    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
+    sectors: readonly { sectorId: string; seats: readonly SeatGeometry[] }[],
   ): Promise<void>;
   /** Ordered by row, and in a row by number. */
   abstract seats(sectorId: string): Promise<readonly SeatState[]>;

@@ -5,7 +5,7 @@ import { READ_SEAT_LETTERS, type SeatLetters } from './seat-letters.sql.ts';
 import { COUNT_SEATS_LEFT, type SeatsLeftCount } from './seats-left.sql.ts';
 
 /**
- * Reads availability from PostgreSQL: `SharedSeatViews` shares the reads for viewers, `anyLeft` decides whether a match is sold
+ * Reads availability from PostgreSQL: `SharedSeatViews` shares the reads for viewers, `hasSeatsLeft` decides whether a match is sold
  * out.
  */
 export class PostgresAvailability {
@@ -39,7 +39,7 @@ export class PostgresAvailability {
    * buyers would fail for lack of locks. A sequential scan takes one predicate lock, on the table. It costs 35 ms for 200,000 seats,
    * once when a match sells out.
    */
-  async anyLeft(tx: Transaction, matchId: string): Promise<boolean> {
+  async hasSeatsLeft(tx: Transaction, matchId: string): Promise<boolean> {
     await this.allowIndexScans(tx, false);
     const [row] = await inside(tx).rows<{ any: boolean }>(
       `select exists (select from seats where match_id = $1 and status in ('available', 'held')) as any`,

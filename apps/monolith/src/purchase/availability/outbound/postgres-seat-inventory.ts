@@ -17,9 +17,9 @@ export class PostgresSeatInventory extends SeatInventory {
   async layOut(
     tx: Transaction,
     matchId: string,
-    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
+    sectors: readonly { sectorId: string; seats: readonly SeatGeometry[] }[],
   ): Promise<void> {
-    const rows = sectors.flatMap(({ sectorId, places }) => places.map((seat) => ({ sectorId, ...seat })));
+    const rows = sectors.flatMap(({ sectorId, seats }) => seats.map((seat) => ({ sectorId, ...seat })));
     for (let from = 0; from < rows.length; from += INSERT_BATCH) {
       const batch = rows.slice(from, from + INSERT_BATCH);
       await inside(tx).rows(

@@ -16,7 +16,7 @@ function seatViewsOfProcess(processNumber: number) {
   const views = new SharedSeatViews(availability, inventory);
   return async (letters: string, atMs: number): Promise<SeatMapView> => {
     database = { letters, atMs };
-    views.changed('match', 'sector');
+    views.invalidate('match', 'sector');
     return views.seats('sector');
   };
 }

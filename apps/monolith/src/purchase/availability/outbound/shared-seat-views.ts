@@ -54,7 +54,7 @@ export class SharedSeatViews extends SeatViews {
     return getOrCreate(this.mapsBySector, sectorId, create).get();
   }
 
-  changed(matchId: string, sectorId?: string): void {
+  invalidate(matchId: string, sectorId?: string): void {
     this.countsByMatch.get(matchId)?.invalidate();
     if (sectorId) this.mapsBySector.get(sectorId)?.invalidate();
   }

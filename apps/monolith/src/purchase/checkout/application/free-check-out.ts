@@ -49,7 +49,7 @@ export class FreeCheckOut {
   ): Promise<readonly (CheckedOut | undefined)[]> {
     const simple = this.placeOrders.selectSimple(commands, await this.placeOrders.lockMany(tx, commands));
     // Lock all seats before any order is placed: an order that is placed here must also be completed here.
-    const lockedIds = await this.reservations.lockWhole(
+    const lockedIds = await this.reservations.lockComplete(
       tx,
       simple.map(({ reservation }) => reservation),
     );

@@ -71,7 +71,7 @@ export class PlaceOrders {
   /** Does not wait for locks: a hold that another transaction has locked is missing from the result. */
   async lockMany(tx: Transaction, commands: readonly CheckOutCommand[]): Promise<LockedHolds> {
     const [holds, blacklistedUserIds, numbers] = await Promise.all([
-      this.reservations.lockFree(
+      this.reservations.lockSkippingLocked(
         tx,
         commands.map(({ reservationId }) => reservationId),
       ),

@@ -17,7 +17,7 @@ export class ExpireReservations {
     let total = 0;
     let after: ExpiredBatch['next'];
     do {
-      const { ended, next } = await this.reservations.expireDue(BATCH_SIZE, after);
+      const { ended, next } = await this.reservations.expireDueReservations(BATCH_SIZE, after);
       total += ended;
       after = next;
     } while (after);

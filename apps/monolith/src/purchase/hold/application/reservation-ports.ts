@@ -19,7 +19,7 @@ export abstract class Reservations extends ReservationReader {
   /** Locks a reservation until the transaction ends. Undefined when it does not exist, or belongs to another fan than `userId`. */
   abstract lock(tx: Transaction, reservationId: string, userId?: string): Promise<Reservation | undefined>;
   /** Locks the reservations that no other transaction has locked, and returns them by id. Waits for no lock. */
-  abstract lockFree(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>>;
+  abstract lockSkippingLocked(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>>;
   abstract setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void>;
   /** Puts the seats of a hold back on sale. */
   abstract freeSeats(tx: Transaction, reservationId: string): Promise<void>;
@@ -37,7 +37,7 @@ export abstract class Reservations extends ReservationReader {
    * Locks the rows of the seats and fans of living holds. Waits for no lock. Returns the ids of the holds of which it could lock all
    * rows: `complete` will complete these in the same transaction.
    */
-  abstract lockWhole(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>>;
+  abstract lockComplete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>>;
   /**
    * Sells the seats of living holds and marks the holds as completed. Waits for no lock: a hold with a locked seat stays as it
    * was. Returns the ids of the completed holds.
@@ -51,5 +51,5 @@ export abstract class Reservations extends ReservationReader {
    * Ends up to `limit` expired reservations, oldest first, beginning after the previous batch. Waits for no lock: a reservation
    * with a locked row stays as it was.
    */
-  abstract expireDue(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch>;
+  abstract expireDueReservations(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch>;
 }

@@ -5,7 +5,7 @@ import type { SeatsFreed } from '../application/ports.ts';
 
 /** Cached reads of a match's seats. After `changed` the next request reads the database. */
 export interface SeatCaches {
-  changed(matchId: string, sectorId?: string): void;
+  invalidate(matchId: string, sectorId?: string): void;
 }
 
 /** Counts holds by their outcome, and invalidates the cached seats when this process has taken or freed some. */
@@ -30,7 +30,7 @@ export class HoldObserver {
     try {
       const held = await hold;
       this.holds.inc({ outcome: 'held' });
-      this.caches.changed(held.matchId, held.sectorId);
+      this.caches.invalidate(held.matchId, held.sectorId);
       return held;
     } catch (error) {
       this.holds.inc({ outcome: error instanceof DomainError ? error.code.toLowerCase() : 'failed' });
@@ -40,7 +40,7 @@ export class HoldObserver {
 
   async ofRelease(release: Promise<Reservation>): Promise<void> {
     const { matchId, sectorId } = await release;
-    this.caches.changed(matchId, sectorId);
+    this.caches.invalidate(matchId, sectorId);
   }
 
   /** Broadcasts the freed seats: a sold seat has no expiry, so other processes would not notice that it is free. */
@@ -50,7 +50,7 @@ export class HoldObserver {
     const refunded = await refund;
     const { matchId, sectorId } = refunded.reservation;
     if (refunded.ticketIds.length > 0) {
-      this.caches.changed(matchId, sectorId);
+      this.caches.invalidate(matchId, sectorId);
       this.seatsFreed.tellFreed(sectorId);
     }
     return refunded;

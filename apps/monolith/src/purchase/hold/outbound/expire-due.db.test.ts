@@ -2,7 +2,7 @@ import { openDatabase } from '#platform/postgres/database';
 import type { DataSource } from 'typeorm';
 import { putOnSale } from '../../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../../testing/box-office.ts';
-import { expireDue } from './expire-due.ts';
+import { expireDueReservations } from './expire-due.ts';
 
 // Which concurrent commits an expiry run sees, and with which transaction settings it runs.
 
@@ -65,14 +65,14 @@ test('expiry run: a checkout that commits after its snapshot and before its lock
   const checkout = office.checkOut(held);
   await waitUntil(waitsFor('transactionid'));
   await waitUntil('exists (select from reservations where id = $1 and expires_at <= now())', [held.id]);
-  const expiryRun = expireDue(pausable, 200, undefined);
+  const expiryRun = expireDueReservations(pausable, 200, undefined);
   await waitUntil(waitsFor('advisory'));
   await rowLocker.rollbackTransaction();
   const { status, json } = await checkout;
   expect([status, json.status]).toEqual([201, 'awaiting_payment']);
   await pauser.query('select pg_advisory_unlock($1)', [PAUSE_LOCK]);
   await expiryRun;
-  await expireDue(office.monolith.dataSource, 200, undefined);
+  await expireDueReservations(office.monolith.dataSource, 200, undefined);
   await Promise.all([rowLocker.release(), pauser.release()]);
 
   expect([await office.reservation(held), await office.holderOf(held.seatIds[0] ?? '')]).toEqual([
@@ -96,7 +96,7 @@ test('expiry run: its transaction is READ COMMITTED with a lock timeout of 8 s; 
   const held = await office.held(await putOnSale(office.monolith));
   await office.lapse(held);
   await office.rows('truncate seen');
-  expect(await expireDue(pausable, 200, undefined)).toEqual({ examined: 1, ended: 1 });
+  expect(await expireDueReservations(pausable, 200, undefined)).toEqual({ examined: 1, ended: 1 });
   expect(await office.rows('select * from seen')).toEqual([{ isolation: 'read committed', lock_timeout: '8s' }]);
   expect(await pausable.query(settings)).toEqual([{ isolation: 'serializable', lock_timeout: '0' }]);
 });

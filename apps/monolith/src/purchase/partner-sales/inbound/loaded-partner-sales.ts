@@ -10,7 +10,7 @@ export class LoadedPartnerSales extends PartnerSalesApi {
     super();
   }
 
-  async hear(loaded: unknown, effect: LoadedEffect): Promise<EffectOutcome> {
+  async apply(loaded: unknown, effect: LoadedEffect): Promise<EffectOutcome> {
     const parsed = partnerSale.safeParse(loaded);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;

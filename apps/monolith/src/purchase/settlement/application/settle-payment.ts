@@ -81,7 +81,7 @@ export class SettlePayment {
     );
     const awaiting = [...orders.values()];
     const [holds, blacklistedUserIds] = await Promise.all([
-      this.reservations.lockFree(
+      this.reservations.lockSkippingLocked(
         tx,
         awaiting.map(({ reservationId }) => reservationId),
       ),

@@ -13,7 +13,7 @@ export class LoadedPayments extends PaymentReportsApi {
     super();
   }
 
-  async hear(loaded: unknown): Promise<void> {
+  async apply(loaded: unknown): Promise<void> {
     const event = this.payments.readEvent(loaded);
     const settled = await this.settlePayment.execute(event);
     if (settled === 'repeated') return;
