@@ -53,7 +53,7 @@ async function playRound(round: number, seatId: string): Promise<Round> {
   return { settled, isTakenByOther, owner, orderStatus: (await officeA.order(ordered)).status };
 }
 
-test(`${ROUNDS} holds that expire while they are paid, taken by another fan and expired by the scheduler: each seat has one owner, payments without a seat are refunded`, async () => {
+test(`${ROUNDS} holds that expire while they are paid, taken by another fan and ended by the expiry sweeper: each seat has one owner, payments without a seat are refunded`, async () => {
   const seatIds = await replicas.offices[0].seatIds(match);
   const before = await replicas.retries();
   const rounds: Round[] = [];

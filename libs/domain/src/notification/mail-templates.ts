@@ -1,6 +1,6 @@
 import { lines, render, type MailBlock, type MailDocument, type MailText } from './mail-document.ts';
 import { kickoffText, momentText, say, seatText, ticketCountText, type MailLocale, type MailSeat } from './mail-words.ts';
-import { refund, type Refund } from './refund-mail.ts';
+import { refund, type RefundMail } from './refund-mail.ts';
 
 interface MatchFacts {
   readonly match_name: string;
@@ -65,7 +65,7 @@ export interface OpsAlert {
 export type MailContent =
   | { readonly template: 'order_confirmation'; readonly payload: OrderConfirmation }
   | { readonly template: 'ticket_delivery'; readonly payload: TicketDelivery }
-  | { readonly template: 'refund'; readonly payload: Refund }
+  | { readonly template: 'refund'; readonly payload: RefundMail }
   | { readonly template: 'quota_invitation'; readonly payload: QuotaInvitation }
   | { readonly template: 'match_reminder'; readonly payload: MatchReminder }
   | { readonly template: 'match_changed'; readonly payload: MatchChanged }

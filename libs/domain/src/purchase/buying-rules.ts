@@ -1,7 +1,7 @@
 import { DomainError } from '../shared/domain-error.ts';
 
 /** The stored turn of the session token that a caller presents. */
-export interface KnownWindow {
+export interface StoredWindow {
   readonly userId: string;
   readonly matchId: string;
   readonly isOver: boolean;
@@ -13,7 +13,7 @@ export interface KnownWindow {
  * Throws unless this fan may buy for this match with this turn. A missing, unknown or used turn and another fan's turn get the same
  * error, so a caller cannot find out whether a token belongs to somebody. Only the owner learns that a turn has expired.
  */
-export function assertWindowOpen(window: KnownWindow | undefined, caller: { userId: string; matchId: string }): void {
+export function assertWindowOpen(window: StoredWindow | undefined, caller: { userId: string; matchId: string }): void {
   const isOwn = window?.userId === caller.userId && window.matchId === caller.matchId;
   if (isOwn && (window.endReason === 'window_timeout' || (window.endReason === null && window.isOver))) {
     throw new DomainError('PURCHASE_WINDOW_EXPIRED', 'Your turn is over. You can join the waiting room again.');

@@ -10,7 +10,7 @@ import { DomainError } from '../shared/domain-error.ts';
  */
 export type ReservationStatus = 'held' | 'ordered' | 'completed' | 'expired' | 'released';
 
-/** The status at the time `now`: `expired` after the expiry time, even if the scheduler has not updated the stored status yet. */
+/** The status at the time `now`: `expired` after the expiry time, also before the expiry sweeper has updated the stored status. */
 export function reservationStatusAt(stored: ReservationStatus, expiresAt: Date, now: Date): ReservationStatus {
   return (stored === 'held' || stored === 'ordered') && expiresAt.getTime() <= now.getTime() ? 'expired' : stored;
 }

@@ -30,7 +30,7 @@ export interface Proposal {
 }
 
 /** Part `index` (from 0) of `of` parts of a sector: the part a process proposes first while several sell. */
-export interface Share {
+export interface SectorShare {
   readonly index: number;
   readonly of: number;
 }
@@ -75,7 +75,7 @@ export class SectorMap {
   }
 
   /** Takes `quantity` seats: one of the `drawFrom` best blocks, or the nearest seats. Undefined when too few are free. */
-  propose(quantity: number, random: () => number, drawFrom = MIN_BLOCKS_TO_DRAW_FROM, share?: Share): Proposal | undefined {
+  propose(quantity: number, random: () => number, drawFrom = MIN_BLOCKS_TO_DRAW_FROM, share?: SectorShare): Proposal | undefined {
     if (this.count < quantity) return undefined;
     const toSkip = Math.floor(random() * drawFrom);
     const start = (share && this.bestBlock(quantity, toSkip, share)) ?? this.bestBlock(quantity, toSkip);
@@ -103,7 +103,7 @@ export class SectorMap {
    * First seat of the best free block that leaves no single seat alone beside it, after `toSkip` other such blocks. Without any,
    * the block that leaves the fewest alone; within a share, nothing.
    */
-  private bestBlock(quantity: number, toSkip: number, share?: Share): number | undefined {
+  private bestBlock(quantity: number, toSkip: number, share?: SectorShare): number | undefined {
     const ranked = this.ranked(quantity);
     let good: number | undefined;
     let second: { start: number; stranded: number } | undefined;
@@ -126,7 +126,7 @@ export class SectorMap {
   }
 
   /** The whole block must be in the share: its other half could be proposed by another process at the same time. */
-  private liesIn({ index, of }: Share, start: number, quantity: number): boolean {
+  private liesIn({ index, of }: SectorShare, start: number, quantity: number): boolean {
     const zone = this.zoneOf(start, quantity);
     return zone % of === index && this.zoneOf(start + quantity - 1, quantity) === zone;
   }

@@ -1,4 +1,4 @@
-import { SectorMap, type Share } from './sector-map.ts';
+import { SectorMap, type SectorShare } from './sector-map.ts';
 
 // Sells whole sectors block by block. Compares each proposal with every possible block: it must not leave a single free seat (a
 // stranded seat) if another block would leave fewer.
@@ -51,7 +51,7 @@ interface Sold {
   readonly unavoidable: number;
 }
 
-function sellOut(seed: number, share: Share | undefined): Sold[] {
+function sellOut(seed: number, share: SectorShare | undefined): Sold[] {
   const random = seeded(seed);
   const { map, free } = freeSector();
   const sold: Sold[] = [];
@@ -81,7 +81,7 @@ function mark(free: boolean[][], seatIndex: number, isFree: boolean): void {
   free[row]![seat] = isFree;
 }
 
-test.each<[string, Share | undefined]>([
+test.each<[string, SectorShare | undefined]>([
   ['one process', undefined],
   ['one of three processes that share the sector', { index: 1, of: 3 }],
 ])('SectorMap: %s strands a seat only if every possible block would strand one', (_, share) => {

@@ -129,7 +129,7 @@ describe('one order for each turn:', () => {
     ['was cancelled', (held) => office.release(held)],
     ['has expired', (held) => office.lapse(held)],
     [
-      'has expired and was ended by the scheduler',
+      'has expired and was ended by the expiry sweeper',
       async (held) => {
         await office.lapse(held);
         await office.monolith.get(Reservations).expireDueReservations(200);

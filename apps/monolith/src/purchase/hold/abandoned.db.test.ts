@@ -67,7 +67,7 @@ async function holdWithRetry(office: BoxOffice, match: MatchOnSale, quantity: nu
 const FANS = 500;
 const SEATS_PER_FAN = 20;
 
-test('10,000 standing places in expired holds: both replicas can hold them again within a second, before any expiry run', async () => {
+test('10,000 standing places in expired holds: both replicas can hold them again within a second, before the expiry sweeper has run', async () => {
   const [first, second] = offices;
   const terrace = { name: 'Terrace', kind: 'standing', price_cents: 900, capacity: FANS * SEATS_PER_FAN };
   const match = await putOnSale(first.monolith, { max_tickets_per_fan: SEATS_PER_FAN, sectors: [terrace] });

@@ -37,7 +37,7 @@ async function insertExpiredHolds(count: number): Promise<void> {
   );
 }
 
-test('expiry run: ends expired holds, frees their seats, expires their orders and writes one event for each', async () => {
+test('expiry sweeper: ends expired holds, frees their seats, expires their orders and writes one event for each', async () => {
   const held = await office.held(match, { quantity: 2 });
   const ordered = await office.ordered(await office.held(match));
   const living = await office.held(match);
@@ -74,7 +74,7 @@ test('expiry run: ends expired holds, frees their seats, expires their orders an
   expect(await expiredEvents()).toHaveLength(2);
 });
 
-test('expiry run: 450 expired holds are ended in batches of 200, all in one run', async () => {
+test('expiry sweeper: 450 expired holds are ended in batches of 200, all in one run', async () => {
   await insertExpiredHolds(450);
   const reservations = office.monolith.get(Reservations);
   expect(await reservations.expireDueReservations(200)).toEqual({ examined: 200, ended: 200, next: expect.anything() });
@@ -82,7 +82,7 @@ test('expiry run: 450 expired holds are ended in batches of 200, all in one run'
   expect(await office.seatRows(match)).toEqual({ available: 1000 });
 });
 
-test('expiry runs of three replicas at once: each hold is ended once, with one event', async () => {
+test('expiry sweepers of three replicas at once: each hold is ended once, with one event', async () => {
   await insertExpiredHolds(500);
   const ended = await Promise.all([runExpiry(), runExpiry(), runExpiry()]);
   await runExpiry();
@@ -92,7 +92,7 @@ test('expiry runs of three replicas at once: each hold is ended once, with one e
   expect(await office.seatRows(match)).toEqual({ available: 1000 });
 });
 
-test('expiry run: seats of an expired hold that another fan holds or bought meanwhile keep the new owner', async () => {
+test('expiry sweeper: seats of an expired hold that another fan holds or bought meanwhile keep the new owner', async () => {
   const expired = await office.held(match, { quantity: 4 });
   await office.lapse(expired);
   const next = await office.held(match, { seatIds: expired.seatIds.slice(0, 2) });
@@ -108,7 +108,7 @@ test('expiry run: seats of an expired hold that another fan holds or bought mean
   ]);
 });
 
-test('expiry run: a hold that was paid or released in time is examined once and stays as it is', async () => {
+test('expiry sweeper: a hold that was paid or released in time is examined once and stays as it is', async () => {
   const paid = await office.ordered(await office.held(match));
   await office.settle(office.report(paid));
   const released = await office.held(match);
@@ -121,7 +121,7 @@ test('expiry run: a hold that was paid or released in time is examined once and 
   expect(await expiredEvents()).toEqual([]);
 });
 
-test('expiry run: a hold whose reservation is locked is left for the next run', async () => {
+test('expiry sweeper: a hold whose reservation is locked is left for the next run', async () => {
   const held = await office.held(match);
   await office.lapse(held);
   const runner = office.monolith.dataSource.createQueryRunner();
@@ -148,7 +148,7 @@ async function lockInOtherSession(lock: string, id: string | undefined): Promise
 const runExpiryOrTimeOut = (): Promise<number | string> =>
   Promise.race([runExpiry(), new Promise<string>((resolve) => setTimeout(() => resolve('waits'), 6000).unref())]);
 
-describe('expiry run while another session has locked a row', () => {
+describe('expiry sweeper while another session has locked a row', () => {
   test.each([
     ['seat', 'select 1 from seats where reservation_id = $1 limit 1 for update'],
     ['order', 'select 1 from orders where reservation_id = $1 for update'],
@@ -176,7 +176,7 @@ describe('expiry run while another session has locked a row', () => {
   });
 });
 
-test('expiry run: 250 holds with a locked seat do not delay it: it ends the five holds that expired after them', async () => {
+test('expiry sweeper: 250 holds with a locked seat do not delay it: it ends the five holds that expired after them', async () => {
   await insertExpiredHolds(255);
   await office.rows(
     `update reservations set expires_at = now() where id in (select id from reservations where match_id = $1 order by id desc limit 5)`,

@@ -146,7 +146,7 @@ describe('holding the best seats', () => {
 });
 
 describe('an expired hold', () => {
-  test('is free for every reader at once, before any expiry run', async () => {
+  test('is free for every reader at once, before the expiry sweeper has run', async () => {
     const first = await office.held(match, { sector: 1, quantity: 3 });
     await office.lapse(first);
     const { json: list } = await office.monolith.call('GET', `/api/v1/matches/${match.id}/sectors`);

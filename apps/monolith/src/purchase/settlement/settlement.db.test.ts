@@ -215,7 +215,7 @@ describe('payments that do not match their order', () => {
 describe('late payments (the hold has ended)', () => {
   test.each([
     ['has expired', () => Promise.resolve(0)],
-    ['was ended by the scheduler', () => expireReservations()],
+    ['was ended by the expiry sweeper', () => expireReservations()],
   ])('a payment after the hold %s completes the order if its seats are still free', async (_, endHold) => {
     const ordered = await order(2);
     await office.lapse(ordered.held);

@@ -5,7 +5,7 @@ import type { DataSource } from 'typeorm';
 import type { SectorForSale } from '../application/ports.ts';
 import { PostgresSeatInventory } from '../availability/outbound/postgres-seat-inventory.ts';
 import { HOLD_SETTINGS } from '../hold/outbound/hold-batch.sql.ts';
-import { HoldQueue, type HoldQueueParts } from '../hold/outbound/hold-queue.ts';
+import { HoldQueue, type HoldQueueOptions } from '../hold/outbound/hold-queue.ts';
 import { sectorSnapshots } from '../hold/outbound/sector-snapshot.ts';
 import { WriterConnection } from '../hold/outbound/writer-connection.ts';
 
@@ -40,7 +40,7 @@ export function writerConnection(url: string): WriterConnection {
 export function openHoldQueue(
   dataSource: DataSource,
   connection: WriterConnection,
-  parts: Partial<HoldQueueParts> = {},
+  options: Partial<HoldQueueOptions> = {},
 ): HoldQueue {
   return new HoldQueue({
     connections: [connection],
@@ -48,6 +48,6 @@ export function openHoldQueue(
     snapshots: sectorSnapshots(dataSource),
     turns: { learn: () => Promise.resolve() },
     matches: { sectors: () => Promise.resolve([]) },
-    ...parts,
+    ...options,
   });
 }

@@ -25,15 +25,15 @@ export interface ReservationGuards {
   readonly batchedPaymentCounts: boolean;
   /** A payment settled in a batch checks that the fan's row still lists its reservation: the fan may have got other seats. */
   readonly batchedPaymentChecksFan: boolean;
-  /** The expiry job locks the reservations it ends, and skips locked ones. */
+  /** The expiry sweeper locks the reservations it ends, and skips locked ones. */
   readonly sweeperLocks: boolean;
-  /** The expiry job ends reservations in a second statement, which sees an order that was committed before it got the lock. */
+  /** The expiry sweeper ends reservations in a second statement, which sees an order that was committed before it got the lock. */
   readonly sweeperReadsAgain: boolean;
 }
 
 /** Holds that can be completed: all their seats are locked and held, and their fan's row is locked. */
-interface WholeHolds {
-  readonly whole: readonly Reservation[];
+interface CompletableHolds {
+  readonly completable: readonly Reservation[];
   readonly free: ReadonlyMap<string, SeatRow>;
   readonly fans: ReadonlyMap<string, FanRow> | undefined;
 }
@@ -136,16 +136,16 @@ export class MemoryReservations extends Reservations {
   async lockComplete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
     if (reservations.length === 0) return new Set();
     await inside(tx).statement(`locks the seats of ${reservations.map(({ id }) => id).join(' ')}`);
-    const { whole } = await this.wholeOf(tx, reservations);
-    return new Set(whole.map(({ id }) => id));
+    const { completable } = await this.completableOf(tx, reservations);
+    return new Set(completable.map(({ id }) => id));
   }
 
   async complete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
     const open = inside(tx);
     await open.statement(`completes ${reservations.map(({ id }) => id).join(' ')}`);
-    const { whole, free, fans } = await this.wholeOf(tx, reservations);
-    const ids = new Set(whole.map(({ id }) => id));
-    for (const fan of new Set(whole.map(fanAtMatch))) {
+    const { completable, free, fans } = await this.completableOf(tx, reservations);
+    const ids = new Set(completable.map(({ id }) => id));
+    for (const fan of new Set(completable.map(fanAtMatch))) {
       const row = fans?.get(fan);
       if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1 });
     }
@@ -156,14 +156,14 @@ export class MemoryReservations extends Reservations {
   }
 
   /** Locks the seats first, then the fans' rows. Does not wait: skips rows locked by another transaction. */
-  private async wholeOf(tx: Transaction, reservations: readonly Reservation[]): Promise<WholeHolds> {
+  private async completableOf(tx: Transaction, reservations: readonly Reservation[]): Promise<CompletableHolds> {
     const open = inside(tx);
     const seatIds = reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId));
     const free = await open.lockFree(tables.seats, seatIds, ({ status }) => status === 'held');
     const fans = this.guards.batchedPaymentCounts
       ? await open.lockFree(tables.fanSeats, reservations.map(fanAtMatch))
       : undefined;
-    const whole = reservations.filter((reservation) => {
+    const completable = reservations.filter((reservation) => {
       const own = [...free.values()].filter(({ reservationId }) => reservationId === reservation.id);
       const fan = fans?.get(fanAtMatch(reservation));
       const isCounted = !fans || (fan && (fan.reservationIds.includes(reservation.id) || !this.guards.batchedPaymentChecksFan));
@@ -171,7 +171,7 @@ export class MemoryReservations extends Reservations {
       const times = reservations.filter(({ id }) => id === reservation.id).length;
       return isCounted && own.length * times === reservation.seats.length;
     });
-    return { whole, free, fans };
+    return { completable, free, fans };
   }
 
   async unpaidInWindows(tx: Transaction, sessionTokens: readonly string[]): Promise<readonly string[]> {

@@ -103,7 +103,7 @@ export const isFree = ({ status, expiresAtMs }: SeatRow, now: number): boolean =
   status === 'available' || (status === 'held' && (expiresAtMs ?? 0) <= now);
 
 /** True if the reservation counts against the fan's limit. */
-export const counts = ({ status, expiresAtMs }: ReservationRow, now: number): boolean =>
+export const countsAgainstLimit = ({ status, expiresAtMs }: ReservationRow, now: number): boolean =>
   status === 'completed' || ((status === 'held' || status === 'ordered') && expiresAtMs > now);
 
 /** The number of seats of a fan. Reads only the reservations that the fan's row lists, as the SQL does. */
@@ -112,7 +112,7 @@ export function countFan(
   reservation: (id: string) => ReservationRow | undefined,
   now: number,
 ): { taken: number; revision: number; countedIds: readonly string[] } {
-  const counted = (fan?.reservationIds ?? []).flatMap((id) => reservation(id) ?? []).filter((row) => counts(row, now));
+  const counted = (fan?.reservationIds ?? []).flatMap((id) => reservation(id) ?? []).filter((row) => countsAgainstLimit(row, now));
   const taken = counted.reduce((sum, { seatIds }) => sum + seatIds.length, 0);
   return { taken, revision: fan?.revision ?? 0, countedIds: counted.map(({ id }) => id) };
 }

@@ -4,7 +4,7 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { Order } from '../../application/sale-ports.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import { firstOfEachKey } from './first-of-each-key.ts';
-import { FreeCheckOut, isFree } from './free-check-out.ts';
+import { FreeCheckOut, costsNothing } from './free-check-out.ts';
 import { PlaceOrders, type CheckedOut, type CheckOutCommand } from './place-orders.ts';
 import type { OrderConsequences, Orders, Payments } from './ports.ts';
 
@@ -87,7 +87,7 @@ export class CheckOut {
 
   private async placeOne(tx: Transaction, command: CheckOutCommand): Promise<CheckedOut | 'free'> {
     const reservation = await this.placeOrders.lock(tx, command);
-    return isFree(reservation) ? 'free' : this.placeOrders.place(tx, command, reservation);
+    return costsNothing(reservation) ? 'free' : this.placeOrders.place(tx, command, reservation);
   }
 
   private async placeMany(
@@ -98,7 +98,7 @@ export class CheckOut {
     const free = new Set(
       commands.filter(({ reservationId, userId }) => {
         const reservation = locked.holds.get(reservationId);
-        return reservation?.userId === userId && isFree(reservation);
+        return reservation?.userId === userId && costsNothing(reservation);
       }),
     );
     const toBePaid = free.size === 0 ? commands : commands.filter((command) => !free.has(command));

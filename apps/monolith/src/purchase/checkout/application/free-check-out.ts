@@ -8,7 +8,7 @@ import type { CheckedOut, CheckOutCommand, PlaceOrders } from './place-orders.ts
 import type { OrderConsequences, Orders } from './ports.ts';
 
 /** A hold with a total of 0 cents: its order needs no payment. */
-export const isFree = ({ totalCents }: Pick<Reservation, 'totalCents'>): boolean => totalCents === 0;
+export const costsNothing = ({ totalCents }: Pick<Reservation, 'totalCents'>): boolean => totalCents === 0;
 
 /** Places and completes the order of a free hold. The answer to the fan is stored in the same transaction. */
 export class FreeCheckOut {

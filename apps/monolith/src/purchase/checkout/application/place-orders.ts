@@ -118,7 +118,7 @@ export class PlaceOrders {
   }
 
   /**
-   * The turn has another order. If its hold has expired, ends that order now, so that the fan need not wait for the scheduler.
+   * The turn has another order. If its hold has expired, ends that order now, so that the fan need not wait for the expiry sweeper.
    * Otherwise refuses the checkout.
    */
   private async expireOrderOfTurn(tx: Transaction, sessionToken: string): Promise<void> {

@@ -52,7 +52,7 @@ async function waitUntil(condition: string, parameters: readonly unknown[] = [])
 const waitsFor = (lock: string): string =>
   `exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = '${lock}')`;
 
-test('expiry run: a checkout that commits after its snapshot and before its locks: the order ends with the hold', async () => {
+test('expiry sweeper: a checkout that commits after its snapshot and before its locks: the order ends with the hold', async () => {
   const match = await putOnSale(office.monolith);
   const held = await office.held(match);
   await office.rows(`update reservations set expires_at = now() + interval '2 seconds' where id = $1`, [held.id]);
@@ -65,13 +65,13 @@ test('expiry run: a checkout that commits after its snapshot and before its lock
   const checkout = office.checkOut(held);
   await waitUntil(waitsFor('transactionid'));
   await waitUntil('exists (select from reservations where id = $1 and expires_at <= now())', [held.id]);
-  const expiryRun = expireDueReservations(pausable, 200, undefined);
+  const sweeping = expireDueReservations(pausable, 200, undefined);
   await waitUntil(waitsFor('advisory'));
   await rowLocker.rollbackTransaction();
   const { status, json } = await checkout;
   expect([status, json.status]).toEqual([201, 'awaiting_payment']);
   await pauser.query('select pg_advisory_unlock($1)', [PAUSE_LOCK]);
-  await expiryRun;
+  await sweeping;
   await expireDueReservations(office.monolith.dataSource, 200, undefined);
   await Promise.all([rowLocker.release(), pauser.release()]);
 
@@ -83,7 +83,7 @@ test('expiry run: a checkout that commits after its snapshot and before its lock
   expect(await office.outbox(held.id)).toHaveLength(1);
 });
 
-test('expiry run: its transaction is READ COMMITTED with a lock timeout of 8 s; its connection keeps its own settings', async () => {
+test('expiry sweeper: its transaction is READ COMMITTED with a lock timeout of 8 s; its connection keeps its own settings', async () => {
   const settings = `select current_setting('transaction_isolation') as isolation, current_setting('lock_timeout') as lock_timeout`;
   await office.rows(`create table seen as ${settings} limit 0`);
   await office.rows(`create function note_settings() returns trigger language plpgsql as $$ begin

@@ -11,7 +11,7 @@ export interface FanSeats {
 }
 
 /** A fan without a row in `fan_seats`: the common case. */
-export const NEWCOMER: FanSeats = { taken: 0, revision: 0, living: [] };
+export const FAN_WITHOUT_SEATS: FanSeats = { taken: 0, revision: 0, living: [] };
 
 /** The seats of each fan, in the order of `userIds`; `matchIds` belongs to the same positions. Reads rows by key only. */
 export const COUNT_FAN_SEATS = namedSql<{ readonly matchIds: readonly string[]; readonly userIds: readonly string[] }>(

@@ -8,7 +8,7 @@ import type { Reservation, SectorForSale } from '../../application/ports.ts';
 import { seatIsFree } from '../../seat-is-free.sql.ts';
 import { openHoldQueue, openSale, writerConnection } from '../../testing/hold-queues.ts';
 import type { HoldOutcome } from '../application/ports.ts';
-import { NEWCOMER } from './fan-seats.sql.ts';
+import { FAN_WITHOUT_SEATS } from './fan-seats.sql.ts';
 import { holdBatchParameters, type HoldBatchParameters, type HoldRow } from './hold-batch-parameters.ts';
 import { HOLD_BATCH_SQL } from './hold-batch.sql.ts';
 import type { HoldQueue } from './hold-queue.ts';
@@ -267,7 +267,7 @@ describe('HOLD_BATCH, with and without its guards', () => {
       seatRows: { idOf: (seatIndex) => seats[seatIndex]!.seatId, ctidOf: (seatIndex) => seats[seatIndex]!.ctid },
       quantity: seats.length,
       together: true,
-      fan: NEWCOMER,
+      fan: FAN_WITHOUT_SEATS,
       key: null,
     };
   }

@@ -1,15 +1,15 @@
 import { DomainError } from '#domain/shared/domain-error';
-import type { Share } from '#domain/purchase/sector-map';
+import type { SectorShare } from '#domain/purchase/sector-map';
 import { RequestRefused } from '#platform/http/request-refused';
 import { KeyAlreadyUsed } from '#application/idempotency-key';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SectorsForSale } from '../../application/ports.ts';
 import { requestedSeats, SeatHolds, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
-import { NEWCOMER } from './fan-seats.sql.ts';
+import { FAN_WITHOUT_SEATS } from './fan-seats.sql.ts';
 import { assertRules, UNKNOWN_FACTS } from './hold-refusal.ts';
 import { HoldWriter, type HoldResult } from './hold-writer.ts';
-import { holdRowOf, isCounted, pendingHold, PendingHolds, reservationOf, type PendingHold } from './pending-holds.ts';
+import { holdRowOf, isFanCounted, pendingHold, PendingHolds, reservationOf, type PendingHold } from './pending-holds.ts';
 import type { SectorSnapshot, SectorSnapshots } from './sector-snapshot.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 import type { WriterConnection } from './writer-connection.ts';
@@ -24,12 +24,12 @@ const MAX_ATTEMPTS = 5;
 /** Seats that processes broadcast to each other: hints, so that they rarely propose the same seats. */
 export interface SeatChanges {
   /** The part of a sector to propose first while several processes sell; undefined when this one sells alone. */
-  share(now: number): Share | undefined;
+  share(now: number): SectorShare | undefined;
   /** By sector: seats held here until then. */
   tell(taken: () => Readonly<Record<string, readonly string[]>>, untilMs: number): void;
 }
 
-export interface HoldQueueParts {
+export interface HoldQueueOptions {
   /** One commits while the other chooses seats. */
   readonly connections: readonly WriterConnection[];
   readonly holdSeconds: number;
@@ -70,20 +70,20 @@ export class HoldQueue extends SeatHolds {
   private readonly outsideRequests = AsyncLocalStorage.snapshot();
   private paused = 0;
 
-  constructor(private readonly parts: HoldQueueParts) {
+  constructor(private readonly options: HoldQueueOptions) {
     super();
-    this.writers = parts.connections.map((connection) => new HoldWriter(connection, parts.holdSeconds));
+    this.writers = options.connections.map((connection) => new HoldWriter(connection, options.holdSeconds));
     this.idleWriters = [...this.writers];
-    this.random = parts.random ?? Math.random;
+    this.random = options.random ?? Math.random;
   }
 
   hold(request: HoldRequest): Promise<HoldOutcome> {
     const { matchId, sector } = request;
     if (!this.matchesWithSnapshots.has(matchId))
       void this.loadSnapshots(matchId).catch(() => this.matchesWithSnapshots.delete(matchId));
-    const snapshot = this.parts.snapshots.get(sector.id);
+    const snapshot = this.options.snapshots.get(sector.id);
     if (snapshot) return this.add(request, snapshot);
-    return this.parts.snapshots.forceFetch(sector.id).then((loaded) => this.add(request, loaded));
+    return this.options.snapshots.forceFetch(sector.id).then((loaded) => this.add(request, loaded));
   }
 
   /** Answers the requests in the queue, then closes the connections. Nest calls it when the process stops. */
@@ -96,7 +96,7 @@ export class HoldQueue extends SeatHolds {
   /** All sectors of a match at its first request: loading one later would cost its first buyer 25 ms. */
   private async loadSnapshots(matchId: string): Promise<void> {
     this.matchesWithSnapshots.add(matchId);
-    for (const { id } of await this.parts.matches.sectors(matchId)) await this.parts.snapshots.forceFetch(id);
+    for (const { id } of await this.options.matches.sectors(matchId)) await this.options.snapshots.forceFetch(id);
   }
 
   private add(request: HoldRequest, snapshot: SectorSnapshot): Promise<HoldOutcome> {
@@ -108,7 +108,7 @@ export class HoldQueue extends SeatHolds {
   }
 
   private startBatches(): void {
-    const writer = this.pending.areWorthABatch ? this.idleWriters.pop() : undefined;
+    const writer = this.pending.isBatchWorthwhile ? this.idleWriters.pop() : undefined;
     if (writer) this.outsideRequests(() => void this.runBatches(writer));
   }
 
@@ -131,7 +131,7 @@ export class HoldQueue extends SeatHolds {
   private async proposeSeats(taken: readonly PendingHold[]): Promise<readonly PendingHold[]> {
     await this.refreshSnapshots(taken);
     const now = Date.now();
-    const share = this.parts.changes?.share(now);
+    const share = this.options.changes?.share(now);
     return taken.filter((hold) => {
       const isLate = now > (hold.request.deadlineAtMs ?? Number.POSITIVE_INFINITY);
       if (isLate) hold.reject(tooManyRequests());
@@ -154,7 +154,7 @@ export class HoldQueue extends SeatHolds {
     await Promise.all([...outdated].map((snapshot) => snapshot.refresh().catch(() => undefined)));
   }
 
-  private propose(hold: PendingHold, share = this.parts.changes?.share(Date.now())): void {
+  private propose(hold: PendingHold, share = this.options.changes?.share(Date.now())): void {
     const { chosen, snapshot, request } = hold;
     hold.attempts += 1;
     if (chosen) {
@@ -172,7 +172,7 @@ export class HoldQueue extends SeatHolds {
   private async decide(writer: HoldWriter, batch: readonly PendingHold[]): Promise<void> {
     let results: readonly HoldResult[];
     try {
-      await this.count(writer, batch.filter(isCounted));
+      await this.count(writer, batch.filter(isFanCounted));
       results = await writer.hold(batch.map(holdRowOf));
     } catch (error) {
       for (const { snapshot, proposed } of batch) snapshot.notHeld(proposed, []);
@@ -188,7 +188,7 @@ export class HoldQueue extends SeatHolds {
       hold.snapshot.held(hold.proposed, expiresAtMs);
       hold.resolve({ kind: 'held', reservation: reservationOf(hold, result.expiresAt) });
     }
-    if (winners.length > 0) this.parts.changes?.tell(() => seatIdsBySector(winners), expiresAtMs);
+    if (winners.length > 0) this.options.changes?.tell(() => seatIdsBySector(winners), expiresAtMs);
     for (const [at, hold] of batch.entries()) {
       const result = results[at]!;
       if ('facts' in result) this.retryOrRefuse(hold, result.facts ?? UNKNOWN_FACTS, winners);
@@ -198,11 +198,11 @@ export class HoldQueue extends SeatHolds {
   /** Counts the fans' seats, and stores the turns that the waiting room granted and whose message has not arrived yet. */
   private async count(writer: HoldWriter, holds: readonly PendingHold[]): Promise<void> {
     if (holds.length === 0) return;
-    const learning = Promise.all(holds.map(({ request }) => this.parts.turns.learn(request)));
+    const learning = Promise.all(holds.map(({ request }) => this.options.turns.learn(request)));
     // Without Redis it fails while the seats are counted. The error is thrown by the `await` below.
     learning.catch(() => undefined);
     const fans = await writer.countFanSeats(holds.map(({ request }) => request));
-    for (const [index, hold] of holds.entries()) hold.fan = fans[index] ?? NEWCOMER;
+    for (const [index, hold] of holds.entries()) hold.fan = fans[index] ?? FAN_WITHOUT_SEATS;
     await learning;
   }
 
@@ -240,7 +240,7 @@ export class HoldQueue extends SeatHolds {
     const isLost = gone.length + facts.busy.length > 0;
     hold.mustRefresh = facts.moved.length > 0;
     snapshot.notHeld(proposed, facts.gone, facts.gone.length + facts.busy.length > 0);
-    if (!isCounted(hold)) return this.pending.addFirst(hold);
+    if (!isFanCounted(hold)) return this.pending.addFirst(hold);
     try {
       assertRules(request, facts, hold.fan.taken);
     } catch (brokenRule) {

@@ -1,5 +1,5 @@
 import { assertHoldsAllowed, type SaleStatus } from '#domain/catalog/sale';
-import { assertWindowOpen, assertWithinLimit, type KnownWindow } from '#domain/purchase/buying-rules';
+import { assertWindowOpen, assertWithinLimit, type StoredWindow } from '#domain/purchase/buying-rules';
 import { requestedSeats, type HoldRequest } from '../application/ports.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 
@@ -15,7 +15,7 @@ export function assertRules(request: HoldRequest, facts: HoldFacts, taken: numbe
   assertWithinLimit({ limit: facts.limit, taken, wanted: requestedSeats(request) });
 }
 
-function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldFacts): KnownWindow | undefined {
+function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldFacts): StoredWindow | undefined {
   return windowUser && windowMatch
     ? { userId: windowUser, matchId: windowMatch, isOver: windowOver, endReason: windowEnd }
     : undefined;

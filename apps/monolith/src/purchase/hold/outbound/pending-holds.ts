@@ -2,7 +2,7 @@ import type { IdempotencyKey } from '#application/idempotency-key';
 import { newId } from '#platform/ids';
 import type { Reservation } from '../../application/ports.ts';
 import { requestedSeats, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
-import { NEWCOMER, type FanSeats } from './fan-seats.sql.ts';
+import { FAN_WITHOUT_SEATS, type FanSeats } from './fan-seats.sql.ts';
 import type { HoldRow } from './hold-batch-parameters.ts';
 import type { SectorSnapshot } from './sector-snapshot.ts';
 
@@ -58,7 +58,7 @@ export function pendingHold(
     fanBusySince: undefined,
     isRefreshed: false,
     mustRefresh: false,
-    fan: NEWCOMER,
+    fan: FAN_WITHOUT_SEATS,
   };
 }
 
@@ -66,7 +66,7 @@ export function pendingHold(
  * Whether the fan's seats are counted and the turn is looked up for this attempt. The first attempt goes without, unless no seat
  * could be proposed: then only the reason for the refusal is left to find.
  */
-export function isCounted({ attempts, proposed }: PendingHold): boolean {
+export function isFanCounted({ attempts, proposed }: PendingHold): boolean {
   return attempts > 1 || proposed.length === 0;
 }
 
@@ -122,7 +122,7 @@ export class PendingHolds {
   }
 
   /** False when the waiting requests should rather share the batch after the current one. */
-  get areWorthABatch(): boolean {
+  get isBatchWorthwhile(): boolean {
     const isUrgent = this.inBatches === 0 || Date.now() - this.lastBatchAt > HANGING_BATCH_MS;
     return this.waiting.length >= (isUrgent ? 1 : MIN_BATCH_BESIDE_ANOTHER);
   }
@@ -141,7 +141,7 @@ export class PendingHolds {
    * another batch has proposed. Requests that have to wait keep their order.
    */
   takeBatch(): readonly PendingHold[] {
-    if (!this.areWorthABatch) return [];
+    if (!this.isBatchWorthwhile) return [];
     const batch: PendingHold[] = [];
     const postponed: PendingHold[] = [];
     let examined = 0;

@@ -1,6 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
-import { COUNT_FAN_SEATS, NEWCOMER, type FanSeats } from './fan-seats.sql.ts';
+import { COUNT_FAN_SEATS, FAN_WITHOUT_SEATS, type FanSeats } from './fan-seats.sql.ts';
 
 interface FanAtMatch {
   readonly matchId: string;
@@ -9,7 +9,7 @@ interface FanAtMatch {
 
 async function countSeats(tx: Transaction, { matchId, userId }: FanAtMatch): Promise<FanSeats> {
   const { text, values } = COUNT_FAN_SEATS.with({ matchIds: [matchId], userIds: [userId] });
-  const [counted = NEWCOMER] = await inside(tx).rows<FanSeats>(text, values);
+  const [counted = FAN_WITHOUT_SEATS] = await inside(tx).rows<FanSeats>(text, values);
   return counted;
 }
 

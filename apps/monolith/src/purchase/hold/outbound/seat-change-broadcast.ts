@@ -1,4 +1,4 @@
-import type { Share } from '#domain/purchase/sector-map';
+import type { SectorShare } from '#domain/purchase/sector-map';
 import { newId } from '#platform/ids';
 import { closeRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { z } from 'zod';
@@ -93,7 +93,7 @@ export class SeatChangeBroadcast implements SeatsFreed {
   }
 
   /** The part of the seats that this process proposes first. Undefined when it sells alone. */
-  share(now = Date.now()): Share | undefined {
+  share(now = Date.now()): SectorShare | undefined {
     let [index, of] = [0, 1];
     for (const [id, { heardAt }] of this.others) {
       if (now - heardAt > FORGET_PROCESS_MS) this.others.delete(id);

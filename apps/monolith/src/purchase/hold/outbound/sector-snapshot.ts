@@ -1,4 +1,4 @@
-import { MIN_BLOCKS_TO_DRAW_FROM, SectorMap, type Proposal, type Share } from '#domain/purchase/sector-map';
+import { MIN_BLOCKS_TO_DRAW_FROM, SectorMap, type Proposal, type SectorShare } from '#domain/purchase/sector-map';
 import { LRUCache } from 'lru-cache';
 import type { DataSource } from 'typeorm';
 import { FREE, SEAT_STATES, SECTOR_SEATS, type SeatStates, type SectorSeats } from './sector-seats.sql.ts';
@@ -89,7 +89,7 @@ export class SectorSnapshot {
   }
 
   /** The best seats together, drawn from several good blocks. Undefined when too few are free. */
-  propose(quantity: number, random: () => number, share?: Share): Proposal | undefined {
+  propose(quantity: number, random: () => number, share?: SectorShare): Proposal | undefined {
     const proposal = this.map.propose(quantity, random, Math.floor(this.drawFrom), share);
     if (proposal) this.setStates(proposal.seats, PROPOSED);
     return proposal;
