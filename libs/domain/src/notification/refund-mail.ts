@@ -1,6 +1,7 @@
 import { lines, type MailDocument } from './mail-document.ts';
 import { say, ticketCountText, type MailLocale } from './mail-words.ts';
 
+/** Payload of the refund mail, to the buyer or to a fan who got the refunded tickets by transfer. */
 export interface RefundMail {
   readonly order_id: string;
   readonly match_name: string;
@@ -10,7 +11,7 @@ export interface RefundMail {
   readonly locale: MailLocale;
 }
 
-/** The mail to a fan who got refunded tickets by transfer. Order number and amount are private to the buyer, so it has neither. */
+/** The mail to a fan who got the refunded tickets by transfer. It has no order number and no amount, because only the buyer may see them. */
 function receivedRefund({ locale, match_name }: RefundMail, received: number): MailDocument {
   const tickets = ticketCountText(received, locale);
   if (locale === 'hr') {
@@ -33,7 +34,7 @@ function receivedRefund({ locale, match_name }: RefundMail, received: number): M
   };
 }
 
-/** The mail to the buyer, or to a receiver of transferred tickets if `received` is set. */
+/** The refund mail to the buyer, or to a receiver of transferred tickets if `received` is set. */
 export function refund(order: RefundMail): MailDocument {
   if (order.received !== undefined) return receivedRefund(order, order.received);
   const { locale, total_amount, order_id, match_name } = order;

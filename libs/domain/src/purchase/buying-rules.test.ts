@@ -18,7 +18,7 @@ test.each<[string, StoredWindow | undefined, string | null]>([
     { ...open, isOver: true, endReason: 'window_timeout' },
     'PURCHASE_WINDOW_EXPIRED',
   ],
-])('assertWindowOpen: %s (%j) is refused with %s (null: accepted)', (_what, window, code) => {
+])('assertWindowOpen: a request with %s (%j) is refused with %s (null: accepted)', (_what, window, code) => {
   const check = () => assertWindowOpen(window, caller);
   if (code) expect(check).toThrow(expect.objectContaining({ code }));
   else expect(check).not.toThrow();

@@ -1,7 +1,7 @@
 import { SectorMap, type SectorShare } from './sector-map.ts';
 
-// Sells whole sectors block by block. Compares each proposal with every possible block: it must not leave a single free seat (a
-// stranded seat) if another block would leave fewer.
+// Sells whole sectors block by block. A stranded seat is a single free seat beside a sold block. Each proposal is compared with every
+// possible block: it must not strand more seats than the best of them.
 
 const ROWS = 4;
 const SEATS_PER_ROW = 13;
@@ -34,7 +34,7 @@ function strandedBy(row: readonly boolean[], start: number, quantity: number): n
   return Number(left === 1) + Number(right === 1);
 }
 
-/** The smallest number of stranded seats over all blocks of this quantity; undefined if there is no such block. */
+/** The smallest number of seats that any free block of this size would strand; undefined if no block is free. */
 function fewestStranded(free: readonly (readonly boolean[])[], quantity: number): number | undefined {
   const all = free.flatMap((row) =>
     row.flatMap((_, start) => {

@@ -14,8 +14,8 @@ import { checkOutAnswer, checkedOutView, checkOutRequest } from './purchase.sche
 const CHECKOUT_REFUSALS = ['NOT_FOUND', 'BLACKLISTED', 'RESERVATION_EXPIRED', 'INVALID_STATE', 'PAYMENT_REFUSED'] as const;
 
 /**
- * Checks out a hold or releases it. The operation ids are set explicitly and must not change: clients generated from the OpenAPI
- * document have methods with these names.
+ * Checks out or releases a hold. The two operation ids are set explicitly and must not change: clients generated from the OpenAPI
+ * document have methods with the names of the operation ids.
  */
 @ApiTags('purchase')
 @Controller('api/v1/reservations/:id')

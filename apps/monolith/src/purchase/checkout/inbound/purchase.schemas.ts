@@ -50,6 +50,7 @@ export const orderListAnswer = z
   .object({ items: z.array(orderAnswer), next_cursor: z.string().nullable() })
   .meta({ id: 'OrderList' });
 
+/** An order as the answer to a checkout: with the payment data that the client needs. */
 export function checkedOutView({ id, number, status, payment, totalCents }: Order): z.infer<typeof checkOutAnswer> {
   return {
     order_id: id,
@@ -69,6 +70,7 @@ export function checkedOutView({ id, number, status, payment, totalCents }: Orde
 
 type TicketOfOrder = z.infer<typeof orderAnswer>['tickets'][number];
 
+/** An order as its fan sees it. */
 export function orderView(
   { order, seats, timeline }: OrderDetails,
   tickets: readonly TicketOfOrder[],

@@ -58,7 +58,10 @@ export class ReservationsController {
     );
   }
 
-  /** For the answer to a repeated request, which must equal the first answer. Only the status of a reservation ever changes. */
+  /**
+   * The reservation as it was when it was created, because the answer to a repeated request must equal the first answer. Only the
+   * status of a reservation ever changes.
+   */
   private async asItWasHeld(reservationId: string): Promise<Reservation> {
     const reservation = await this.reservations.find(reservationId);
     if (!reservation) throw new Error(`reservation ${reservationId} has a key and is gone`);

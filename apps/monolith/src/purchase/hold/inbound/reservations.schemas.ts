@@ -36,6 +36,7 @@ export const reservationAnswer = z
   })
   .meta({ id: 'Reservation' });
 
+/** The seats of a reservation as the API answers them. */
 export const seatsView = (seats: Reservation['seats']): z.infer<typeof reservedSeat>[] =>
   seats.map((seat) => ({
     seat_id: seat.seatId,

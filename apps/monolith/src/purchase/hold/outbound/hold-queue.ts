@@ -14,23 +14,24 @@ import type { SectorSnapshot, SectorSnapshots } from './sector-snapshot.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 import type { WriterConnection } from './writer-connection.ts';
 
-/** Some seconds of work. Later requests are told to try again. */
+/** Maximum number of waiting requests: some seconds of work. Further requests are told to try again. */
 const MAX_WAITING = 5000;
-/** A transaction that has locked the fan's row takes milliseconds. After this time the request is answered. */
+/** How long a request waits while another transaction has locked its fan's row. Such a lock normally lasts milliseconds. */
 const FAN_BUSY_TIMEOUT_MS = 2000;
-/** A request that loses its seats to other processes this often is told that they are busy. */
+/** How often seats are proposed for a request. If other buyers were faster each time, the request is refused. */
 const MAX_ATTEMPTS = 5;
 
-/** Seats that processes broadcast to each other: hints, so that they rarely propose the same seats. */
+/** The seats that processes broadcast to each other. They are only hints: with them, processes rarely propose the same seats. */
 export interface SeatChanges {
-  /** The part of a sector to propose first while several processes sell; undefined when this one sells alone. */
+  /** The part of a sector that this process proposes first while several processes sell; undefined when it sells alone. */
   share(now: number): SectorShare | undefined;
-  /** By sector: seats held here until then. */
+  /** Tells other processes which seats (ids by sector) this process holds now. They may be free again at `untilMs`. */
   tell(taken: () => Readonly<Record<string, readonly string[]>>, untilMs: number): void;
 }
 
+/** What a hold queue needs: writer connections, snapshots of the seats, and ports to other modules. */
 export interface HoldQueueOptions {
-  /** One commits while the other chooses seats. */
+  /** While a batch is committed on one writer connection, the next batch is prepared for another. */
   readonly connections: readonly WriterConnection[];
   readonly holdSeconds: number;
   readonly snapshots: SectorSnapshots;
@@ -42,8 +43,8 @@ export interface HoldQueueOptions {
 }
 
 /**
- * The hold queue of one process. Requests wait until a writer connection is free, and share one statement and one commit.
- * Memory proposes seats, the database decides. Any number of processes may sell the same match.
+ * The hold queue of one process. Requests wait until a writer connection is free. Then up to 256 of them share one statement and one
+ * commit. The snapshot in memory proposes seats, the database decides. Any number of processes may sell the same match.
  *
  *                 hold()                takeBatch + propose           HOLD_BATCH
  *     (request) ─────────▶  WAITING  ──────────────────▶  PROPOSED  ──────────▶  HELD     answered with the reservation
@@ -53,11 +54,11 @@ export interface HoldQueueOptions {
  *                             └─────  PAUSED 50–100 ms  ◀─────┘
  *                                     the fan's row is locked
  *
- * - The first attempt assumes the common case: a fan without seats, and a turn that PostgreSQL knows. If it fails for any
- *   reason, the fan's seats are counted and the turn is looked up (`count`), and the request waits again at the front. So the
- *   first failure is never the answer.
- * - A retry proposes other seats from a corrected snapshot, at most MAX_ATTEMPTS times. Seats that the fan chose are not
- *   replaced by others.
+ * - The first attempt assumes the common case: a fan without seats, and a turn that PostgreSQL knows. If it fails for any reason, the
+ *   request waits again at the front, and the second attempt counts the fan's seats and looks up the turn (`count`). So a failed
+ *   first attempt never refuses the request.
+ * - A retry proposes other seats from a corrected snapshot. There are at most MAX_ATTEMPTS attempts. Seats that the fan chose are
+ *   never replaced by other seats.
  * - WAITING requests whose deadline has passed are refused with LOCK_TIMEOUT when a batch is made of them.
  */
 export class HoldQueue extends SeatHolds {
@@ -93,7 +94,7 @@ export class HoldQueue extends SeatHolds {
     await Promise.all(this.writers.map((writer) => writer.close()));
   }
 
-  /** All sectors of a match at its first request: loading one later would cost its first buyer 25 ms. */
+  /** Loads the snapshots of all sectors at the first request of a match. Otherwise the first buyer of each sector would wait 25 ms. */
   private async loadSnapshots(matchId: string): Promise<void> {
     this.matchesWithSnapshots.add(matchId);
     for (const { id } of await this.options.matches.sectors(matchId)) await this.options.snapshots.forceFetch(id);
@@ -112,14 +113,15 @@ export class HoldQueue extends SeatHolds {
     if (writer) this.outsideRequests(() => void this.runBatches(writer));
   }
 
-  /** Batch after batch, until no requests wait or the other writers take them. */
+  /** Runs batch after batch with this writer, until `takeBatch` has no batch for it. */
   private async runBatches(writer: HoldWriter): Promise<void> {
     for (;;) {
-      // Requests of the same tick of the event loop share a batch; so do requests that were answered by the last batch and ask again.
+      // Wait one tick of the event loop, so that requests of the same tick share a batch. Fans who were answered by the last batch and
+      // ask for more seats at once share it too.
       await new Promise((resolve) => setImmediate(resolve));
       const taken = this.pending.takeBatch();
       if (taken.length === 0) break;
-      // The remaining requests may be worth a batch beside this one, and perhaps no later request will start it.
+      // The requests that still wait may be worth a second batch beside this one. Start it now: perhaps no later request does.
       this.startBatches();
       const batch = await this.proposeSeats(taken);
       if (batch.length > 0) await this.decide(writer, batch);
@@ -140,7 +142,7 @@ export class HoldQueue extends SeatHolds {
     });
   }
 
-  /** Refreshes the snapshots that are known to be wrong, or that have too few free seats: memory alone never refuses a request. */
+  /** Refreshes the snapshots that are stale or have too few free seats, because no request may be refused from memory alone. */
   private async refreshSnapshots(holds: readonly PendingHold[]): Promise<void> {
     const now = Date.now();
     const outdated = new Set<SectorSnapshot>();
@@ -195,11 +197,12 @@ export class HoldQueue extends SeatHolds {
     }
   }
 
-  /** Counts the fans' seats, and stores the turns that the waiting room granted and whose message has not arrived yet. */
+  /** Counts the fans' seats, and stores turns that the waiting room has granted but PostgreSQL does not know yet. */
   private async count(writer: HoldWriter, holds: readonly PendingHold[]): Promise<void> {
     if (holds.length === 0) return;
     const learning = Promise.all(holds.map(({ request }) => this.options.turns.learn(request)));
-    // Without Redis it fails while the seats are counted. The error is thrown by the `await` below.
+    // Without Redis `learning` fails while the seats are still counted. The `await` below throws its error; this handler only prevents
+    // an unhandled rejection before.
     learning.catch(() => undefined);
     const fans = await writer.countFanSeats(holds.map(({ request }) => request));
     for (const [index, hold] of holds.entries()) hold.fan = fans[index] ?? FAN_WITHOUT_SEATS;
@@ -207,9 +210,10 @@ export class HoldQueue extends SeatHolds {
   }
 
   /**
-   * One bad request never fails the others. An idempotency key used twice breaks the whole statement: the batch runs again
-   * without it, or request by request. An error that concerns all of them (no database, too much contention) answers all of
-   * them: 256 more attempts to connect would not help.
+   * Handles the error of a whole batch, so that one bad request never fails the other requests. If an idempotency key was used before,
+   * its request is refused and the batch runs again without it. After any other error of a single request, the requests run one by
+   * one. An error that concerns all requests (no database, too much contention) is the answer to all of them: 256 more attempts to
+   * connect would not help.
    */
   private async afterError(writer: HoldWriter, batch: readonly PendingHold[], error: unknown): Promise<void> {
     const isDuplicateKey = sqlstateOf(error) === sqlstates.uniqueViolation;
@@ -253,7 +257,7 @@ export class HoldQueue extends SeatHolds {
     hold.resolve({ kind: 'lost', taken: gone, busy: [...facts.busy, ...facts.moved] });
   }
 
-  /** Tries again after a pause that does not count as an attempt. False when the fan's row has been locked for too long. */
+  /** Tries the request again after a pause, without using up its attempts. False when the fan's row has been locked for too long. */
   private pauseForFan(hold: PendingHold): boolean {
     hold.fanBusySince ??= Date.now();
     if (Date.now() - hold.fanBusySince > FAN_BUSY_TIMEOUT_MS) return false;

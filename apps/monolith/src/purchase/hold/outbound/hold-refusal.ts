@@ -4,8 +4,8 @@ import { requestedSeats, type HoldRequest } from '../application/ports.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 
 /**
- * Throws the error of the first rule that a request broke: sale, then turn, then ticket limit. HOLD_BATCH has already decided; the
- * domain's rules give the reason.
+ * Throws the error of the first rule that a request broke: sale, then turn, then ticket limit. The statement HOLD_BATCH has already
+ * decided not to hold; the domain's rules give the reason.
  */
 export function assertRules(request: HoldRequest, facts: HoldFacts, taken: number): void {
   const { queueRequired } = facts;
@@ -22,7 +22,7 @@ function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldFacts)
 }
 
 /**
- * Facts that break no rule, for when the facts could not be read. The reservation does not exist, so the request is tried again.
+ * Stands for facts that could not be read. It breaks no rule, so the request, which has no reservation, is tried again.
  */
 export const UNKNOWN_FACTS: HoldFacts = {
   saleStatus: 'open',

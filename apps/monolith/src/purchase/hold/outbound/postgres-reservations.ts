@@ -16,7 +16,7 @@ import { countReservation, keepCounted } from './postgres-fan-seats.ts';
 import { LOCK_RESERVATION, LOCK_UNLOCKED_RESERVATIONS, READ_RESERVATION, type ReservationRow } from './reservation-rows.sql.ts';
 
 /**
- * The reservation with its status at the time of the read: `expired` once its time has passed, also before an expiry run ends it.
+ * The reservation with its status at the time of the read: `expired` from its expiry on, also before the expiry sweeper ends it.
  */
 function asReservation({ asOf, ...row }: ReservationRow): Reservation {
   return { ...row, status: reservationStatusAt(row.status, row.expiresAt, asOf) };
