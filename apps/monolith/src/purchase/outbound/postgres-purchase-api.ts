@@ -7,7 +7,7 @@ import type { PurchaseReader } from '../checkout/application/purchase-reader.ts'
 import { countHandover } from '../hold/outbound/postgres-fan-seats.ts';
 import { PurchaseApi, type MatchReport, type SeatCounts, type SeatsLeft } from '../purchase.api.ts';
 
-/** Implements the functions that other contexts may call. */
+/** Implements the functions of `purchase` that other modules may call. */
 export class PostgresPurchaseApi extends PurchaseApi {
   constructor(
     private readonly inventory: SeatInventory,

@@ -9,7 +9,7 @@ import { HoldQueue, type HoldQueueOptions } from '../hold/outbound/hold-queue.ts
 import { sectorSnapshots } from '../hold/outbound/sector-snapshot.ts';
 import { WriterConnection } from '../hold/outbound/writer-connection.ts';
 
-/** A match without a waiting room and with one sector, four tickets per fan. */
+/** Inserts a match on sale without a waiting room, with one sector and a limit of four tickets per fan. Returns the sector. */
 export async function openSale(dataSource: DataSource, rows: number, seatsPerRow: number): Promise<SectorForSale> {
   const matchId = newId();
   const sector: SectorForSale = {
@@ -32,11 +32,12 @@ export async function openSale(dataSource: DataSource, rows: number, seatsPerRow
   return sector;
 }
 
+/** Opens a writer connection with the settings that HOLD_BATCH needs. */
 export function writerConnection(url: string): WriterConnection {
   return new WriterConnection({ url, name: 'holds', settings: HOLD_SETTINGS, onRetry: () => undefined });
 }
 
-/** The hold queue of a process of its own. The waiting room has granted no turn, and no other sectors are loaded. */
+/** Opens a hold queue like that of one more process. No turns are looked up, and snapshots are loaded only when a request needs them. */
 export function openHoldQueue(
   dataSource: DataSource,
   connection: WriterConnection,

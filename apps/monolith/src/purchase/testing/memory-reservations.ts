@@ -21,7 +21,7 @@ export interface ReservationGuards {
   readonly latePaymentLimit: boolean;
   /** A payment increases the revision of the fan's row, so that a concurrent hold request counts its seats. */
   readonly singlePaymentCounts: boolean;
-  /** The same for a payment that is settled in a batch. */
+  /** A payment that is settled in a batch increases the revision of the fan's row too. */
   readonly batchedPaymentCounts: boolean;
   /** A payment settled in a batch checks that the fan's row still lists its reservation: the fan may have got other seats. */
   readonly batchedPaymentChecksFan: boolean;
@@ -31,7 +31,7 @@ export interface ReservationGuards {
   readonly sweeperReadsAgain: boolean;
 }
 
-/** Holds that can be completed: all their seats are locked and held, and their fan's row is locked. */
+/** The holds that can be completed, because all of their seats and their fan's row are locked; with these seats and rows. */
 interface CompletableHolds {
   readonly completable: readonly Reservation[];
   readonly free: ReadonlyMap<string, SeatRow>;
@@ -251,7 +251,7 @@ export class MemoryReservations extends Reservations {
 
 const AVAILABLE = { status: 'available', reservationId: null, expiresAtMs: null } as const;
 
-/** The reservation at the time `asOf`: a stored status `held` or `ordered` is `expired` after the expiry time. */
+/** The reservation of a row, at the time `asOf`: a stored status `held` or `ordered` is `expired` from the expiry on. */
 export function asReservation(row: ReservationRow, db: SimulatedDatabase, asOf: Date): Reservation {
   const expiresAt = new Date(row.expiresAtMs);
   const seats = row.seatIds.map((seatId) => {

@@ -47,7 +47,7 @@ export interface OrderRow extends Omit<Order, 'status'> {
   readonly status: OrderStatus;
 }
 
-/** `revision` increases whenever the fan gets seats; `reservationIds` are the reservations that counted at that time. */
+/** A fan's seats at a match. `revision` increases whenever the fan gets seats; `reservationIds` are the reservations that counted then. */
 export interface FanRow {
   readonly revision: number;
   readonly reservationIds: readonly string[];
@@ -78,6 +78,7 @@ export interface OutboxRow {
     | { readonly kind: 'cancel'; readonly intentId: string };
 }
 
+/** The tables of the simulated database, by the names that the test helpers use. */
 export const tables = {
   matches: new Table<MatchRow>('matches'),
   seats: new Table<SeatRow>('seats'),
@@ -99,6 +100,7 @@ export const tables = {
   cursors: new Table<{ readonly lastId: string }>('queue_event_cursors'),
 } as const;
 
+/** True if the seat can be held: it is available, or its hold has expired. */
 export const isFree = ({ status, expiresAtMs }: SeatRow, now: number): boolean =>
   status === 'available' || (status === 'held' && (expiresAtMs ?? 0) <= now);
 
@@ -106,7 +108,7 @@ export const isFree = ({ status, expiresAtMs }: SeatRow, now: number): boolean =
 export const countsAgainstLimit = ({ status, expiresAtMs }: ReservationRow, now: number): boolean =>
   status === 'completed' || ((status === 'held' || status === 'ordered') && expiresAtMs > now);
 
-/** The number of seats of a fan. Reads only the reservations that the fan's row lists, as the SQL does. */
+/** Counts the seats of a fan at a match. Reads only the reservations that the fan's row lists, like the SQL statement COUNT_FAN_SEATS. */
 export function countFan(
   fan: FanRow | undefined,
   reservation: (id: string) => ReservationRow | undefined,
@@ -117,5 +119,5 @@ export function countFan(
   return { taken, revision: fan?.revision ?? 0, countedIds: counted.map(({ id }) => id) };
 }
 
-/** Primary key of a fan's row. */
+/** Primary key of a fan's row in `fanSeats`. */
 export const fanAtMatch = ({ matchId, userId }: { matchId: string; userId: string }): string => `${userId} ${matchId}`;

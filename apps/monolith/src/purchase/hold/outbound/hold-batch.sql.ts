@@ -15,7 +15,7 @@ import type { HoldBatchParameters } from './hold-batch-parameters.ts';
  * It returns only the requests that were held. WHY_NOT_HELD finds the reason for each request that was not held.
  *
  * How it stays fast
- * - SERIALIZABLE without false conflicts: every row is found by key. The statement reads no range, counts no rows, and does not check
+ * - SERIALIZABLE without false conflicts: every row is found by key. The statement reads no range, counts no rows of a table, and does not check
  *   whether an idempotency key exists: a key used twice violates the unique index, and the caller runs the batch again without the
  *   request that has this key.
  * - Seats are found by ctid, which says where PostgreSQL kept the row at the last refresh. This saves the index search (15 of 75 µs a

@@ -130,7 +130,7 @@ export class SectorSnapshot {
     this.nextExpiryAt = Math.min(this.nextExpiryAt, untilMs);
   }
 
-  /** Call this when seats became free or a broadcast was lost: the snapshot is refreshed before its next use. */
+  /** Call this when seats became free or a broadcast was lost: the snapshot needs a refresh. */
   markStale(): void {
     this.nextExpiryAt = 0;
   }

@@ -47,10 +47,12 @@ export const refundAnswer = opsOrderAnswer
 
 type TicketsOfOrder = Parameters<typeof orderView>[1];
 
+/** An order as operators see it: with its fan and email address. */
 export function opsOrderView(details: OrderDetails, tickets: TicketsOfOrder): z.infer<typeof opsOrderAnswer> {
   return { ...orderView(details, tickets), user_id: details.order.userId, email: details.order.email };
 }
 
+/** The answer to a refund: the order after it, and what was refunded. */
 export function refundView({
   details,
   tickets,
