@@ -73,7 +73,10 @@ function seatsWithoutClaim(system: SimulatedSystem, living: readonly Reservation
     .map(({ id, status, reservationId }) => `I2: seat ${id} is ${status} by ${reservationId}, which has no claim to it`);
 }
 
-/** The order of every reservation with the status `ordered` awaits its payment. Otherwise its seats would be blocked without a payment. */
+/**
+ * The order of every reservation with the status `ordered` awaits its payment. Otherwise its seats would be blocked without a
+ * payment.
+ */
 function paymentFaults(orders: readonly OrderRow[], living: readonly ReservationRow[]): string[] {
   return living
     .filter(({ status }) => status === 'ordered')

@@ -53,7 +53,10 @@ export interface Protections {
   readonly paymentInbox: boolean;
   /** The expiry sweeper locks the rows that it ends. */
   readonly sweeperLocks: boolean;
-  /** The expiry sweeper ends reservations in a second statement after it has locked them, so that it sees orders committed in between. */
+  /**
+   * The expiry sweeper ends reservations in a second statement after it has locked them, so that it sees orders committed in
+   * between.
+   */
   readonly sweeperReadsAgain: boolean;
   /** The cursor of the waiting room's stream moves by compare-and-set. */
   readonly cursorCompares: boolean;

@@ -79,7 +79,10 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   };
 }
 
-/** Background events: expiry sweepers, stream readers and relays run, processes freeze, crash and restart, the sale is paused and closed. */
+/**
+ * Background events: expiry sweepers, stream readers and relays run, processes freeze, crash and restart, the sale is paused and
+ * closed.
+ */
 async function runBackground(
   system: SimulatedSystem,
   counts: Record<'crashes' | 'freezes' | 'sales closed', number>,

@@ -22,8 +22,9 @@ export interface SeatsLeft {
   readonly free: number;
   readonly held: number;
   /**
-   * How many purchase windows (turns) may be open: one for each free seat, plus the windows that hold seats, plus the idle windows. A
-   * window is idle if it has held nothing for a while; no free seat is kept for it, so it does not delay the fans behind it in the line.
+   * How many purchase windows (turns) may be open: one for each free seat, plus the windows that hold seats, plus the idle
+   * windows. A window is idle if it has held nothing for a while; no free seat is kept for it, so it does not delay the fans
+   * behind it in the line.
    */
   readonly usefulWindows: number;
   /** Time of the count, in milliseconds on the database's clock. */

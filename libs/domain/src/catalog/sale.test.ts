@@ -65,8 +65,11 @@ test.each<[SaleStatus, boolean, string | null]>([
   ['paused', false, 'SALE_NOT_OPEN'],
   ['sold_out', true, 'SOLD_OUT'],
   ['closed', true, 'SALE_NOT_OPEN'],
-])('sale: a hold in a sale that is %s, queue required = %s: refused with %s (null: allowed)', (saleStatus, queueRequired, code) => {
-  const hold = () => assertHoldsAllowed({ saleStatus, opensAt: null, queueRequired });
-  if (code) expect(hold).toThrow(expect.objectContaining({ code }));
-  else expect(hold).not.toThrow();
-});
+])(
+  'sale: a hold in a sale that is %s, queue required = %s: refused with %s (null: allowed)',
+  (saleStatus, queueRequired, code) => {
+    const hold = () => assertHoldsAllowed({ saleStatus, opensAt: null, queueRequired });
+    if (code) expect(hold).toThrow(expect.objectContaining({ code }));
+    else expect(hold).not.toThrow();
+  },
+);

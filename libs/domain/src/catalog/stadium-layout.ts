@@ -3,7 +3,10 @@ export type SectorPlan =
   | { readonly kind: 'seated'; readonly rows: number; readonly seatsPerRow: number }
   | { readonly kind: 'standing'; readonly capacity: number };
 
-/** Where a seat is: its row and number in the sector, and its point (x, y) on the stadium map in metres. A standing place has none of them. */
+/**
+ * Where a seat is: its row and number in the sector, and its point (x, y) on the stadium map in metres. A standing place has none
+ * of them.
+ */
 export interface SeatGeometry {
   readonly row: string | null;
   readonly number: number | null;
@@ -27,8 +30,9 @@ export function capacityOf(plan: SectorPlan): number {
 }
 
 /**
- * Creates the seats of a sector and arranges them in the sector's part of a ring around the pitch. Sector `index` of `count` sectors
- * gets an equal part of the ring's angle. Row 1 is next to the pitch. The best seat is in the middle of a row, one third of the rows up.
+ * Creates the seats of a sector and arranges them in the sector's part of a ring around the pitch. Sector `index` of `count`
+ * sectors gets an equal part of the ring's angle. Row 1 is next to the pitch. The best seat is in the middle of a row, one third
+ * of the rows up.
  */
 export function layOut(plan: SectorPlan, index: number, count: number): SeatGeometry[] {
   if (plan.kind === 'standing') {

@@ -2,8 +2,8 @@
 export type AlertChannel = 'webhook' | 'mail';
 
 /**
- * Background job that alerts operators to a problem. Each channel (webhook, mail) gets its own job, so a webhook that fails does not
- * delay the mail. `text` must not contain addresses, tokens or names.
+ * Background job that alerts operators to a problem. Each channel (webhook, mail) gets its own job, so a webhook that fails does
+ * not delay the mail. `text` must not contain addresses, tokens or names.
  */
 export interface AlertOperators {
   readonly class: 'alert_operators';

@@ -18,7 +18,10 @@ export interface RemindFans {
   readonly afterUserId: string | null;
 }
 
-/** Background job: tells all ticket holders that the match is cancelled. One job for each page of fans; refunds start after the last page. */
+/**
+ * Background job: tells all ticket holders that the match is cancelled. One job for each page of fans; refunds start after the last
+ * page.
+ */
 export interface AnnounceCancellation {
   readonly class: 'announce_cancellation';
   readonly matchId: string;
@@ -32,7 +35,10 @@ interface Scheduled {
   readonly cancelledAt: Date | null;
 }
 
-/** The jobs that inform ticket holders after an operator has changed a match. Empty unless kickoff, venue or the cancellation changed. */
+/**
+ * The jobs that inform ticket holders after an operator has changed a match. Empty unless kickoff, venue or the cancellation
+ * changed.
+ */
 export function matchChanged(before: Scheduled, after: Scheduled): (AnnounceMatchChange | AnnounceCancellation)[] {
   if (after.cancelledAt !== null)
     return before.cancelledAt === null ? [{ class: 'announce_cancellation', matchId: after.id, afterUserId: null }] : [];

@@ -142,10 +142,13 @@ test.each([
   ['en', 'G4', '- gate G4, Zapad A, row 12, seat 15: Ana Horvat'],
   ['hr', 'G4', '- ulaz G4, Zapad A, red 12, mjesto 15: Ana Horvat'],
   ['en', null, '- Zapad A, row 12'],
-] as const)('mail ticket_delivery in locale %s for a sector with gate %s (null: none) has the line "%s"', (locale, gate, line) => {
-  const data = { ...match, locale, tickets: [{ ...seat, ...ticket, gate }] };
-  expect(writeMail({ template: 'ticket_delivery', payload: data }, links).text).toContain(line);
-});
+] as const)(
+  'mail ticket_delivery in locale %s for a sector with gate %s (null: none) has the line "%s"',
+  (locale, gate, line) => {
+    const data = { ...match, locale, tickets: [{ ...seat, ...ticket, gate }] };
+    expect(writeMail({ template: 'ticket_delivery', payload: data }, links).text).toContain(line);
+  },
+);
 
 test('shortTicketId: the random end of the ticket id, not the time at its start', () => {
   expect(shortTicketId('0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81')).toBe('9C4D7E81');

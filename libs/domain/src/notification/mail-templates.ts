@@ -47,7 +47,10 @@ export interface MatchReminder extends DatedMatch {
   readonly tickets: readonly MailSeat[];
 }
 
-/** Payload of the mail about a moved match (new kickoff or venue) or a cancelled one. It names the previous kickoff and venue, which the fan remembers. */
+/**
+ * Payload of the mail about a moved match (new kickoff or venue) or a cancelled one. It names the previous kickoff and venue, which
+ * the fan remembers.
+ */
 export interface MatchChanged extends DatedMatch {
   readonly change: 'moved' | 'cancelled';
   readonly previous_kickoff_at: string;
@@ -80,8 +83,8 @@ export interface MailLinks {
 }
 
 /**
- * A short ticket id that a fan can read out to a steward or to support. Made from the ticket's id, not from its secret code: whoever
- * shows the code is let in, so no part of the code may be in a mail.
+ * A short ticket id that a fan can read out to a steward or to support. Made from the ticket's id, not from its secret code:
+ * whoever shows the code is let in, so no part of the code may be in a mail.
  */
 export function shortTicketId(ticketId: string): string {
   return ticketId.replaceAll('-', '').slice(-8).toUpperCase();

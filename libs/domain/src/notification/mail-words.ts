@@ -11,8 +11,8 @@ export interface MailSeat {
 type Variable = string | number | undefined | null;
 
 /**
- * Template tag for a sentence with variables. A missing variable throws, so no mail says "Hello undefined". Line breaks in a variable
- * become spaces, so a value such as a match name cannot add lines or mail headers.
+ * Template tag for a sentence with variables. A missing variable throws, so no mail says "Hello undefined". Line breaks in a
+ * variable become spaces, so a value such as a match name cannot add lines or mail headers.
  */
 export function say(parts: TemplateStringsArray, ...variables: readonly Variable[]): string {
   let text = parts[0] ?? '';
@@ -67,8 +67,8 @@ export function momentText(moment: string, locale: MailLocale): string {
 }
 
 /**
- * Cache of written times, by locale and time. One broadcast writes the same kickoff a hundred thousand times, and formatting it was a
- * tenth of the cost of a mail.
+ * Cache of written times, by locale and time. One broadcast writes the same kickoff a hundred thousand times, and formatting it
+ * was a tenth of the cost of a mail.
  */
 const writtenMoments = new Map<string, string>();
 const MAX_WRITTEN_MOMENTS = 500;

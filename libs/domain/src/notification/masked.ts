@@ -1,4 +1,6 @@
-/** Names of the fields that are not masked: ids, kinds and times. They may identify a fan or an order, but contain no contact data. */
+/**
+ * Names of the fields that are not masked: ids, kinds and times. They may identify a fan or an order, but contain no contact data.
+ */
 const SHOWN_FIELDS =
   /(^|_)(id|ids|class|type|template|locale|priority|attempts|max_attempts|destination|at|until|event|queue|match_name|order_number|venue)$/i;
 const SHOWN_CAMEL_CASE_FIELDS = /(Id|Ids|At)$/;

@@ -11,7 +11,10 @@ export interface RefundMail {
   readonly locale: MailLocale;
 }
 
-/** The mail to a fan who got the refunded tickets by transfer. It has no order number and no amount, because only the buyer may see them. */
+/**
+ * The mail to a fan who got the refunded tickets by transfer. It has no order number and no amount, because only the buyer may see
+ * them.
+ */
 function receivedRefund({ locale, match_name }: RefundMail, received: number): MailDocument {
   const tickets = ticketCountText(received, locale);
   if (locale === 'hr') {

@@ -10,8 +10,9 @@ export interface StoredWindow {
 }
 
 /**
- * Throws unless the caller may buy for the match with this turn. A missing, unknown or used turn and another fan's turn get the same
- * error, so a caller cannot find out whether a token belongs to somebody. Only the turn's own fan learns that it has expired.
+ * Throws unless the caller may buy for the match with this turn. A missing, unknown or used turn and another fan's turn get the
+ * same error, so a caller cannot find out whether a token belongs to somebody. Only the turn's own fan learns that it has
+ * expired.
  */
 export function assertWindowOpen(window: StoredWindow | undefined, caller: { userId: string; matchId: string }): void {
   const isOwn = window?.userId === caller.userId && window.matchId === caller.matchId;
@@ -23,7 +24,10 @@ export function assertWindowOpen(window: StoredWindow | undefined, caller: { use
   }
 }
 
-/** Throws if the fan would have more than `limit` seats of a match. `taken`: seats the fan holds, has ordered or bought. `wanted`: further seats. */
+/**
+ * Throws if the fan would have more than `limit` seats of a match. `taken`: seats the fan holds, has ordered or bought. `wanted`:
+ * further seats.
+ */
 export function assertWithinLimit(count: { limit: number; taken: number; wanted: number }): void {
   const rest = Math.max(0, count.limit - count.taken);
   if (count.wanted <= rest) return;

@@ -1,8 +1,8 @@
 import { nearestBlock, type FreeSeat } from './nearest-block.ts';
 
 /**
- * Seats from a drawing of rows: `.` is free, `c` was chosen and is taken, `f` was chosen and is free, any other character is taken. The
- * middle of a row has the best rank.
+ * Seats from a drawing of rows: `.` is free, `c` was chosen and is taken, `f` was chosen and is free, any other character is
+ * taken. The middle of a row has the best rank.
  */
 function seatsFrom(...rows: string[]): { free: FreeSeat[]; chosen: FreeSeat[] } {
   const seats = rows.flatMap((row, rowIndex) =>

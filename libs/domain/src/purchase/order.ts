@@ -28,7 +28,10 @@ export function assertHoldersMatch(seatIds: readonly string[], holderSeatIds: re
   });
 }
 
-/** What a captured payment does to its order. `hasSeats`: the order still has its seats, or could take them again after its hold had ended. */
+/**
+ * What a captured payment does to its order. `hasSeats`: the order still has its seats, or could take them again after its hold had
+ * ended.
+ */
 export function paymentOutcome(order: {
   status: OrderStatus;
   paidExactly: boolean;

@@ -35,11 +35,14 @@ test.each([
   [4, 3, 2, 1],
   [4, 4, 1, 0],
   [4, 6, 1, 0],
-])('ticket limit %d, %d seats taken, %d wanted: refused, and %s more are possible (undefined: allowed)', (limit, taken, wanted, rest) => {
-  const check = () => assertWithinLimit({ limit, taken, wanted });
-  if (rest === undefined) expect(check).not.toThrow();
-  else expect(check).toThrow(expect.objectContaining({ code: 'TICKET_LIMIT_REACHED', data: { limit, rest } }));
-});
+])(
+  'ticket limit %d, %d seats taken, %d wanted: refused, and %s more are possible (undefined: allowed)',
+  (limit, taken, wanted, rest) => {
+    const check = () => assertWithinLimit({ limit, taken, wanted });
+    if (rest === undefined) expect(check).not.toThrow();
+    else expect(check).toThrow(expect.objectContaining({ code: 'TICKET_LIMIT_REACHED', data: { limit, rest } }));
+  },
+);
 
 test.each([
   [['a', 'b'], ['b', 'a'], true],

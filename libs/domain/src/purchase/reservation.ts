@@ -10,7 +10,10 @@ import { DomainError } from '../shared/domain-error.ts';
  */
 export type ReservationStatus = 'held' | 'ordered' | 'completed' | 'expired' | 'released';
 
-/** The status of a reservation at the time `now`: `expired` from its expiry on, also before the expiry sweeper updates the stored status. */
+/**
+ * The status of a reservation at the time `now`: `expired` from its expiry on, also before the expiry sweeper updates the stored
+ * status.
+ */
 export function reservationStatusAt(stored: ReservationStatus, expiresAt: Date, now: Date): ReservationStatus {
   return (stored === 'held' || stored === 'ordered') && expiresAt.getTime() <= now.getTime() ? 'expired' : stored;
 }

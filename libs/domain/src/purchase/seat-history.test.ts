@@ -2,7 +2,10 @@ import { SeatHistory } from './seat-history.ts';
 
 const seatVersion = (version: number) => ({ version, tag: `tag-${version}` });
 const SEATS = 20;
-/** A history of the versions 1, 2, 3 …: the first argument lists the seats that changed from version 1 to 2, the second from 2 to 3, … */
+/**
+ * A history of the versions 1, 2, 3 …: the first argument lists the seats that changed from version 1 to 2, the second from 2 to 3,
+ * …
+ */
 const historyOf = (...changes: number[][]): SeatHistory =>
   changes.reduce((history, changed, index) => history.with(seatVersion(index + 1), changed, SEATS), SeatHistory.none);
 

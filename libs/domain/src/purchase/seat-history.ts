@@ -1,4 +1,7 @@
-/** Two names of one state of a sector's seats: `version`, a number that this process gave, and `tag`, a hash that is the same in all processes. */
+/**
+ * Two names of one state of a sector's seats: `version`, a number that this process gave, and `tag`, a hash that is the same in all
+ * processes.
+ */
 export interface SeatVersion {
   readonly version: number;
   readonly tag: string;
@@ -11,9 +14,9 @@ interface VersionChange {
 }
 
 /**
- * The earlier versions of a sector's seats, stored as the changes from each version to the next. When the changes are more than half
- * of the seats, the oldest are dropped: an answer with all seats is then as short. At peak load the history of a sector of 2,000 seats
- * takes 10 KB.
+ * The earlier versions of a sector's seats, stored as the changes from each version to the next. When the changes are more than
+ * half of the seats, the oldest are dropped: an answer with all seats is then as short. At peak load the history of a sector of
+ * 2,000 seats takes 10 KB.
  */
 export class SeatHistory {
   static readonly none = new SeatHistory([]);

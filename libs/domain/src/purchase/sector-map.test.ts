@@ -73,7 +73,8 @@ describe('SectorMap without a free block proposes seats near the best one; one r
 
   test('rows in front of the best seat count as far as rows behind it', () => {
     const at = (rowIndex: number, number: number, rank: number) => ({ rowIndex, number, rank });
-    // The best seat is in the third row. The seat in the first row is two rows away, the one in the fourth row one row and two seats.
+    // The best seat is in the third row. The seat in the first row is two rows away, the one in the fourth row one row and two
+    // seats.
     const seats = [at(0, 5, 20), at(2, 5, 1), at(3, 7, 30)];
     const map = new SectorMap(seats);
     map.markFree(seats.keys());

@@ -20,7 +20,10 @@ export interface SeatInSector {
   readonly rank: number;
 }
 
-/** A proposal is drawn from this many of the best blocks, so that processes that do not know of each other rarely propose the same seats. */
+/**
+ * A proposal is drawn from this many of the best blocks, so that processes that do not know of each other rarely propose the same
+ * seats.
+ */
 export const MIN_BLOCKS_TO_DRAW_FROM = 12;
 
 /** Seats that a `SectorMap` proposes for a hold request. The database decides whether they can be held. */
@@ -45,7 +48,10 @@ interface RankedBlocks {
   dropped: number;
 }
 
-/** Processes share a seated sector by rows. Standing places have no rows and are shared in zones of this many, or of a block's size if larger. */
+/**
+ * Processes share a seated sector by rows. Standing places have no rows and are shared in zones of this many, or of a block's size
+ * if larger.
+ */
 const STANDING_ZONE = 16;
 
 /** The seats of one sector as one process believes them to be free or taken; proposes seats for hold requests. */
@@ -78,8 +84,8 @@ export class SectorMap {
   }
 
   /**
-   * Proposes `quantity` free seats and marks them as taken: one of the `drawFrom` best blocks, or if no block is free, separate seats
-   * near the best one. Undefined when too few seats are free.
+   * Proposes `quantity` free seats and marks them as taken: one of the `drawFrom` best blocks, or if no block is free, separate
+   * seats near the best one. Undefined when too few seats are free.
    */
   propose(quantity: number, random: () => number, drawFrom = MIN_BLOCKS_TO_DRAW_FROM, share?: SectorShare): Proposal | undefined {
     if (this.count < quantity) return undefined;
@@ -131,7 +137,9 @@ export class SectorMap {
     return good ?? (share ? undefined : second?.start);
   }
 
-  /** True if all seats of the block are in the share. Otherwise another process could propose a part of the block at the same time. */
+  /**
+   * True if all seats of the block are in the share. Otherwise another process could propose a part of the block at the same time.
+   */
   private liesIn({ index, of }: SectorShare, start: number, quantity: number): boolean {
     const zone = this.zoneOf(start, quantity);
     return zone % of === index && this.zoneOf(start + quantity - 1, quantity) === zone;
@@ -178,7 +186,10 @@ export class SectorMap {
     return ranked;
   }
 
-  /** Used when no row has enough free seats together: the free seats nearest to the best free seat. One row counts as far as three seats. */
+  /**
+   * Used when no row has enough free seats together: the free seats nearest to the best free seat. One row counts as far as three
+   * seats.
+   */
   private nearest(quantity: number): number[] {
     const free = this.seats.flatMap((seat, index) => (this.free[index] === 1 ? [{ seat, index }] : []));
     const best = free.reduce((a, b) => (b.seat.rank < a.seat.rank ? b : a)).seat;
@@ -189,7 +200,9 @@ export class SectorMap {
   }
 }
 
-/** Of the blocks before `end`, keeps only the free ones (`alive`), so that the next search does not go through taken blocks again. */
+/**
+ * Of the blocks before `end`, keeps only the free ones (`alive`), so that the next search does not go through taken blocks again.
+ */
 function dropTaken(ranked: RankedBlocks, end: number, alive: readonly number[]): void {
   const first = end - alive.length;
   if (first === ranked.dropped) return;

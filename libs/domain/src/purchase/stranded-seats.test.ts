@@ -1,7 +1,7 @@
 import { SectorMap, type SectorShare } from './sector-map.ts';
 
-// Sells whole sectors block by block. A stranded seat is a single free seat beside a sold block. Each proposal is compared with every
-// possible block: it must not strand more seats than the best of them.
+// Sells whole sectors block by block. A stranded seat is a single free seat beside a sold block. Each proposal is compared with
+// every possible block: it must not strand more seats than the best of them.
 
 const ROWS = 4;
 const SEATS_PER_ROW = 13;

@@ -19,7 +19,10 @@ export type DomainErrorCode =
   | 'TICKET_LIMIT_REACHED'
   | 'VALIDATION_FAILED';
 
-/** A request refused by a domain rule: a stable code, a sentence for people and data for programs. It is not retried and not logged as a failure. */
+/**
+ * A request refused by a domain rule: a stable code, a sentence for people and data for programs. It is not retried and not logged
+ * as a failure.
+ */
 export class DomainError extends Error {
   constructor(
     readonly code: DomainErrorCode,

@@ -63,7 +63,9 @@ export abstract class Seats {
   ): Promise<void>;
 }
 
-/** The queues of the waiting room. An operator's change is sent to the queue before it commits, so a refused change changes nothing. */
+/**
+ * The queues of the waiting room. An operator's change is sent to the queue before it commits, so a refused change changes nothing.
+ */
 export abstract class Queues {
   /** Sends the state of the match. If `usefulWindows` is not given, it is counted. */
   abstract sync(match: Match, usefulWindows?: number): Promise<void>;

@@ -37,7 +37,7 @@ async function insertExpiredHolds(count: number): Promise<void> {
   );
 }
 
-test('expiry sweeper: ends expired holds, frees their seats, expires their orders and writes one event for each', async () => {
+test('expiry sweeper: ends expired holds, frees their seats, expires their orders and writes one event for each hold', async () => {
   const held = await office.held(match, { quantity: 2 });
   const ordered = await office.ordered(await office.held(match));
   const living = await office.held(match);
@@ -108,7 +108,7 @@ test('expiry sweeper: seats of an expired hold that another fan holds or bought 
   ]);
 });
 
-test('expiry sweeper: a hold that was paid or released in time is examined once and stays as it is', async () => {
+test('expiry sweeper: a hold that was paid or released in time is examined by one run only, and stays as it is', async () => {
   const paid = await office.ordered(await office.held(match));
   await office.settle(office.report(paid));
   const released = await office.held(match);
@@ -144,7 +144,7 @@ async function lockInOtherSession(lock: string, id: string | undefined): Promise
   };
 }
 
-/** An expiry run, or 'waits' after 6 s: a run that waited for a lock would not end before the lock is released. */
+/** Result of a run of the expiry sweeper, or 'waits' if it has not ended after 6 s: then it waits for a lock. */
 const runExpiryOrTimeOut = (): Promise<number | string> =>
   Promise.race([runExpiry(), new Promise<string>((resolve) => setTimeout(() => resolve('waits'), 6000).unref())]);
 
@@ -153,30 +153,33 @@ describe('expiry sweeper while another session has locked a row', () => {
     ['seat', 'select 1 from seats where reservation_id = $1 limit 1 for update'],
     ['order', 'select 1 from orders where reservation_id = $1 for update'],
     ['reservation', 'select 1 from reservations where id = $1 for update'],
-  ])('%s row locked: its hold stays unchanged until the next run; the other four holds are ended at once', async (_, lock) => {
-    const ordered = await Promise.all(
-      Array.from({ length: 5 }, async () => office.ordered(await office.held(match, { quantity: 3 }))),
-    );
-    for (const { held } of ordered) await office.lapse(held);
-    const [lockedHold, ...otherHolds] = ordered.map(({ held }) => held);
-    const unlock = await lockInOtherSession(lock, lockedHold?.id);
-    const ended = await runExpiryOrTimeOut();
-    const seatsDuring = await office.seatRows(match);
-    const statusesOf = () => Promise.all(ordered.map(async (order) => (await office.order(order)).status));
-    const ordersDuring = await statusesOf();
-    const eventsDuring = (await expiredEvents()).map(({ id }) => id).sort();
-    await unlock();
-    expect([ended, seatsDuring]).toEqual([4, { available: 997, held: 3 }]);
-    expect(ordersDuring).toEqual(['awaiting_payment', 'expired', 'expired', 'expired', 'expired']);
-    expect(eventsDuring).toEqual(otherHolds.map(({ id }) => id).sort());
-    expect(await runExpiry()).toBe(1);
-    expect(await office.seatRows(match)).toEqual({ available: 1000 });
-    expect(await statusesOf()).toEqual(Array.from({ length: 5 }, () => 'expired'));
-    expect((await expiredEvents()).map(({ n }) => n)).toEqual([1, 1, 1, 1, 1]);
-  });
+  ])(
+    'with a locked %s row, the hold of this row stays unchanged until the next run; four other holds are ended at once',
+    async (_, lock) => {
+      const ordered = await Promise.all(
+        Array.from({ length: 5 }, async () => office.ordered(await office.held(match, { quantity: 3 }))),
+      );
+      for (const { held } of ordered) await office.lapse(held);
+      const [lockedHold, ...otherHolds] = ordered.map(({ held }) => held);
+      const unlock = await lockInOtherSession(lock, lockedHold?.id);
+      const ended = await runExpiryOrTimeOut();
+      const seatsDuring = await office.seatRows(match);
+      const statusesOf = () => Promise.all(ordered.map(async (order) => (await office.order(order)).status));
+      const ordersDuring = await statusesOf();
+      const eventsDuring = (await expiredEvents()).map(({ id }) => id).sort();
+      await unlock();
+      expect([ended, seatsDuring]).toEqual([4, { available: 997, held: 3 }]);
+      expect(ordersDuring).toEqual(['awaiting_payment', 'expired', 'expired', 'expired', 'expired']);
+      expect(eventsDuring).toEqual(otherHolds.map(({ id }) => id).sort());
+      expect(await runExpiry()).toBe(1);
+      expect(await office.seatRows(match)).toEqual({ available: 1000 });
+      expect(await statusesOf()).toEqual(Array.from({ length: 5 }, () => 'expired'));
+      expect((await expiredEvents()).map(({ n }) => n)).toEqual([1, 1, 1, 1, 1]);
+    },
+  );
 });
 
-test('expiry sweeper: 250 holds with a locked seat do not delay it: it ends the five holds that expired after them', async () => {
+test('expiry sweeper: 250 holds with a locked seat do not delay the five holds that expired after them: these are ended', async () => {
   await insertExpiredHolds(255);
   await office.rows(
     `update reservations set expires_at = now() where id in (select id from reservations where match_id = $1 order by id desc limit 5)`,

@@ -37,7 +37,10 @@ export function writerConnection(url: string): WriterConnection {
   return new WriterConnection({ url, name: 'holds', settings: HOLD_SETTINGS, onRetry: () => undefined });
 }
 
-/** Opens a hold queue like that of one more process. No turns are looked up, and snapshots are loaded only when a request needs them. */
+/**
+ * Opens a hold queue like that of one more process. No turns are looked up, and snapshots are loaded only when a request needs
+ * them.
+ */
 export function openHoldQueue(
   dataSource: DataSource,
   connection: WriterConnection,

@@ -6,7 +6,10 @@ import { MatchesForSale, type MatchForSale } from '../application/sale-ports.ts'
 import { SeatInventory, type SeatState, type SectorState } from '../availability/application/ports.ts';
 import { isFree, tables, type MatchRow, type SeatRow } from './memory-tables.ts';
 
-/** Matches and sectors of the simulation. The sale's status is a row of the simulated database, so the sale can be closed while a late payment is settled. */
+/**
+ * Matches and sectors of the simulation. The sale's status is a row of the simulated database, so the sale can be closed while a
+ * late payment is settled.
+ */
 export class MemoryMatches extends MatchesForSale {
   constructor(
     private readonly db: SimulatedDatabase,

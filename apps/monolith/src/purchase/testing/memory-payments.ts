@@ -19,7 +19,9 @@ export interface ProviderIntent {
   readonly refunds: Map<string, number>;
 }
 
-/** The simulated payment provider. The same order always gets the same intent. A process that dies during a call loses the answer. */
+/**
+ * The simulated payment provider. The same order always gets the same intent. A process that dies during a call loses the answer.
+ */
 export class MemoryPayments extends Payments {
   readonly intents = new Map<string, ProviderIntent>();
   refused = 0;
@@ -71,7 +73,10 @@ export class MemoryPayments extends Payments {
   }
 }
 
-/** Writes what follows from a decision about an order, in the same simulated transaction: tickets, the end of the turn, commands to the provider. */
+/**
+ * Writes what follows from a decision about an order, in the same simulated transaction: tickets, the end of the turn, commands to
+ * the provider.
+ */
 export class MemoryOrderConsequences extends OrderConsequences {
   constructor(private readonly db: SimulatedDatabase) {
     super();

@@ -11,7 +11,10 @@ import { tables } from './memory-tables.ts';
 
 const STREAM_START = '0';
 
-/** The simulated waiting room: its event stream and its hash of granted turns. They are not in the database, so they are never rolled back. */
+/**
+ * The simulated waiting room: its event stream and its hash of granted turns. They are not in the database, so they are never
+ * rolled back.
+ */
 export class MemoryWaitingRoom extends WaitingRoomEvents {
   private readonly log: WaitingRoomEvent[] = [];
   private readonly turns = new Map<string, { sessionToken: string; expiresAtMs: number }>();

@@ -11,7 +11,9 @@ export interface TicketRow {
   readonly status: string;
 }
 
-/** Test helper: makes the calls of operators and fans on paid orders, and queries the refunds that the sandbox provider has made. */
+/**
+ * Test helper: makes the calls of operators and fans on paid orders, and queries the refunds that the sandbox provider has made.
+ */
 export class RefundActions {
   constructor(readonly office: BoxOffice) {}
 

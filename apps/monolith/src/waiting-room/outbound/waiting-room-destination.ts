@@ -3,7 +3,9 @@ import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { PurchaseApi } from '../../purchase/purchase.api.ts';
 import { WAITING_ROOM_DESTINATION, type WaitingRoomApi, type WaitingRoomMessage } from '../waiting-room.api.ts';
 
-/** A call to a waiting room that does not answer takes 3 s. After this time the remaining syncs wait for the next run of the relay. */
+/**
+ * A call to a waiting room that does not answer takes 3 s. After this time the remaining syncs wait for the next run of the relay.
+ */
 const MAX_SYNC_TIME_MS = 5000;
 
 /** With this many free seats, every new window finds a seat, so we need not update the useful windows before a turn ends. */

@@ -26,8 +26,8 @@ export interface SeatMapView extends SeatVersion {
 }
 
 /**
- * Views of seats for any caller, read from the database once for all requests of this process. A view is at most one second old, and
- * is read again when a hold in it ends. Seat maps stay the same object as long as no seat has changed.
+ * Views of seats for any caller, read from the database once for all requests of this process. A view is at most one second old,
+ * and is read again when a hold in it ends. Seat maps stay the same object as long as no seat has changed.
  */
 export abstract class SeatViews {
   /** The numbers of free seats of a match, by sector. */

@@ -29,7 +29,10 @@ interface WatchedMatch {
   updateTimer: NodeJS.Timeout | undefined;
 }
 
-/** Streams the numbers of free seats to viewers. For each match they are read and rendered once for all viewers, at most once a second. */
+/**
+ * Streams the numbers of free seats to viewers. For each match they are read and rendered once for all viewers, at most once a
+ * second.
+ */
 @Injectable()
 export class AvailabilityStreams implements BeforeApplicationShutdown {
   private readonly watchedMatches = new Map<string, WatchedMatch>();
@@ -77,8 +80,8 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
   }
 
   /**
-   * Adds a viewer: sends a snapshot at once, and changes from then on. The snapshot is the state that the other viewers have, not the
-   * newer `view`, so that the next diff is right for all viewers.
+   * Adds a viewer: sends a snapshot at once, and changes from then on. The snapshot is the state that the other viewers have, not
+   * the newer `view`, so that the next diff is right for all viewers.
    */
   join(matchId: string, stream: EventStream, view: AvailabilityView): void {
     let match = this.watchedMatches.get(matchId);
@@ -114,7 +117,9 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
     }
   }
 
-  /** Plans the next read one second after the last sent state was read, so that viewers never have a state that is two seconds old. */
+  /**
+   * Plans the next read one second after the last sent state was read, so that viewers never have a state that is two seconds old.
+   */
   private scheduleUpdate(
     matchId: string,
     match: WatchedMatch,

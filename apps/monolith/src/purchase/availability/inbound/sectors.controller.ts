@@ -18,12 +18,15 @@ interface Page {
 }
 
 /**
- * How many rendered answers to `?since=` are kept for one seat map. Most callers ask for the changes since one of the latest versions;
- * for older versions the answer is rendered for each request.
+ * How many rendered answers to `?since=` are kept for one seat map. Most callers ask for the changes since one of the latest
+ * versions; for older versions the answer is rendered for each request.
  */
 const MAX_CACHED_CHANGES = 64;
 
-/** Sectors and seats of a match, for any caller. An answer is rendered once for each view of the seats and cached together with the view. */
+/**
+ * Sectors and seats of a match, for any caller. An answer is rendered once for each view of the seats and cached together with the
+ * view.
+ */
 @ApiTags('matches')
 @Controller('api/v1/matches/:id/sectors')
 export class SectorsController {
@@ -75,8 +78,8 @@ export class SectorsController {
   }
 
   /**
-   * The answer with the changes since the version or ETag `since`, rendered once for all callers who have that state. Undefined when
-   * this process does not know it.
+   * The answer with the changes since the version or ETag `since`, rendered once for all callers who have that state. Undefined
+   * when this process does not know it.
    */
   private changesSince(since: string, sector: SectorForSale, view: SeatMapView): string | undefined {
     const cached = this.changes.get(view) ?? new Map<string, string>();

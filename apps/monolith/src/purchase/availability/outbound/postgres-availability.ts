@@ -34,10 +34,10 @@ export class PostgresAvailability {
   }
 
   /**
-   * Whether a seat of the match is free or held, read in this SERIALIZABLE transaction. The query must use a sequential scan: an index
-   * scan would take a predicate lock for every seat of the match (20,000, where the server has memory for 13,000), and concurrent
-   * buyers would fail because no lock is left. A sequential scan takes one predicate lock, on the table. It costs 35 ms for 200,000
-   * seats, once when a match sells out.
+   * Whether a seat of the match is free or held, read in this SERIALIZABLE transaction. The query must use a sequential scan: an
+   * index scan would take a predicate lock for every seat of the match (20,000, where the server has memory for 13,000), and
+   * concurrent buyers would fail because no lock is left. A sequential scan takes one predicate lock, on the table. It costs 35
+   * ms for 200,000 seats, once when a match sells out.
    */
   async hasSeatsLeft(tx: Transaction, matchId: string): Promise<boolean> {
     await this.allowIndexScans(tx, false);

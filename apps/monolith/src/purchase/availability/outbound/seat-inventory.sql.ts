@@ -2,9 +2,9 @@ import { namedSql } from '#platform/postgres/named-sql';
 import { seatIsFree, seatIsHeld } from '../../seat-is-free.sql.ts';
 
 /*
- * Statements that read seats for any caller. Guarantee of each statement: it reads one snapshot of the database, and the seat of a
- * hold that has expired on the database's clock is available. No statement locks a row, so a seat that is available in its result may
- * be taken a moment later.
+ * Statements that read seats for any caller. Guarantee of each statement: it reads one snapshot of the database, and the seat of
+ * a hold that has expired on the database's clock is available. No statement locks a row, so a seat that is available in its
+ * result may be taken a moment later.
  */
 
 const AVAILABLE = seatIsFree('seats');
@@ -30,8 +30,9 @@ export const COUNT_SECTORS = namedSql<{ readonly matchId: string }>(
 );
 
 /**
- * The counts of one sector, and whether another sector has a free seat. Runs for each refused hold, so it must not scan all seats of
- * the match: in a run with 470 refusals, counting a stadium of 20,000 seats each time took longer than all other work for them.
+ * The counts of one sector, and whether another sector has a free seat. Runs for each refused hold, so it must not scan all seats
+ * of the match: in a run with 470 refusals, counting a stadium of 20,000 seats each time took longer than all other work for
+ * them.
  */
 export const COUNT_SECTOR = namedSql<{ readonly matchId: string; readonly sectorId: string }>(
   'count-sector',

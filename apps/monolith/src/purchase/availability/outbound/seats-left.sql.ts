@@ -29,9 +29,9 @@ const HOLDING_SECONDS = `
  * Guarantee: all numbers are of one snapshot. A seat whose hold has expired on the database's clock counts as free, also before the
  * expiry sweeper has ended the hold.
  *
- * How it stays fast: one scan of the match's seats, 12 ms for 40,000 seats and 27 ms for 120,000, plus 4 ms when 1,000 windows hold
- * seats. There is no counter table and no index on the status, because every hold would have to write to it. The owners of held seats
- * are collected only for a match that has windows (turns).
+ * How it stays fast: one scan of the match's seats, 12 ms for 40,000 seats and 27 ms for 120,000, plus 4 ms when 1,000 windows
+ * hold seats. There is no counter table and no index on the status, because every hold would have to write to it. The owners of
+ * held seats are collected only for a match that has windows (turns).
  */
 export const COUNT_SEATS_LEFT = namedSql<{
   readonly matchId: string;

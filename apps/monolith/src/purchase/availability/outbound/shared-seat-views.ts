@@ -114,7 +114,10 @@ function nextVersion(atMs: number, previous: { readonly version: number } | unde
   return Math.max(Math.floor(atMs), (previous?.version ?? 0) + 1);
 }
 
-/** Milliseconds from the read at `atMs` to the next expiry of a hold, both on the database's clock. Infinity when no hold will expire. */
+/**
+ * Milliseconds from the read at `atMs` to the next expiry of a hold, both on the database's clock. Infinity when no hold will
+ * expire.
+ */
 function msUntil(nextExpiryMs: number | null, atMs: number): number {
   return nextExpiryMs === null ? Number.POSITIVE_INFINITY : Math.max(0, nextExpiryMs - atMs);
 }

@@ -137,7 +137,9 @@ export class CheckOut {
     return orderWithIntent;
   }
 
-  /** Stores the intent on its order. If the payment was reported before this step, the order is completed, and the answer says so. */
+  /**
+   * Stores the intent on its order. If the payment was reported before this step, the order is completed, and the answer says so.
+   */
   private async storeOneIntent(tx: Transaction, { order: placed, isNew, payment }: CreatedIntent): Promise<CheckedOut> {
     const order = await this.orders.lock(tx, placed.id);
     if (!order) throw new OrderWithdrawn(placed);
@@ -163,7 +165,9 @@ export class CheckOut {
     });
   }
 
-  /** Cancels the intent at the provider, but stores it first: if it is paid all the same, the payment can be matched to its order. */
+  /**
+   * Cancels the intent at the provider, but stores it first: if it is paid all the same, the payment can be matched to its order.
+   */
   private async cancelIntentOfEndedOrder(order: Order, payment: Order['payment']): Promise<never> {
     await this.transactions.runStep(async (tx) => {
       await this.orders.setIntent(tx, order.id, payment);

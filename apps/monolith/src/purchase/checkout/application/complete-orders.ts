@@ -11,8 +11,8 @@ export class CompleteOrders {
   ) {}
 
   /**
-   * Call this after the seats are sold and the holds completed. Sets the orders to completed with all consequences, and releases the
-   * unpaid holds of the same turns, because a turn allows one order. `events` are added to the timeline of each order.
+   * Call this after the seats are sold and the holds completed. Sets the orders to completed with all consequences, and releases
+   * the unpaid holds of the same turns, because a turn allows one order. `events` are added to the timeline of each order.
    */
   async finish(tx: Transaction, completed: readonly CompletedOrder[], events: readonly string[]): Promise<void> {
     const orderIds = completed.map(({ order }) => order.id);

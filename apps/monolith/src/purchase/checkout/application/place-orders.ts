@@ -16,7 +16,10 @@ export interface CheckOutCommand {
   readonly userId: string;
   readonly holders: readonly { seatId: string; name: string }[];
   readonly email: string;
-  /** Idempotency key of the request. The order stores it: a request repeated after a failure finds its order and is answered 201 again. */
+  /**
+   * Idempotency key of the request. The order stores it: a request repeated after a failure finds its order and is answered 201
+   * again.
+   */
   readonly key?: string | undefined;
 }
 
@@ -27,7 +30,10 @@ export interface CheckedOut {
   readonly isNew: boolean;
 }
 
-/** What a batch of checkouts needs: the locked holds by id, the blacklisted fans among the callers, and an order number for each command. */
+/**
+ * What a batch of checkouts needs: the locked holds by id, the blacklisted fans among the callers, and an order number for each
+ * command.
+ */
 export interface LockedHolds {
   readonly holds: ReadonlyMap<string, Reservation>;
   readonly blacklistedUserIds: ReadonlySet<string>;
@@ -39,7 +45,9 @@ interface SimpleCheckOut extends CompletedOrder {
   readonly command: CheckOutCommand;
 }
 
-/** Creates orders from holds. Checks that the hold may be ordered and that its turn has no other order. The callers handle payment. */
+/**
+ * Creates orders from holds. Checks that the hold may be ordered and that its turn has no other order. The callers handle payment.
+ */
 export class PlaceOrders {
   constructor(
     private readonly reservations: Reservations,
@@ -55,8 +63,8 @@ export class PlaceOrders {
   }
 
   /**
-   * Creates the order of one checkout, returns the order that exists already, or throws the rule that refuses it. May wait for locks
-   * of other transactions. The caller has locked the hold.
+   * Creates the order of one checkout, returns the order that exists already, or throws the rule that refuses it. May wait for
+   * locks of other transactions. The caller has locked the hold.
    */
   async place(tx: Transaction, command: CheckOutCommand, reservation: Reservation): Promise<CheckedOut> {
     if ((await this.orders.barred(tx, [reservation.userId])).size > 0) throw blacklisted();
@@ -126,8 +134,8 @@ export class PlaceOrders {
   }
 
   /**
-   * Called when the turn has another order. If the hold of that order has expired, ends the order now, so that the fan need not wait
-   * for the expiry sweeper. Otherwise refuses the checkout.
+   * Called when the turn has another order. If the hold of that order has expired, ends the order now, so that the fan need not
+   * wait for the expiry sweeper. Otherwise refuses the checkout.
    */
   private async expireOrderOfTurn(tx: Transaction, sessionToken: string): Promise<void> {
     const otherOrder = await this.orders.inWindow(tx, sessionToken);

@@ -1,7 +1,10 @@
 import type { IdempotencyKey } from '#application/idempotency-key';
 import type { Reservation, SectorForSale } from '../../application/ports.ts';
 
-/** The fans who may not buy, as this process has cached them. The cache may be a second old, so checkout reads the blacklist in the database. */
+/**
+ * The fans who may not buy, as this process has cached them. The cache may be a second old, so checkout reads the blacklist in the
+ * database.
+ */
 export abstract class Blacklist {
   abstract has(userId: string): boolean;
 }
@@ -33,8 +36,8 @@ export type HoldOutcome =
   | { readonly kind: 'none' };
 
 /**
- * Chooses seats and holds them, all or none. Checks in the same transaction that the sale is open, the turn valid and the ticket limit
- * kept. A broken rule is thrown as an error, even if the seats are taken too.
+ * Chooses seats and holds them, all or none. Checks in the same transaction that the sale is open, the turn valid and the ticket
+ * limit kept. A broken rule is thrown as an error, even if the seats are taken too.
  */
 export abstract class SeatHolds {
   abstract hold(request: HoldRequest): Promise<HoldOutcome>;
@@ -72,7 +75,10 @@ export interface SectorSeat {
   readonly rank: number;
 }
 
-/** Broadcasts to all processes that seats of a sector became free although no hold ended (after a refund). Only a hint: it may get lost. */
+/**
+ * Broadcasts to all processes that seats of a sector became free although no hold ended (after a refund). Only a hint: it may get
+ * lost.
+ */
 export abstract class SeatsFreed {
   abstract tellFreed(sectorId: string): void;
 }

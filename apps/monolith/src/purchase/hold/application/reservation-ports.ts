@@ -5,10 +5,16 @@ import { ReservationReader } from './ports.ts';
 
 /** Result of one batch of the expiry sweeper. */
 export interface ExpiredBatch {
-  /** Number of expired reservations that the batch locked. Those that were paid or released in time, or have a locked row, are not ended. */
+  /**
+   * Number of expired reservations that the batch locked. Those that were paid or released in time, or have a locked row, are not
+   * ended.
+   */
   readonly examined: number;
   readonly ended: number;
-  /** The last examined reservation, with its expiry in microseconds: the next batch begins after it. Undefined when no more have expired. */
+  /**
+   * The last examined reservation, with its expiry in microseconds: the next batch begins after it. Undefined when no more have
+   * expired.
+   */
   readonly next?: { readonly id: string; readonly expiresAt: string } | undefined;
 }
 

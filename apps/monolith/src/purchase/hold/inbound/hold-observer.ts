@@ -43,7 +43,10 @@ export class HoldObserver {
     this.caches.invalidate(matchId, sectorId);
   }
 
-  /** After a refund: also broadcasts the freed seats. A sold seat has no expiry, so other processes would not notice that it is free. */
+  /**
+   * After a refund: also broadcasts the freed seats. A sold seat has no expiry, so other processes would not notice that it is
+   * free.
+   */
   async ofRefund<T extends { readonly reservation: Reservation; readonly ticketIds: readonly string[] }>(
     refund: Promise<T>,
   ): Promise<T> {

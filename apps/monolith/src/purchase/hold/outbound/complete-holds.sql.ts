@@ -7,8 +7,8 @@ import { namedSql } from '#platform/postgres/named-sql';
  * - All seats of a hold are sold or none.
  * - Only a hold that its fan's row in `fan_seats` still lists is completed. The revision of that row grows, so a concurrent hold
  *   request that counted the fan's seats before must count them again (`keepCounted` does the same for one hold).
- * - It waits for no row: it locks with `skip locked` before it updates, because an UPDATE would wait. A hold with a seat or fan that
- *   another transaction has locked stays as it was.
+ * - It waits for no row: it locks with `skip locked` before it updates, because an UPDATE would wait. A hold with a seat or fan
+ *   that another transaction has locked stays as it was.
  *
  * How it stays fast: rows to update are selected by arrays, not by joins. The planner estimates one row for a batch, so it would
  * execute a join by comparing every row with every other row.

@@ -4,17 +4,17 @@ import { putOnSale } from '../../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../../testing/box-office.ts';
 import { expireDueReservations } from './expire-due.ts';
 
-// Which concurrent commits an expiry run sees, and with which transaction settings it runs.
+// Which concurrent commits the expiry sweeper sees, and with which transaction settings it runs.
 
 /**
- * Any number. While the test holds this advisory lock, LOCK_DUE_RESERVATIONS stops between taking its snapshot and locking its
- * rows.
+ * Id of an advisory lock (any number). While the test holds this lock, LOCK_DUE_RESERVATIONS stops between taking its snapshot and
+ * locking its rows.
  */
 const PAUSE_LOCK = 4711;
 
 /**
- * A session with this search path finds this view instead of the table. Its condition is evaluated after a row was found in the
- * snapshot and before it is locked. There it waits for the advisory lock.
+ * A session with this search path finds a view `reservations` instead of the table. The condition of the view waits for the
+ * advisory lock: after a row was found in the snapshot and before the row is locked.
  */
 const PAUSED_RESERVATIONS = `
   create schema paused;
@@ -52,7 +52,7 @@ async function waitUntil(condition: string, parameters: readonly unknown[] = [])
 const waitsFor = (lock: string): string =>
   `exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = '${lock}')`;
 
-test('expiry sweeper: a checkout that commits after its snapshot and before its locks: the order ends with the hold', async () => {
+test('expiry sweeper: when a checkout commits after its first snapshot and before its locks, the order of the checkout ends with the hold', async () => {
   const match = await putOnSale(office.monolith);
   const held = await office.held(match);
   await office.rows(`update reservations set expires_at = now() + interval '2 seconds' where id = $1`, [held.id]);
@@ -83,7 +83,7 @@ test('expiry sweeper: a checkout that commits after its snapshot and before its 
   expect(await office.outbox(held.id)).toHaveLength(1);
 });
 
-test('expiry sweeper: its transaction is READ COMMITTED with a lock timeout of 8 s; its connection keeps its own settings', async () => {
+test('expiry sweeper: its transaction is READ COMMITTED with a lock timeout of 8 s; the settings of its connection do not change', async () => {
   const settings = `select current_setting('transaction_isolation') as isolation, current_setting('lock_timeout') as lock_timeout`;
   await office.rows(`create table seen as ${settings} limit 0`);
   await office.rows(`create function note_settings() returns trigger language plpgsql as $$ begin
@@ -91,7 +91,7 @@ test('expiry sweeper: its transaction is READ COMMITTED with a lock timeout of 8
     return new;
   end $$`);
   await office.rows(`create trigger noted before update on seats for each row execute function note_settings()`);
-  // An operator may set another default. The expiry run must not depend on it.
+  // An operator may set another default. The expiry sweeper must not depend on this default.
   await pausable.query(`set default_transaction_isolation = 'serializable'`);
   const held = await office.held(await putOnSale(office.monolith));
   await office.lapse(held);

@@ -8,7 +8,9 @@ export interface HoldRow {
   readonly sector: Pick<SectorForSale, 'id' | 'matchId' | 'name' | 'priceCents'>;
   readonly userId: string;
   readonly sessionToken: string | null;
-  /** Indices of the proposed seats in their sector. Empty if no seat could be proposed: then only WHY_NOT_HELD runs, for the reason. */
+  /**
+   * Indices of the proposed seats in their sector. Empty if no seat could be proposed: then only WHY_NOT_HELD runs, for the reason.
+   */
   readonly seats: readonly number[];
   readonly seatRows: SeatRows;
   /** Number of seats asked for. */
@@ -40,8 +42,8 @@ const NO_KEY = { key: '0'.repeat(32), fingerprint: '0'.repeat(32) };
 const KEY_BYTES = 16;
 
 /**
- * The parameters of HOLD_BATCH for a batch: one array for each property of the requests. Requests and sectors are numbered from 1, as
- * PostgreSQL numbers the elements of arrays.
+ * The parameters of HOLD_BATCH for a batch: one array for each property of the requests. Requests and sectors are numbered from
+ * 1, as PostgreSQL numbers the elements of arrays.
  */
 export function holdBatchParameters(rows: readonly HoldRow[], holdSeconds: number) {
   const seats = seatColumns(rows);

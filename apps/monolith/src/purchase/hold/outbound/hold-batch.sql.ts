@@ -10,19 +10,20 @@ import type { HoldBatchParameters } from './hold-batch-parameters.ts';
  * - A seat is held only if it is free at the moment the statement runs. A stale proposal holds nothing.
  * - A fan's ticket limit holds: the fan's row must still have the revision at which the seats were counted.
  * - It waits for no row (`skip locked`). A seat or fan that another transaction has locked means: not held.
- * - No seat is held for two requests of a batch. The caller makes sure that no two requests name the same seat. If two did, the last
- *   column of the result would divide by zero and nothing of the batch would be committed.
+ * - No seat is held for two requests of a batch. The caller makes sure that no two requests name the same seat. If two did, the
+ *   last column of the result would divide by zero and nothing of the batch would be committed.
  * It returns only the requests that were held. WHY_NOT_HELD finds the reason for each request that was not held.
  *
  * How it stays fast
- * - SERIALIZABLE without false conflicts: every row is found by key. The statement reads no range, counts no rows of a table, and does not check
- *   whether an idempotency key exists: a key used twice violates the unique index, and the caller runs the batch again without the
- *   request that has this key.
- * - Seats are found by ctid, which says where PostgreSQL kept the row at the last refresh. This saves the index search (15 of 75 µs a
- *   hold). Every change of a row moves it, and another row may have moved to its ctid, so the id is compared too.
- * - All other rows are found by hash joins: HOLD_SETTINGS switches nested loops off, because the planner estimates one row for a batch
- *   of 250 and would compare every row with every other row (132 ms instead of 10 ms).
- * - The CTEs pass on only the number of a request. Its values are read from the parameters when they are written (saves 5 of 40 µs).
+ * - SERIALIZABLE without false conflicts: every row is found by key. The statement reads no range, counts no rows of a table, and
+ *   does not check whether an idempotency key exists: a key used twice violates the unique index, and the caller runs the batch
+ *   again without the request that has this key.
+ * - Seats are found by ctid, which says where PostgreSQL kept the row at the last refresh. This saves the index search (15 of 75
+ *   µs a hold). Every change of a row moves it, and another row may have moved to its ctid, so the id is compared too.
+ * - All other rows are found by hash joins: HOLD_SETTINGS switches nested loops off, because the planner estimates one row for a
+ *   batch of 250 and would compare every row with every other row (132 ms instead of 10 ms).
+ * - The CTEs pass on only the number of a request. Its values are read from the parameters when they are written (saves 5 of 40
+ *   µs).
  */
 
 /** PostgreSQL settings of the sessions that run HOLD_BATCH. */
@@ -37,7 +38,10 @@ export interface HeldRequests {
 
 /** SQL that splits a parameter, which `joinTexts` has joined, into an array of texts. */
 export const texts = (parameter: string): string => `string_to_array(${parameter}::text, chr(30), chr(31))`;
-/** SQL: the value of the request `index` in an array parameter. Its elements have a fixed width, so PostgreSQL finds the value directly. */
+/**
+ * SQL: the value of the request `index` in an array parameter. Its elements have a fixed width, so PostgreSQL finds the value
+ * directly.
+ */
 const own = (parameter: string): string => `(${parameter})[index]`;
 /** SQL: the value of the sector of the request `index` in an array parameter. */
 const ofSector = (parameter: string): string => `(${parameter})[(:sectorNumbers::int[])[index]]`;

@@ -43,8 +43,8 @@ export interface HoldQueueOptions {
 }
 
 /**
- * The hold queue of one process. Requests wait until a writer connection is free. Then up to 256 of them share one statement and one
- * commit. The snapshot in memory proposes seats, the database decides. Any number of processes may sell the same match.
+ * The hold queue of one process. Requests wait until a writer connection is free. Then up to 256 of them share one statement and
+ * one commit. The snapshot in memory proposes seats, the database decides. Any number of processes may sell the same match.
  *
  *                 hold()                takeBatch + propose           HOLD_BATCH
  *     (request) ─────────▶  WAITING  ──────────────────▶  PROPOSED  ──────────▶  HELD     answered with the reservation
@@ -54,9 +54,9 @@ export interface HoldQueueOptions {
  *                             └─────  PAUSED 50–100 ms  ◀─────┘
  *                                     the fan's row is locked
  *
- * - The first attempt assumes the common case: a fan without seats, and a turn that PostgreSQL knows. If it fails for any reason, the
- *   request waits again at the front, and the second attempt counts the fan's seats and looks up the turn (`count`). So a failed
- *   first attempt never refuses the request.
+ * - The first attempt assumes the common case: a fan without seats, and a turn that PostgreSQL knows. If it fails for any reason,
+ *   the request waits again at the front, and the second attempt counts the fan's seats and looks up the turn (`count`). So a
+ *   failed first attempt never refuses the request.
  * - A retry proposes other seats from a corrected snapshot. There are at most MAX_ATTEMPTS attempts. Seats that the fan chose are
  *   never replaced by other seats.
  * - WAITING requests whose deadline has passed are refused with LOCK_TIMEOUT when a batch is made of them.
@@ -94,7 +94,9 @@ export class HoldQueue extends SeatHolds {
     await Promise.all(this.writers.map((writer) => writer.close()));
   }
 
-  /** Loads the snapshots of all sectors at the first request of a match. Otherwise the first buyer of each sector would wait 25 ms. */
+  /**
+   * Loads the snapshots of all sectors at the first request of a match. Otherwise the first buyer of each sector would wait 25 ms.
+   */
   private async loadSnapshots(matchId: string): Promise<void> {
     this.matchesWithSnapshots.add(matchId);
     for (const { id } of await this.options.matches.sectors(matchId)) await this.options.snapshots.forceFetch(id);
@@ -116,8 +118,8 @@ export class HoldQueue extends SeatHolds {
   /** Runs batch after batch with this writer, until `takeBatch` has no batch for it. */
   private async runBatches(writer: HoldWriter): Promise<void> {
     for (;;) {
-      // Wait one tick of the event loop, so that requests of the same tick share a batch. Fans who were answered by the last batch and
-      // ask for more seats at once share it too.
+      // Wait one tick of the event loop, so that requests of the same tick share a batch. Fans who were answered by the last
+      // batch and ask for more seats at once share it too.
       await new Promise((resolve) => setImmediate(resolve));
       const taken = this.pending.takeBatch();
       if (taken.length === 0) break;
@@ -201,8 +203,8 @@ export class HoldQueue extends SeatHolds {
   private async count(writer: HoldWriter, holds: readonly PendingHold[]): Promise<void> {
     if (holds.length === 0) return;
     const learning = Promise.all(holds.map(({ request }) => this.options.turns.learn(request)));
-    // Without Redis `learning` fails while the seats are still counted. The `await` below throws its error; this handler only prevents
-    // an unhandled rejection before.
+    // Without Redis `learning` fails while the seats are still counted. The `await` below throws its error; this handler only
+    // prevents an unhandled rejection before.
     learning.catch(() => undefined);
     const fans = await writer.countFanSeats(holds.map(({ request }) => request));
     for (const [index, hold] of holds.entries()) hold.fan = fans[index] ?? FAN_WITHOUT_SEATS;
@@ -210,10 +212,10 @@ export class HoldQueue extends SeatHolds {
   }
 
   /**
-   * Handles the error of a whole batch, so that one bad request never fails the other requests. If an idempotency key was used before,
-   * its request is refused and the batch runs again without it. After any other error of a single request, the requests run one by
-   * one. An error that concerns all requests (no database, too much contention) is the answer to all of them: 256 more attempts to
-   * connect would not help.
+   * Handles the error of a whole batch, so that one bad request never fails the other requests. If an idempotency key was used
+   * before, its request is refused and the batch runs again without it. After any other error of a single request, the requests
+   * run one by one. An error that concerns all requests (no database, too much contention) is the answer to all of them: 256 more
+   * attempts to connect would not help.
    */
   private async afterError(writer: HoldWriter, batch: readonly PendingHold[], error: unknown): Promise<void> {
     const isDuplicateKey = sqlstateOf(error) === sqlstates.uniqueViolation;
@@ -257,7 +259,9 @@ export class HoldQueue extends SeatHolds {
     hold.resolve({ kind: 'lost', taken: gone, busy: [...facts.busy, ...facts.moved] });
   }
 
-  /** Tries the request again after a pause, without using up its attempts. False when the fan's row has been locked for too long. */
+  /**
+   * Tries the request again after a pause, without using up its attempts. False when the fan's row has been locked for too long.
+   */
   private pauseForFan(hold: PendingHold): boolean {
     hold.fanBusySince ??= Date.now();
     if (Date.now() - hold.fanBusySince > FAN_BUSY_TIMEOUT_MS) return false;

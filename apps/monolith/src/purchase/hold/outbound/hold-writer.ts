@@ -5,7 +5,9 @@ import { HOLD_BATCH, type HeldRequests } from './hold-batch.sql.ts';
 import { WHY_NOT_HELD, type HoldFacts, type WhyNotHeldRow } from './why-not-held.sql.ts';
 import type { WriterConnection } from './writer-connection.ts';
 
-/** Result of one request: its seats are held until `expiresAt`, or they are not held because of `facts` (undefined if unreadable). */
+/**
+ * Result of one request: its seats are held until `expiresAt`, or they are not held because of `facts` (undefined if unreadable).
+ */
 export type HoldResult = { readonly expiresAt: Date } | { readonly facts: HoldFacts | undefined };
 
 /** Finds which reservations of a batch exist. The result has the same form as that of HOLD_BATCH. */
@@ -63,12 +65,15 @@ export class HoldWriter {
     const ids = rows.map(({ reservationId }) => reservationId);
     return this.connection.commit<HeldRequests>(HOLD_BATCH.with(holdBatchParameters(rows, this.holdSeconds)), async (client) => {
       const found = await client.query<HeldRequests>(FIND_RESERVATIONS.with({ ids }));
-      // One existing reservation shows that the batch was committed. Requests without a reservation were not held; they are tried again.
+      // One existing reservation shows that the batch was committed. Requests without a reservation were not held; they are tried
+      // again.
       return found.rows.length > 0 ? found.rows : undefined;
     });
   }
 
-  /** Reads why requests were not held. An error is ignored: other requests of the batch are committed, so the batch must not fail. */
+  /**
+   * Reads why requests were not held. An error is ignored: other requests of the batch are committed, so the batch must not fail.
+   */
   private async readFacts(rows: readonly HoldRow[]): Promise<readonly (HoldFacts | undefined)[]> {
     const statement = WHY_NOT_HELD.with(whyNotHeldParameters(rows));
     const found = await this.connection.read<WhyNotHeldRow>(statement).catch(() => []);

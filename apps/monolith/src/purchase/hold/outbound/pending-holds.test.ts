@@ -30,7 +30,7 @@ test('PendingHolds: a single request is worth a batch when no other batch is bei
   expect([pending.isBatchWorthwhile, pending.takeBatch().length]).toEqual([true, 1]);
 });
 
-test('PendingHolds: beside another batch, fewer than 128 requests wait until it is done', () => {
+test('PendingHolds: while another batch is being committed, fewer than 128 requests wait until that batch is done', () => {
   const pending = pendingOf(40);
   const first = pending.takeBatch();
   for (let fan = 0; fan < 127; fan += 1) pending.add(holdOf(`later fan ${fan}`));

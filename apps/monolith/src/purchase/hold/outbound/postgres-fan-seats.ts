@@ -14,8 +14,9 @@ async function countSeats(tx: Transaction, { matchId, userId }: FanAtMatch): Pro
 }
 
 /**
- * Adds a reservation to the fan's counted seats and returns true, if the count stays within the limit. Two transactions that give the
- * same fan seats update the same row of `fan_seats`: the second one waits for the first, then finds a newer revision and returns false.
+ * Adds a reservation to the fan's counted seats and returns true, if the count stays within the limit. Two transactions that give
+ * the same fan seats update the same row of `fan_seats`: the second one waits for the first, then finds a newer revision and
+ * returns false.
  */
 export async function countReservation(
   tx: Transaction,
@@ -34,9 +35,9 @@ export async function countReservation(
 }
 
 /**
- * Increases the revision of the fan's row when a hold is paid. Otherwise a concurrent hold request of the same fan could miss the paid
- * seats: a hold paid in its last millisecond is expired a millisecond later, so the count of that request leaves it out. Returns false
- * when the fan's row no longer lists the reservation.
+ * Increases the revision of the fan's row when a hold is paid. Otherwise a concurrent hold request of the same fan could miss the
+ * paid seats: a hold paid in its last millisecond is expired a millisecond later, so the count of that request leaves it out.
+ * Returns false when the fan's row no longer lists the reservation.
  */
 export async function keepCounted(
   tx: Transaction,
@@ -70,8 +71,8 @@ export async function countHandover(
 }
 
 /**
- * Subtracts refunded tickets from the counts of their owners. `userIds` has one entry for each ticket: its owner. The revisions of the
- * owners grow, so that no transaction adds to an old count. Rows are locked in the order of their keys, as in a transfer.
+ * Subtracts refunded tickets from the counts of their owners. `userIds` has one entry for each ticket: its owner. The revisions
+ * of the owners grow, so that no transaction adds to an old count. Rows are locked in the order of their keys, as in a transfer.
  */
 export async function countRefunded(tx: Transaction, matchId: string, userIds: readonly string[]): Promise<void> {
   const rows = await inside(tx).rows<{ n: number }>(

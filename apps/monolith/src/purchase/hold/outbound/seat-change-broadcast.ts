@@ -19,7 +19,9 @@ const messageSchema = z.object({
   number: z.int(),
   /** When the first of the taken seats may be free again, in milliseconds since 1970. */
   until: z.number(),
-  /** Ids of the taken seats, by sector. A process that believes to sell alone omits them: a receiver then knows that it missed some. */
+  /**
+   * Ids of the taken seats, by sector. A process that believes to sell alone omits them: a receiver then knows that it missed some.
+   */
   taken: z.record(z.string(), z.array(z.string())).optional(),
   /** Sectors in which seats became free without the end of a hold. */
   freed: z.array(z.string()).default([]),
@@ -50,11 +52,10 @@ export interface SeatChangeListener {
 
 /**
  * Tells the other processes over Redis pub/sub which seats this process has just held, so that they do not propose them. Without
- * these broadcasts a process would learn only from failed proposals that seats are taken. Refunded seats are broadcast too: a snapshot
- * refreshes itself when a hold ends, but with a refund no hold ends.
- * While several processes sell, each proposes rows of its own first (`share`). A process that sells alone only says now and then that
- * it exists: naming hundreds of seats for each batch cost it a twelfth of its time.
- * Broadcasts are only hints: a lost one costs a failed proposal, never a seat.
+ * these broadcasts a process would learn only from failed proposals that seats are taken. Refunded seats are broadcast too: a
+ * snapshot refreshes itself when a hold ends, but with a refund no hold ends. While several processes sell, each proposes rows of
+ * its own first (`share`). A process that sells alone only says now and then that it exists: naming hundreds of seats for each
+ * batch cost it a twelfth of its time. Broadcasts are only hints: a lost one costs a failed proposal, never a seat.
  */
 export class SeatChangeBroadcast implements SeatsFreed {
   private readonly id = newId();

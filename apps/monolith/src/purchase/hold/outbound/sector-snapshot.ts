@@ -5,9 +5,13 @@ import { FREE, SEAT_STATES, SECTOR_SEATS, type SeatStates, type SectorSeats } fr
 
 /** A stale snapshot is refreshed at most once in this time. Still, seats of an expired hold are for sale again within a second. */
 const MIN_REFRESH_INTERVAL_MS = 400;
-/** After a proposal was lost to another process, refresh after this time: this process does not know how long the seats are held. */
+/**
+ * After a proposal was lost to another process, refresh after this time: this process does not know how long the seats are held.
+ */
 const CHECK_OTHERS_AFTER_MS = 10_000;
-/** A proposal is drawn from several good blocks. A proposal lost to another process doubles their number; each hold takes 0.2 % off. */
+/**
+ * A proposal is drawn from several good blocks. A proposal lost to another process doubles their number; each hold takes 0.2 % off.
+ */
 const MAX_BLOCKS_TO_DRAW_FROM = 384;
 const DRAW_DECAY = 0.998;
 
@@ -24,7 +28,8 @@ const PROPOSED = 1;
 const PROPOSED_BUT_TAKEN = 2;
 
 /**
- * What this process believes about the seats of one sector. It is only a hint: the snapshot proposes seats, and the database decides.
+ * What this process believes about the seats of one sector. It is only a hint: the snapshot proposes seats, and the database
+ * decides.
  *
  *            propose               held
  *     FREE ───────────▶ PROPOSED ───────▶ TAKEN
@@ -32,8 +37,8 @@ const PROPOSED_BUT_TAKEN = 2;
  *      └───────────────────┴────────────────┘
  *        notHeld: free again     notHeld: has an owner; or another process took it
  *
- * `refresh` corrects the snapshot from the database: when a hold has expired, when the snapshot was wrong, or when it has too few free
- * seats. A seat is named by its index in the sector; seat ids are for the database and for clients.
+ * `refresh` corrects the snapshot from the database: when a hold has expired, when the snapshot was wrong, or when it has too few
+ * free seats. A seat is named by its index in the sector; seat ids are for the database and for clients.
  */
 export class SectorSnapshot {
   private readonly states: Uint8Array;
@@ -81,7 +86,9 @@ export class SectorSnapshot {
     return now >= this.nextExpiryAt && now - this.refreshedAt >= MIN_REFRESH_INTERVAL_MS;
   }
 
-  /** Reads the seats from the database. One refresh runs at a time: calls during a refresh wait for it and then share the next one. */
+  /**
+   * Reads the seats from the database. One refresh runs at a time: calls during a refresh wait for it and then share the next one.
+   */
   async refresh(): Promise<void> {
     if (this.refreshing) await this.refreshing.catch(() => undefined);
     this.refreshing ??= this.readAndApply().finally(() => (this.refreshing = undefined));
@@ -113,7 +120,9 @@ export class SectorSnapshot {
     this.nextExpiryAt = Math.min(this.nextExpiryAt, expiresAtMs);
   }
 
-  /** Call this when the proposal failed. Seats with an owner (ids in `gone`) stay taken, the other proposed seats are free again. */
+  /**
+   * Call this when the proposal failed. Seats with an owner (ids in `gone`) stay taken, the other proposed seats are free again.
+   */
   notHeld(seats: readonly number[], gone: readonly string[], isContended = gone.length > 0): void {
     const free = seats.filter((seat) => this.states[seat] !== PROPOSED_BUT_TAKEN && !gone.includes(this.idOf(seat)));
     this.setStates(seats, SETTLED);
@@ -122,7 +131,9 @@ export class SectorSnapshot {
     if (gone.length > 0) this.nextExpiryAt = Math.min(this.nextExpiryAt, this.refreshedAt + CHECK_OTHERS_AFTER_MS);
   }
 
-  /** Call this when another process broadcasts that it took seats. For seats that this process has proposed, the database decides. */
+  /**
+   * Call this when another process broadcasts that it took seats. For seats that this process has proposed, the database decides.
+   */
   takenElsewhere(seatIds: readonly string[], untilMs: number): void {
     const seats = seatIds.flatMap((seatId) => this.indexOf.get(seatId) ?? []);
     this.map.markTaken(seats);

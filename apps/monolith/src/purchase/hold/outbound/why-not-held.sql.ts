@@ -3,7 +3,9 @@ import { seatIsFree } from '../../seat-is-free.sql.ts';
 import type { WhyNotHeldParameters } from './hold-batch-parameters.ts';
 import { texts } from './hold-batch.sql.ts';
 
-/** Why a request was not held: the facts that the domain's rules need to refuse it, and the proposed seats that could not be held. */
+/**
+ * Why a request was not held: the facts that the domain's rules need to refuse it, and the proposed seats that could not be held.
+ */
 export interface HoldFacts {
   /** Status of the sale. A scheduled sale whose opening time has come on the database's clock is `open`. */
   readonly saleStatus: string;
@@ -31,8 +33,8 @@ export interface WhyNotHeldRow {
 }
 
 /**
- * Reads, right after HOLD_BATCH, why that statement did not hold some of its requests. WHY_NOT_HELD decides nothing: if the reason is
- * gone meanwhile, the request is tried again. Every row is found by key, as in HOLD_BATCH.
+ * Reads, right after HOLD_BATCH, why that statement did not hold some of its requests. WHY_NOT_HELD decides nothing: if the
+ * reason is gone meanwhile, the request is tried again. Every row is found by key, as in HOLD_BATCH.
  */
 export const WHY_NOT_HELD = namedSql<WhyNotHeldParameters>(
   'why-not-held',

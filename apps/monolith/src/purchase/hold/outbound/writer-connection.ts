@@ -21,9 +21,9 @@ export interface WriterConnectionOptions {
 export type FindCommitted<R> = (client: pg.Client) => Promise<R[] | undefined>;
 
 /**
- * Two database connections: one to commit, one to read. On the commit connection every statement is a SERIALIZABLE transaction of its
- * own (a session setting instead of BEGIN and COMMIT), so a batch is one round trip. It does not use `pool.query()`: a pool closes the
- * connection on every error, also on a serialization failure, which only needs another attempt.
+ * Two database connections: one to commit, one to read. On the commit connection every statement is a SERIALIZABLE transaction of
+ * its own (a session setting instead of BEGIN and COMMIT), so a batch is one round trip. It does not use `pool.query()`: a pool
+ * closes the connection on every error, also on a serialization failure, which only needs another attempt.
  */
 export class WriterConnection {
   private readonly clients = new Map<'commit' | 'read', pg.Client>();
@@ -43,8 +43,9 @@ export class WriterConnection {
   }
 
   /**
-   * Commits the statement, with up to six attempts on contention. When the connection breaks, the outcome is unknown: `commit` waits
-   * until the lost backend process has ended, and `findCommitted` looks for the effect. Only if there is none, the statement runs again.
+   * Commits the statement, with up to six attempts on contention. When the connection breaks, the outcome is unknown: `commit`
+   * waits until the lost backend process has ended, and `findCommitted` looks for the effect. Only if there is none, the
+   * statement runs again.
    */
   async commit<R>(statement: PreparedStatement, findCommitted: FindCommitted<R>): Promise<R[]> {
     for (let attempt = 1; ; attempt += 1) {

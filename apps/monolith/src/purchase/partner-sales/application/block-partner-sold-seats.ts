@@ -8,9 +8,9 @@ interface Blocked extends EffectOutcome {
 }
 
 /**
- * Blocks the seats that a partner has sold, so that nobody can buy them here. A seat that a fan holds or has bought here stays with
- * that fan, and a conflict is recorded. For a held seat the event is applied again when the hold ends: if it ended unpaid, the seat is
- * then blocked and the conflict is gone.
+ * Blocks the seats that a partner has sold, so that nobody can buy them here. A seat that a fan holds or has bought here stays
+ * with that fan, and a conflict is recorded. For a held seat the event is applied again when the hold ends: if it ended unpaid,
+ * the seat is then blocked and the conflict is gone.
  */
 export class BlockPartnerSoldSeats {
   constructor(

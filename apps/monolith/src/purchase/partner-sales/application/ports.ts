@@ -28,8 +28,8 @@ export abstract class PartnerSoldSeats {
 }
 
 /**
- * Broadcasts to all processes that seats were blocked, so that they do not propose them. Only a hint: if it gets lost, a process may
- * propose such a seat, and the database refuses it.
+ * Broadcasts to all processes that seats were blocked, so that they do not propose them. Only a hint: if it gets lost, a process
+ * may propose such a seat, and the database refuses it.
  */
 export abstract class SeatHints {
   abstract gone(seats: readonly Pick<PartnerSoldSeat, 'seatId' | 'sectorId'>[]): void;

@@ -9,7 +9,10 @@ export interface PartnerSale {
   readonly seatIds: readonly string[];
 }
 
-/** The reason why a seat cannot be blocked for the partner. Undefined if the seat can be blocked, or this sale has blocked it before. */
+/**
+ * The reason why a seat cannot be blocked for the partner. Undefined if the seat can be blocked, or this sale has blocked it
+ * before.
+ */
 export function conflictOf(
   seatId: string,
   seat: PartnerSoldSeat | undefined,

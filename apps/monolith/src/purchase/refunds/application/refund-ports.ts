@@ -2,7 +2,9 @@ import type { Transaction } from '#application/transaction-manager';
 import type { Money } from '#domain/shared/money';
 import type { Order } from '../../application/sale-ports.ts';
 
-/** A ticket of an order. After a transfer the order has two tickets for the seat: the old one (`transferred`) and the receiver's. */
+/**
+ * A ticket of an order. After a transfer the order has two tickets for the seat: the old one (`transferred`) and the receiver's.
+ */
 export interface SoldTicket {
   readonly id: string;
   /** The owner of the ticket. It counts against this fan's limit. */
@@ -25,7 +27,10 @@ export interface Refund {
 export abstract class Refunds {
   /** The reservation of the order. Callers lock it before they lock the order. */
   abstract reservationOf(tx: Transaction, orderId: string): Promise<string | undefined>;
-  /** Puts the refunded seats on sale and subtracts them from the owners' seat counts. Fails if a seat is not sold to this order's reservation. */
+  /**
+   * Puts the refunded seats on sale and subtracts them from the owners' seat counts. Fails if a seat is not sold to this order's
+   * reservation.
+   */
   abstract giveBack(tx: Transaction, order: Order, refund: Refund): Promise<void>;
   abstract timeline(tx: Transaction, orderId: string): Promise<readonly { at: string; event: string }[]>;
   /** Ids of the completed orders of a match, sorted by id, at most `limit` after the order `after`. */

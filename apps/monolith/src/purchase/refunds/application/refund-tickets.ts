@@ -29,9 +29,9 @@ export interface Refunded {
 }
 
 /**
- * Refunds tickets of an order in one transaction. The tickets become invalid, also for a fan who got them by transfer. Their seats are
- * for sale again and count against no fan's limit. With its last ticket the order becomes `refunded`. A message in the outbox tells the
- * provider after the commit to pay the money back.
+ * Refunds tickets of an order in one transaction. The tickets become invalid, also for a fan who got them by transfer. Their
+ * seats are for sale again and count against no fan's limit. With its last ticket the order becomes `refunded`. A message in the
+ * outbox tells the provider after the commit to pay the money back.
  */
 export class RefundTickets {
   constructor(

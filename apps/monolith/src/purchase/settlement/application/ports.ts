@@ -14,6 +14,8 @@ export interface ProviderEvent {
 export abstract class PaymentInbox {
   /** Records an event in this transaction. False if the event was recorded before: then it must not take effect again. */
   abstract remember(tx: Transaction, event: ProviderEvent): Promise<boolean>;
-  /** Records events that are expected to be new. Fails, and rolls back the transaction, if one of the events was recorded before. */
+  /**
+   * Records events that are expected to be new. Fails, and rolls back the transaction, if one of the events was recorded before.
+   */
   abstract rememberNew(tx: Transaction, events: readonly ProviderEvent[]): Promise<void>;
 }

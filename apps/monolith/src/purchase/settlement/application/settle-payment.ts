@@ -31,8 +31,8 @@ export type SettlementResult = 'completed' | 'refunded' | 'noted' | 'repeated' |
 const PAID_EVENTS = ['payment_succeeded', 'completed'];
 
 /**
- * Applies the provider's reports about payments. A report takes effect once: its effect and the record of its event commit in the same
- * transaction. Every captured payment ends in one of two ways:
+ * Applies the provider's reports about payments. A report takes effect once: its effect and the record of its event commit in the
+ * same transaction. Every captured payment ends in one of two ways:
  * - The order is completed if its hold is valid, or has ended but its seats are still available.
  * - Otherwise, and if the fan is blacklisted, the payment is refunded in full.
  */
@@ -68,8 +68,8 @@ export class SettlePayment {
   }
 
   /**
-   * Settles the simple reports of a batch: an exact payment of an order that awaits it and whose hold is valid. For all other reports
-   * the result is undefined, and `settle` is called.
+   * Settles the simple reports of a batch: an exact payment of an order that awaits it and whose hold is valid. For all other
+   * reports the result is undefined, and `settle` is called.
    */
   private async settleMany(
     tx: Transaction,
@@ -138,8 +138,8 @@ export class SettlePayment {
   }
 
   /**
-   * Sells the seats of the reservation; false if it cannot. A valid hold still has its seats. For a hold that has ended, the same rules
-   * apply as for a new hold request: sale not closed, turn without another order, ticket limit, free seats.
+   * Sells the seats of the reservation; false if it cannot. A valid hold still has its seats. For a hold that has ended, the same
+   * rules apply as for a new hold request: sale not closed, turn without another order, ticket limit, free seats.
    */
   private async sellSeats(tx: Transaction, order: Order, reservation: Reservation): Promise<boolean> {
     const isHoldValid = reservation.status === 'ordered' && (await this.reservations.staysCounted(tx, reservation));

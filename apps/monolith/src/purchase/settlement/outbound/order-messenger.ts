@@ -11,7 +11,10 @@ import type { MatchesForSale, Order } from '../../application/sale-ports.ts';
 import type { CompletedOrder } from '../../checkout/application/ports.ts';
 import { receiverNotice, orderConfirmation, refundNotice, ticketDelivery, type OrderMessageFacts } from './order-messages.ts';
 
-/** Writes all messages about an order to the outbox: mails and pushes to fans, messages to the waiting room and the payment provider. */
+/**
+ * Writes all messages about an order to the outbox: mails and pushes to fans, messages to the waiting room and the payment
+ * provider.
+ */
 export class OrderMessenger {
   constructor(
     private readonly fans: FansApi,
@@ -22,8 +25,8 @@ export class OrderMessenger {
   ) {}
 
   /**
-   * Writes the messages about completed orders. `issue` creates and signs the tickets; it runs in parallel with the queries for contacts
-   * and matches.
+   * Writes the messages about completed orders. `issue` creates and signs the tickets; it runs in parallel with the queries for
+   * contacts and matches.
    */
   async completed(
     tx: Transaction,

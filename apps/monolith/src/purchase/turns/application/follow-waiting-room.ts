@@ -7,8 +7,8 @@ const STREAM_START = '0-0';
 
 /**
  * Reads the waiting room's event streams and applies each event once, with any number of replicas: the effects and the new stream
- * position commit in one transaction. A message on the channel `queue_events` only triggers a read. If the message is lost, the event
- * is applied a moment later.
+ * position commit in one transaction. A message on the channel `queue_events` only triggers a read. If the message is lost, the
+ * event is applied a moment later.
  */
 export class FollowWaitingRoom {
   /** For each match: the stream id up to which some replica has applied the events, as far as this process knows. */
@@ -43,8 +43,8 @@ export class FollowWaitingRoom {
   }
 
   /**
-   * The matches whose stream has events that are not applied, as far as this process knows. A match never leaves the list in Redis, and
-   * most matches have no new events. This check in Redis saves a database query for each match without new events.
+   * The matches whose stream has events that are not applied, as far as this process knows. A match never leaves the list in
+   * Redis, and most matches have no new events. This check in Redis saves a database query for each match without new events.
    */
   async matchesWithNewEvents(): Promise<readonly string[]> {
     const matches = await this.events.matches();

@@ -27,11 +27,16 @@ export type WaitingRoomEvent =
       readonly items: readonly { readonly userId: string; readonly position: number }[];
     };
 
-/** The waiting room's event streams, one for each match. Unlike pub/sub messages, their events are not lost on a broken connection. */
+/**
+ * The waiting room's event streams, one for each match. Unlike pub/sub messages, their events are not lost on a broken connection.
+ */
 export abstract class WaitingRoomEvents {
   abstract matches(): Promise<readonly string[]>;
   abstract hasAfter(matchId: string, streamId: string): Promise<boolean>;
-  /** The events after `streamId`, oldest first. Invalid stream entries are skipped. `lastId`: id of the last entry read, valid or not. */
+  /**
+   * The events after `streamId`, oldest first. Invalid stream entries are skipped. `lastId`: id of the last entry read, valid or
+   * not.
+   */
   abstract readAfter(
     matchId: string,
     streamId: string,
@@ -39,7 +44,10 @@ export abstract class WaitingRoomEvents {
   ): Promise<{ events: readonly WaitingRoomEvent[]; lastId: string }>;
 }
 
-/** Stores up to which position the event stream of each match is applied. A cursor advances in the transaction of the effects, so only one replica applies an event. */
+/**
+ * Stores up to which position the event stream of each match is applied. A cursor advances in the transaction of the effects, so
+ * only one replica applies an event.
+ */
 export abstract class StreamCursors {
   abstract position(matchId: string): Promise<string>;
   /** False if another replica has advanced the cursor meanwhile: then that replica has applied these events. */

@@ -4,7 +4,10 @@ import { writePush } from '#domain/notification/push-templates';
 import type { FanContact } from '../../../fans/fans.api.ts';
 import type { WaitingRoomEvent } from '../application/waiting-room-ports.ts';
 
-/** How long the push "You are at the front" is worth sending: an absent fan stays at the front of the line for 30 minutes (CONTRACT §6). */
+/**
+ * How long the push "You are at the front" is worth sending: an absent fan stays at the front of the line for 30 minutes (CONTRACT
+ * §6).
+ */
 const FRONT_USEFUL_MS = 30 * 60_000;
 /** How long a push about a position is worth sending: after 10 minutes there is a push about a newer position. */
 const POSITION_USEFUL_MS = 10 * 60_000;

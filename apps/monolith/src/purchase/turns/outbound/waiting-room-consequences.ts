@@ -37,8 +37,8 @@ export class PostgresWaitingRoomConsequences extends WaitingRoomConsequences {
   }
 
   /**
-   * Leaves out turns of an older generation (an earlier state of the match in Redis). Redis lost them before they were stored. Their fans
-   * are at the front of the line again and get new turns.
+   * Leaves out turns of an older generation (an earlier state of the match in Redis). Redis lost them before they were stored.
+   * Their fans are at the front of the line again and get new turns.
    */
   private async withoutVoidTurns(tx: Transaction, events: readonly WaitingRoomEvent[]): Promise<readonly WaitingRoomEvent[]> {
     const matches = new Set(events.flatMap((event) => (event.kind === 'turn granted' ? [event.matchId] : [])));
