@@ -26,7 +26,7 @@ test('the ports in manifests-and-settings.ts are the default values of the port 
 });
 
 test('the drain limit of a service is longer than the request deadline', () => {
-  expect(drainSeconds).toBeGreaterThan(settingsSlices.limitSettings.parse({}).REQUEST_DEADLINE_MS / 1000);
+  expect(drainSeconds).toBeGreaterThan(settingsSlices.requestLimitSettings.parse({}).REQUEST_DEADLINE_MS / 1000);
 });
 
 describe('kubernetes schemas', () => {

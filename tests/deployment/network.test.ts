@@ -129,7 +129,7 @@ describe('ingress', () => {
         (key) => [name, Number.parseInt(body.metadata.annotations[key] ?? '', 10)] as const,
       ),
     );
-    const deadline = settingsSlices.limitSettings.parse({}).REQUEST_DEADLINE_MS / 1000;
+    const deadline = settingsSlices.requestLimitSettings.parse({}).REQUEST_DEADLINE_MS / 1000;
     for (const [name, timeout] of seconds.flat()) expect(timeout).toBeGreaterThan(name === 'monolith' ? deadline : 600);
   });
 });

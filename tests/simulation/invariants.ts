@@ -1,5 +1,5 @@
 import {
-  counts,
+  countsAgainstLimit,
   fanAtMatch,
   isFree,
   tables,
@@ -15,7 +15,7 @@ export function faultsNow(system: SimulatedSystem): string[] {
   const now = system.scheduler.nowMs;
   const reservations = db.rows(tables.reservations);
   const orders = db.rows(tables.orders);
-  const living = reservations.filter((row) => counts(row, now));
+  const living = reservations.filter((row) => countsAgainstLimit(row, now));
   const claimed = living.reduce((sum, { seatIds }) => sum + seatIds.length, 0);
   return [
     ...(claimed > capacity ? [`I2: ${claimed} seats claimed of ${capacity}`] : []),

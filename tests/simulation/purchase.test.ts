@@ -103,12 +103,12 @@ describe('the simulation finds a broken invariant if a protection is off', () =>
       fault: /^I6: .* refused for .* noted/,
     },
     {
-      name: 'if sweepers lock no rows, reservation.expired is sent twice',
+      name: 'if the expiry sweeper locks no rows, reservation.expired is sent twice',
       off: { sweeperLocks: false },
       fault: /^I6: reservation.expired twice/,
     },
     {
-      name: 'if a sweeper does not read again after locking, an order awaits its payment for ever',
+      name: 'if the expiry sweeper does not read again after locking, an order awaits its payment for ever',
       off: { sweeperReadsAgain: false },
       fault: /^I12: order .* still awaits/,
       style: LAST_MILLISECOND,

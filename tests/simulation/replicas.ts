@@ -53,7 +53,10 @@ export interface Protections {
   readonly paymentInbox: boolean;
   /** The expiry sweeper locks the reservations that it ends. */
   readonly sweeperLocks: boolean;
-  /** The sweeper ends reservations in a second statement after it has locked them, so that it sees orders committed in between. */
+  /**
+   * The expiry sweeper ends reservations in a second statement after it has locked them, so that it sees orders committed in
+   * between.
+   */
   readonly sweeperReadsAgain: boolean;
   /** The stored cursor in the waiting room's stream of events changes only by compare-and-set. */
   readonly cursorCompares: boolean;

@@ -6,8 +6,8 @@ export const monolithConfig = settings.processSettings
   .extend(settings.databaseSettings.shape)
   .extend(settings.redisSettings.shape)
   .extend(settings.addressSettings.shape)
-  .extend(settings.callerSettings.shape)
-  .extend(settings.limitSettings.shape)
+  .extend(settings.authenticationSettings.shape)
+  .extend(settings.requestLimitSettings.shape)
   .extend(settings.purchaseSettings.shape)
   .extend(settings.paymentSettings.shape)
   .extend({

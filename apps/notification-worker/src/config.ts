@@ -1,7 +1,7 @@
 import {
   addressSettings,
   databaseSettings,
-  limitSettings,
+  requestLimitSettings,
   notificationSettings,
   processSettings,
   redisSettings,
@@ -17,7 +17,7 @@ export const workerConfig = z.object({
   ...databaseSettings.shape,
   ...redisSettings.shape,
   ...addressSettings.shape,
-  ...limitSettings.shape,
+  ...requestLimitSettings.shape,
   ...notificationSettings.shape,
 });
 export type WorkerConfig = z.output<typeof workerConfig>;

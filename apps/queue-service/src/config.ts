@@ -5,8 +5,8 @@ import * as settings from '#platform/config/settings';
 export const queueServiceConfig = settings.processSettings
   .extend(settings.redisSettings.shape)
   .extend(settings.addressSettings.shape)
-  .extend(settings.callerSettings.shape)
-  .extend(settings.limitSettings.shape)
+  .extend(settings.authenticationSettings.shape)
+  .extend(settings.requestLimitSettings.shape)
   .extend(settings.queueSettings.shape)
   .extend({
     QUEUE_MAX_CONNECTIONS: z

@@ -65,9 +65,9 @@ function consumersOf(context: INestApplicationContext): Consumers {
   // A malformed event stays malformed, so a retry cannot help.
   const isFinal = (error: unknown): boolean => error instanceof RequestRefused;
   return new Map<string, Consumer>([
-    ['payments', { isFinal, act: (event) => payments.hear(event).then(() => undefined) }],
+    ['payments', { isFinal, act: (event) => payments.apply(event).then(() => undefined) }],
     ['gate-scans', { isFinal, act: (event, effect) => gateLog.record(event, effect) }],
-    ['partner-sales', { isFinal, act: (event, effect) => partnerSales.hear(event, effect) }],
+    ['partner-sales', { isFinal, act: (event, effect) => partnerSales.apply(event, effect) }],
   ]);
 }
 

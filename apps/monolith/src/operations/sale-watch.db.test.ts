@@ -162,7 +162,7 @@ describe('a match without free seats', () => {
     const match = await onSale({ sectors: [seated('East A', 40, 50)] });
     await office.rows(`update seats set status = 'blocked' where match_id = $1`, [match.id]);
     const locks = await monolith.get(TransactionManager).run(async (tx) => {
-      const anyLeft = await monolith.get(PurchaseApi).anyLeft(tx, match.id);
+      const hasSeatsLeft = await monolith.get(PurchaseApi).hasSeatsLeft(tx, match.id);
       // Only the locks of this transaction: PostgreSQL keeps the SIREAD locks of other transactions for a while, and all test
       // databases have the same table ids.
       const kinds = await inside(tx).rows<{ kind: string; count: number }>(
@@ -170,9 +170,9 @@ describe('a match without free seats', () => {
          and virtualtransaction = (select virtualtransaction from pg_locks where locktype = 'virtualxid' and pid = pg_backend_pid())
          group by 1`,
       );
-      return { anyLeft, kinds };
+      return { hasSeatsLeft, kinds };
     });
-    expect(locks).toEqual({ anyLeft: false, kinds: [{ kind: 'relation', count: 1 }] });
+    expect(locks).toEqual({ hasSeatsLeft: false, kinds: [{ kind: 'relation', count: 1 }] });
   });
 
   test('is marked sold_out once, with one message, when eight calls try to mark it at once', async () => {
@@ -326,7 +326,7 @@ describe('the reports to the waiting room during a sale:', () => {
     // The window is 8 minutes old and held seats for 6 minutes, so it was idle for 2 minutes.
     await addEndedHolds(4, busy, [[8, 2]]);
     await minutesOld(busy, 8);
-    const { free, usefulWindows } = await monolith.get(PurchaseApi).leftNow(match.id);
+    const { free, usefulWindows } = await monolith.get(PurchaseApi).seatsLeftNow(match.id);
     // 5 free seats, plus one window that holds seats, plus two idle windows. The fresh and the busy window count towards the free
     // seats.
     expect([free, usefulWindows]).toEqual([5, 5 + 1 + 2]);
@@ -337,7 +337,7 @@ describe('the reports to the waiting room during a sale:', () => {
   test('seats are counted after the wait for the queue lock, so that an older count never replaces a newer one', async () => {
     const match = await onSale();
     await nextSecond();
-    const left = await monolith.get(PurchaseApi).leftNow(match.id);
+    const left = await monolith.get(PurchaseApi).seatsLeftNow(match.id);
     expect(left.usefulWindows).toBe(2);
     let reporting: Promise<unknown> = Promise.resolve();
     await other.get(WaitingRoomApi).withQueueLock(match.id, async () => {

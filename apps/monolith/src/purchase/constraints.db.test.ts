@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { grantTurn, putOnSale, seated, type MatchOnSale } from '../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from './testing/box-office.ts';
 
-// Constraints of the database: it refuses these rows even if the application has a bug.
+// Constraints of the database: PostgreSQL refuses the following rows even if the application has a bug.
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;

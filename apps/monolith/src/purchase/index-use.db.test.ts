@@ -21,8 +21,8 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /**
- * Tables of which more than `SCAN_THRESHOLD_ROWS` rows were read since the last reset of the statistics. PostgreSQL publishes the
- * counts of a connection when it is closed, so this waits until all others are closed.
+ * The tables of which more than `SCAN_THRESHOLD_ROWS` rows were read since the last reset of the statistics. PostgreSQL publishes
+ * the counts of a connection when the connection closes, so this function waits until all other connections are closed.
  */
 async function scannedTables(): Promise<string[]> {
   const observer = await openDatabase({ url: database.url, name: 'observer', poolSize: 1 });

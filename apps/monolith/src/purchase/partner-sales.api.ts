@@ -1,7 +1,7 @@
 import type { EffectOutcome, LoadedEffect } from '#application/loaded-effect';
 
-/** Receives the partners' sales of our seats from the event loader. */
+/** Receives from the event loader the sales of our seats that partners report. */
 export abstract class PartnerSalesApi {
-  /** Blocks the sold seats. Throws `RequestRefused` if `sale` is not a valid sale. */
-  abstract hear(sale: unknown, effect: LoadedEffect): Promise<EffectOutcome>;
+  /** Blocks the seats that the partner has sold. Throws `RequestRefused` if `sale` is not a valid sale. */
+  abstract apply(sale: unknown, effect: LoadedEffect): Promise<EffectOutcome>;
 }

@@ -1,6 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { SeatGeometry } from '#domain/catalog/stadium-layout';
 
+/** How many seats of a match are in each state. */
 export interface SeatCounts {
   readonly available: number;
   readonly held: number;
@@ -8,19 +9,22 @@ export interface SeatCounts {
   readonly blocked: number;
 }
 
+/** The sales numbers of a match for operators: seats, refunded tickets, revenue, and orders by status. */
 export interface MatchReport extends SeatCounts {
   readonly refunded: number;
   readonly revenueCents: number;
   readonly orders: Readonly<Record<string, number>>;
 }
 
+/** The remaining seats of a match: how many are free or held, and how many turns the waiting room may have open. */
 export interface SeatsLeft {
   readonly sectors: readonly { readonly sectorId: string; readonly available: number }[];
   readonly free: number;
   readonly held: number;
   /**
-   * How many purchase windows may be open: one for each free seat, plus the windows that hold seats, plus the idle windows. Idle
-   * windows do not count against the free seats, so they do not delay the fans behind them.
+   * How many purchase windows (turns) may be open: one for each free seat, plus the windows that hold seats, plus the idle
+   * windows. A window is idle if it has held nothing for a while; no free seat is kept for it, so it does not delay the fans
+   * behind it in the line.
    */
   readonly usefulWindows: number;
   /** Time of the count, in milliseconds on the database's clock. */
@@ -33,17 +37,18 @@ export abstract class PurchaseApi {
   abstract layOut(
     tx: Transaction,
     matchId: string,
-    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
+    sectors: readonly { sectorId: string; seats: readonly SeatGeometry[] }[],
   ): Promise<void>;
   /** The remaining seats; the result may be up to one second old. */
-  abstract left(matchId: string): Promise<SeatsLeft>;
+  abstract seatsLeft(matchId: string): Promise<SeatsLeft>;
   /** The remaining seats, including everything that was committed before this call. */
-  abstract leftNow(matchId: string): Promise<SeatsLeft>;
+  abstract seatsLeftNow(matchId: string): Promise<SeatsLeft>;
   /** True if any seat is free or held, read in this transaction. */
-  abstract anyLeft(tx: Transaction, matchId: string): Promise<boolean>;
-  /** Moves one ticket of this match from the count of `from` to the count of `to`. Returns how many seats `to` had before. */
+  abstract hasSeatsLeft(tx: Transaction, matchId: string): Promise<boolean>;
+  /** Counts one transferred ticket for the fan `to` instead of the fan `from`. Returns how many seats `to` had before. */
   abstract handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number>;
   /** User id → email address to which the tickets of this match were sent. Fans who bought no tickets are missing. */
   abstract addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The sales numbers of a match, counted now. */
   abstract report(matchId: string): Promise<MatchReport>;
 }

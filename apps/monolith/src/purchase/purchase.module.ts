@@ -23,12 +23,12 @@ import { settlementControllers, settlementProviders } from './settlement/settlem
 import { StoredTurns } from './stored-turns.api.ts';
 import { turnsProviders } from './turns/turns.providers.ts';
 
-/** The background jobs of this context. */
+/** The kinds of background jobs that `purchase` handles, for the module that runs jobs. */
 export abstract class PurchaseJobKinds {
   abstract readonly kinds: readonly JobKind[];
 }
 
-/** Holds, orders and payments: from a free seat to a sold one. Each feature wires itself in its `x.providers.ts`. */
+/** The module for holds, orders and payments: from a free seat to a sold one. Each feature is wired in its own `x.providers.ts`. */
 @Module({
   imports: [BlacklistModule, CatalogModule, FansModule, PaymentModule, TicketingModule],
   controllers: [

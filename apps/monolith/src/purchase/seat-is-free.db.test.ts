@@ -27,15 +27,18 @@ async function evaluate(rule: string, status: string, expiresInMs: number | null
   return row.result;
 }
 
-test.each(seatIsFreeCases)('SQL rule: $seat: free is $isFree', async ({ status, expiresInMs, isFree }) => {
+test.each(seatIsFreeCases)('seatIsFree in SQL: of $seat is $isFree', async ({ status, expiresInMs, isFree }) => {
   expect(await evaluate(seatIsFree('s'), status, expiresInMs)).toBe(isFree);
 });
 
-test.each(seatIsFreeCases)('SQL rule: $seat: held is the opposite of free', async ({ status, expiresInMs, isFree }) => {
-  expect(await evaluate(seatIsHeld('s'), status, expiresInMs)).toBe(status === 'held' && !isFree);
-});
+test.each(seatIsFreeCases)(
+  'seatIsHeld in SQL: of $seat is true exactly if its status is held and it is not free',
+  async ({ status, expiresInMs, isFree }) => {
+    expect(await evaluate(seatIsHeld('s'), status, expiresInMs)).toBe(status === 'held' && !isFree);
+  },
+);
 
-test('negative control: a rule without the expiry calls an expired hold taken', async () => {
+test('negative control: an SQL rule that ignores the expiry says that the seat of an expired hold is taken', async () => {
   expect(await evaluate(`(s.status = 'available')`, 'held', -1)).toBe(false);
   expect(await evaluate(seatIsFree('s'), 'held', -1)).toBe(true);
 });

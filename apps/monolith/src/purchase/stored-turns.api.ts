@@ -3,10 +3,13 @@ export interface StoredTurn {
   readonly userId: string;
   readonly sessionToken: string;
   readonly expiresAt: Date;
-  /** Join time (µs) of the queue entry that got this turn. If it was stored without one: the time at which the turn was stored. */
+  /**
+   * Join time (µs) of the queue entry that got this turn. If the turn was stored without it: the time at which the turn was stored.
+   */
   readonly placeScore: number;
 }
 
+/** How many turns of a match were granted, and how they ended. */
 export interface TurnCounts {
   readonly granted: number;
   readonly completed: number;
@@ -14,18 +17,21 @@ export interface TurnCounts {
   readonly expired: number;
 }
 
-/** Turns stored in PostgreSQL: they survive a loss of Redis. */
+/** The turns that are stored in PostgreSQL. The waiting room is restored from them after a loss of Redis. */
 export abstract class StoredTurns {
   /**
-   * Begins to restore the waiting room of a match; returns the new generation. From now on a turn that was granted under an older
-   * generation and is not stored yet is void and is never stored. The turns read after this call are therefore complete.
+   * Begins to restore the waiting room of a match. Returns the new generation (number of the match's state in Redis). From now on
+   * a turn that was granted under an older generation and is not stored yet is void and will never be stored. So the turns that
+   * are read after this call are complete.
    */
   abstract nextGeneration(matchId: string): Promise<number>;
   abstract counts(matchId: string): Promise<TurnCounts>;
+  /** The turns of a match that have not ended, the one that expires first at the front. */
   abstract open(matchId: string): Promise<readonly StoredTurn[]>;
   /**
-   * Fans who got a turn within the validity period of a receipt, each with the score of the latest queue entry that got one.
-   * Ordered by user id; at most `limit` fans after `afterUserId`.
+   * The fans who got a turn while a receipt from before it may still be valid (a receipt restores a queue entry after a loss of
+   * Redis), each with the score (join time in µs) of the latest queue entry that got a turn. Sorted by user id; at most `limit`
+   * fans after `afterUserId`.
    */
   abstract used(
     matchId: string,

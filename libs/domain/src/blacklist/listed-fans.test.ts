@@ -2,7 +2,7 @@ import { assertEndsInFuture, blacklisted, ListedFans } from './listed-fans.ts';
 
 const [ana, boris] = ['0190a000-0000-7000-8000-0000000000a1', '0190a000-0000-7000-8000-0000000000b1'];
 
-test('ListedFans: a fan is listed until the entry ends, measured on the given clock', () => {
+test('ListedFans: a fan is on the blacklist until the entry ends; without an end, for ever', () => {
   const fans = new ListedFans();
   fans.replace(
     [
@@ -21,7 +21,7 @@ test('ListedFans: a fan is listed until the entry ends, measured on the given cl
   expect(fans.has('somebody else', 50)).toBe(false);
 });
 
-test('ListedFans: replace returns the fans who are new on the list, including fans whose earlier entry has ended', () => {
+test('ListedFans: replace returns the fans who are new on the blacklist, including fans whose earlier entry has ended', () => {
   const fans = new ListedFans();
   expect(fans.replace([{ userId: ana, restMs: 100 }], 0)).toEqual([ana]);
   expect(fans.replace([{ userId: ana, restMs: 90 }], 10)).toEqual([]);
@@ -35,7 +35,7 @@ test.each([
   ['ends a millisecond later', new Date(1001), true],
   ['ends now', new Date(1000), false],
   ['ended in the past', new Date(1), false],
-])('assertEndsInFuture: an entry that %s (until %j): accepted = %s', (_what, until, isAccepted) => {
+])('assertEndsInFuture: a blacklist entry that %s (until %j): accepted = %s', (_what, until, isAccepted) => {
   const check = () => assertEndsInFuture({ until, now: new Date(1000) });
   if (isAccepted) expect(check).not.toThrow();
   else expect(check).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }));

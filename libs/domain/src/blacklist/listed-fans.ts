@@ -1,5 +1,6 @@
 import { DomainError } from '../shared/domain-error.ts';
 
+/** An entry of the blacklist: a fan who may not buy until the entry ends. */
 export interface ListedFan {
   readonly userId: string;
   /** Remaining time of the entry; null if it has no end. */
@@ -7,13 +8,13 @@ export interface ListedFan {
 }
 
 /**
- * The blacklist as one process caches it. Each entry comes with its remaining time, which is measured here on a monotonic clock. So
- * the wall clocks of the processes need not agree.
+ * The blacklist as one process caches it. Each entry comes with its remaining time, not with its end. The process counts this time
+ * on its monotonic clock, so the wall clocks of the processes need not agree.
  */
 export class ListedFans {
   private endsAtMs: ReadonlyMap<string, number> = new Map();
 
-  /** Replaces the list. Returns the fans who were not on it before. */
+  /** Replaces the cached blacklist. Returns the fans who were not listed before, or whose earlier entry had ended. */
   replace(listed: readonly ListedFan[], nowMs: number): readonly string[] {
     const before = this.endsAtMs;
     this.endsAtMs = new Map(listed.map(({ userId, restMs }) => [userId, restMs === null ? Infinity : nowMs + restMs]));
@@ -25,7 +26,7 @@ export class ListedFans {
   }
 }
 
-/** Refuses an entry that ends in the past: the operator has mistyped the date or the time zone. */
+/** Refuses a blacklist entry that ends in the past: the operator has mistyped the date or the time zone. */
 export function assertEndsInFuture({ until, now }: { readonly until: Date | null; readonly now: Date }): void {
   if (until === null || until > now) return;
   throw new DomainError('VALIDATION_FAILED', 'The request is malformed: see errors.', {

@@ -10,7 +10,7 @@ import {
   type SaleStatus,
 } from './sale.ts';
 
-/** For each action: status before → status after. Any other combination is refused. */
+/** For each action of an operator: status of the sale before → status after. Any other combination is refused. */
 const legal: Record<SaleAction, Partial<Record<SaleStatus, SaleStatus>>> = {
   open: { scheduled: 'open', closed: 'open', open: 'open' },
   pause: { open: 'paused', paused: 'paused' },
@@ -19,7 +19,7 @@ const legal: Record<SaleAction, Partial<Record<SaleStatus, SaleStatus>>> = {
 };
 
 test.each(saleActions.flatMap((action) => saleStatuses.map((status) => ({ action, status }))))(
-  'sale: action $action in status $status leads to the status of the table, or is refused',
+  'sale: the action $action in the status $status leads to the allowed next status, or is refused if there is none',
   ({ action, status }) => {
     const to = legal[action][status];
     if (to) expect(saleStatusAfterAction(status, action)).toBe(to);
@@ -27,7 +27,7 @@ test.each(saleActions.flatMap((action) => saleStatuses.map((status) => ({ action
   },
 );
 
-test('sale: a cancelled match may only be closed', () => {
+test('sale: the sale of a cancelled match may only be closed', () => {
   const cancelledAt = new Date('2026-11-18T10:00:00Z');
   for (const status of saleStatuses) {
     expect(() => assertSaleStatusAllowed(status, { cancelledAt: null })).not.toThrow();
@@ -54,7 +54,7 @@ test.each<[SaleStatus, boolean, SaleStatus]>([
   ['paused', false, 'paused'],
   ['closed', false, 'closed'],
   ['closed', true, 'closed'],
-])('sale: status %s with seats left = %s becomes %s', (status, anythingLeft, to) => {
+])('sale: status %s when seats are left = %s becomes %s', (status, anythingLeft, to) => {
   expect(saleStatusAfterSeats(status, anythingLeft)).toBe(to);
 });
 
@@ -65,8 +65,11 @@ test.each<[SaleStatus, boolean, string | null]>([
   ['paused', false, 'SALE_NOT_OPEN'],
   ['sold_out', true, 'SOLD_OUT'],
   ['closed', true, 'SALE_NOT_OPEN'],
-])('sale: a hold in status %s with queue required = %s is refused with %s (null: allowed)', (saleStatus, queueRequired, code) => {
-  const hold = () => assertHoldsAllowed({ saleStatus, opensAt: null, queueRequired });
-  if (code) expect(hold).toThrow(expect.objectContaining({ code }));
-  else expect(hold).not.toThrow();
-});
+])(
+  'sale: a hold in a sale that is %s, queue required = %s: refused with %s (null: allowed)',
+  (saleStatus, queueRequired, code) => {
+    const hold = () => assertHoldsAllowed({ saleStatus, opensAt: null, queueRequired });
+    if (code) expect(hold).toThrow(expect.objectContaining({ code }));
+    else expect(hold).not.toThrow();
+  },
+);

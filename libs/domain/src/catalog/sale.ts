@@ -11,9 +11,11 @@ import { DomainError } from '../shared/domain-error.ts';
  *      closed ◀──close── any        sold_out: nothing free and nothing held
  *        └──open──▶ open            the sale of a cancelled match stays closed
  */
+/** All statuses of a sale; the drawing above shows the changes between them. */
 export const saleStatuses = ['scheduled', 'open', 'paused', 'sold_out', 'closed'] as const;
 export type SaleStatus = (typeof saleStatuses)[number];
 
+/** What an operator can do with a sale. */
 export const saleActions = ['open', 'pause', 'resume', 'close'] as const;
 export type SaleAction = (typeof saleActions)[number];
 
@@ -24,7 +26,10 @@ const transitions: Record<SaleAction, { readonly from: readonly SaleStatus[]; re
   close: { from: saleStatuses, to: 'closed' },
 };
 
-/** The status after an operator's action. A repeated action is accepted and changes nothing. Other invalid actions are refused. */
+/**
+ * The status of a sale after an operator's action. A repeated action changes nothing. An action that the drawing does not show is
+ * refused.
+ */
 export function saleStatusAfterAction(status: SaleStatus, action: SaleAction): SaleStatus {
   const { from, to } = transitions[action];
   if (status !== to && !from.includes(status)) {
@@ -42,13 +47,18 @@ export function assertSaleStatusAllowed(status: SaleStatus, match: { readonly ca
   });
 }
 
-/** The status after a change of seats. `anythingLeft`: at least one seat is free, or held and may become free. */
+/**
+ * The status of a sale after seats were sold or came back. `anythingLeft`: at least one seat is free, or held and may become free.
+ */
 export function saleStatusAfterSeats(status: SaleStatus, anythingLeft: boolean): SaleStatus {
   if (status === 'open' && !anythingLeft) return 'sold_out';
   return status === 'sold_out' && anythingLeft ? 'open' : status;
 }
 
-/** The status at the time `now`: a scheduled sale counts as open from `opensAt` on, although the stored status is still `scheduled`. */
+/**
+ * The status of a sale at the time `now`: a scheduled sale is open from `opensAt` on, although its stored status is still
+ * `scheduled`.
+ */
 export function statusAt(stored: SaleStatus, opensAt: Date | null, now: Date): SaleStatus {
   return stored === 'scheduled' && opensAt !== null && opensAt.getTime() <= now.getTime() ? 'open' : stored;
 }
@@ -59,7 +69,9 @@ interface Sale {
   readonly queueRequired: boolean;
 }
 
-/** Throws if seats may not be held now. In a paused sale, fans who already have a turn may go on; only matches with a queue have turns. */
+/**
+ * Throws if the sale's status forbids holds. In a paused sale fans who have a turn may go on; only matches with a queue have turns.
+ */
 export function assertHoldsAllowed(sale: Sale): void {
   const { saleStatus, opensAt, queueRequired } = sale;
   if (saleStatus === 'open' || (saleStatus === 'paused' && queueRequired)) return;

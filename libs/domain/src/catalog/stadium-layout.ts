@@ -3,7 +3,10 @@ export type SectorPlan =
   | { readonly kind: 'seated'; readonly rows: number; readonly seatsPerRow: number }
   | { readonly kind: 'standing'; readonly capacity: number };
 
-/** Position of a seat in its sector and on the map. Standing places have no row, number or point on the map. */
+/**
+ * Where a seat is: its row and number in the sector, and its point (x, y) on the stadium map in metres. A standing place has none
+ * of them.
+ */
 export interface SeatGeometry {
   readonly row: string | null;
   readonly number: number | null;
@@ -18,16 +21,18 @@ export interface SeatGeometry {
 const FIRST_ROW = { x: 62, y: 44 };
 /** Metres from one row to the next. */
 const ROW_DEPTH = 0.8;
-/** Part of a sector's angle that stays empty as an aisle. */
+/** The sectors form a ring. This part of each sector's angle stays empty as an aisle between sectors. */
 const AISLE_SHARE = 0.06;
 
+/** Number of seats or standing places of a planned sector. */
 export function capacityOf(plan: SectorPlan): number {
   return plan.kind === 'seated' ? plan.rows * plan.seatsPerRow : plan.capacity;
 }
 
 /**
- * Places the seats of a sector in its part of a ring around the pitch. Sector `index` of `count` sectors gets an equal share of the
- * angle. Rows go outward, seats along the row. The best seat is in the middle of the lower rows.
+ * Creates the seats of a sector and arranges them in the sector's part of a ring around the pitch. Sector `index` of `count`
+ * sectors gets an equal part of the ring's angle. Row 1 is next to the pitch. The best seat is in the middle of a row, one third
+ * of the rows up.
  */
 export function layOut(plan: SectorPlan, index: number, count: number): SeatGeometry[] {
   if (plan.kind === 'standing') {
@@ -36,7 +41,7 @@ export function layOut(plan: SectorPlan, index: number, count: number): SeatGeom
   const share = (2 * Math.PI) / count;
   const from = index * share + (share * AISLE_SHARE) / 2;
   const width = share * (1 - AISLE_SHARE);
-  const places = Array.from({ length: plan.rows }, (_, rowIndex) =>
+  const seats = Array.from({ length: plan.rows }, (_, rowIndex) =>
     Array.from({ length: plan.seatsPerRow }, (_unused, seat) => {
       const angle = from + (width * (seat + 0.5)) / plan.seatsPerRow;
       return {
@@ -49,15 +54,15 @@ export function layOut(plan: SectorPlan, index: number, count: number): SeatGeom
       };
     }),
   ).flat();
-  const byQuality = [...places].sort((a, b) => a.distance - b.distance || a.rowIndex - b.rowIndex || a.number - b.number);
-  const ranks = new Map(byQuality.map((place, rank) => [place, rank]));
-  return places.map((place) => {
-    const { distance: _distance, ...facts } = place;
-    return { ...facts, rank: ranks.get(place) ?? 0 };
+  const byQuality = [...seats].sort((a, b) => a.distance - b.distance || a.rowIndex - b.rowIndex || a.number - b.number);
+  const ranks = new Map(byQuality.map((seat, rank) => [seat, rank]));
+  return seats.map((seat) => {
+    const { distance: _distance, ...facts } = seat;
+    return { ...facts, rank: ranks.get(seat) ?? 0 };
   });
 }
 
-/** Distance from the best seat. One row up or down counts as much as three seats to the side. */
+/** Distance of a seat from the best one. One row up or down counts as much as three seats to the side. */
 function focalDistance(rowIndex: number, seat: number, plan: { rows: number; seatsPerRow: number }): number {
   const focalRow = Math.floor(plan.rows / 3);
   return Math.abs(rowIndex - focalRow) * 3 + Math.abs(seat - (plan.seatsPerRow - 1) / 2);

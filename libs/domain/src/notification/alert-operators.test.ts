@@ -17,7 +17,7 @@ test('alertOperators: a single fact becomes the text unchanged', () => {
   });
 });
 
-test('alertOperators: several facts become one alert that lists up to twenty and counts the rest', () => {
+test('alertOperators: several facts become one alert that lists up to twenty facts and gives the number of further ones', () => {
   expect(textOf(2)).toBe('2 times: job 1; job 2');
   expect(textOf(20)).toMatch(/^20 times: job 1; .*; job 20$/);
   expect(textOf(21)).toMatch(/^21 times: job 1; .*; job 20; and 1 more$/);

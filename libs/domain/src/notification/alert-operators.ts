@@ -2,23 +2,23 @@
 export type AlertChannel = 'webhook' | 'mail';
 
 /**
- * Background job that tells operators about a problem. Each channel has its own job, so a webhook that fails does not delay the
- * mail. `text` must not contain addresses, tokens or names.
+ * Background job that alerts operators to a problem. Each channel (webhook, mail) gets its own job, so a webhook that fails does
+ * not delay the mail. `text` must not contain addresses, tokens or names.
  */
 export interface AlertOperators {
   readonly class: 'alert_operators';
   readonly by: AlertChannel;
   readonly about: string;
   readonly text: string;
-  /** Number of facts in `text`. Absent in jobs of earlier versions, which had one fact. */
+  /** How many facts `text` reports, for example failed jobs. Absent in jobs of earlier versions, which had one fact. */
   readonly count?: number | undefined;
   readonly at: string;
 }
 
-/** Longer texts are cut off by chats, and nobody reads them. */
+/** With more facts the text would be too long: chats cut it off, and nobody reads it. */
 const MAX_LISTED_FACTS = 20;
 
-/** Makes one alert for all facts of one kind. Lists up to 20 of them and gives the number of the others. */
+/** Makes one alert from several facts of the same kind (`about`). Its text lists up to 20 facts and the number of further ones. */
 export function alertOperators(
   { about, texts }: { about: string; texts: readonly string[] },
   by: AlertChannel,

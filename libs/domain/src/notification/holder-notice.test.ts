@@ -7,7 +7,7 @@ test.each([
   ['the time zone of the same kickoff', { ...match, kickoffAt: new Date('2026-12-12T20:45:00+01:00') }, 0],
   ['the kickoff', { ...match, kickoffAt: new Date('2026-12-13T19:45:00Z') }, 1],
   ['the venue', { ...match, venue: 'Poljud' }, 1],
-])('matchChanged: a change of %s (%j) makes %i job(s)', (_what, after, jobs) => {
+])('matchChanged: a change of %s (to %j) makes %i job(s) that inform ticket holders', (_what, after, jobs) => {
   expect(matchChanged(match, after)).toHaveLength(jobs);
 });
 
@@ -23,7 +23,7 @@ test('matchChanged: the job contains the previous kickoff and venue', () => {
   ]);
 });
 
-test('matchChanged: a cancellation makes one job, and later changes make none', () => {
+test('matchChanged: a cancellation makes one job, and a change of an already cancelled match makes none', () => {
   const cancelled = { ...match, cancelledAt: new Date('2026-12-01T10:00:00Z') };
   expect(matchChanged(match, { ...cancelled, venue: 'Poljud' })).toEqual([
     { class: 'announce_cancellation', matchId: 'm', afterUserId: null },
@@ -36,6 +36,6 @@ test.each([
   ['2026-12-11T19:45:00Z', true],
   ['2026-12-12T19:44:59Z', true],
   ['2026-12-12T19:45:00Z', false],
-])('isReminderDue: at %s for a kickoff at 2026-12-12T19:45:00Z: %s', (now, due) => {
+])('isReminderDue: at %s, for a kickoff at 2026-12-12T19:45:00Z, a reminder is due = %s', (now, due) => {
   expect(isReminderDue(match.kickoffAt, new Date(now))).toBe(due);
 });

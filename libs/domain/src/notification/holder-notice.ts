@@ -1,6 +1,6 @@
 /**
- * Background job: tells all ticket holders that kickoff or venue has changed. One job handles one page of fans and puts the job for
- * the next page.
+ * Background job: tells all ticket holders of a match that its kickoff or venue has changed. One job handles one page of fans and
+ * adds the job for the next page to the queue.
  */
 export interface AnnounceMatchChange {
   readonly class: 'announce_match_change';
@@ -11,14 +11,17 @@ export interface AnnounceMatchChange {
   readonly afterUserId: string | null;
 }
 
-/** Background job: reminds all ticket holders of the match, page by page. */
+/** Background job: reminds all ticket holders that their match is coming up. One job for each page of fans. */
 export interface RemindFans {
   readonly class: 'remind_fans';
   readonly matchId: string;
   readonly afterUserId: string | null;
 }
 
-/** Background job: tells all ticket holders that the match is cancelled, page by page. The refunds start after the last page. */
+/**
+ * Background job: tells all ticket holders that the match is cancelled. One job for each page of fans; refunds start after the last
+ * page.
+ */
 export interface AnnounceCancellation {
   readonly class: 'announce_cancellation';
   readonly matchId: string;
@@ -32,7 +35,10 @@ interface Scheduled {
   readonly cancelledAt: Date | null;
 }
 
-/** The jobs to put after an operator has changed a match. Usually none. */
+/**
+ * The jobs that inform ticket holders after an operator has changed a match. Empty unless kickoff, venue or the cancellation
+ * changed.
+ */
 export function matchChanged(before: Scheduled, after: Scheduled): (AnnounceMatchChange | AnnounceCancellation)[] {
   if (after.cancelledAt !== null)
     return before.cancelledAt === null ? [{ class: 'announce_cancellation', matchId: after.id, afterUserId: null }] : [];
@@ -50,7 +56,7 @@ export function matchChanged(before: Scheduled, after: Scheduled): (AnnounceMatc
 
 const DAY_MS = 86_400_000;
 
-/** True in the last 24 hours before the kickoff, and not after it. */
+/** True in the last 24 hours before the kickoff: ticket holders should be reminded now. False from the kickoff on. */
 export function isReminderDue(kickoffAt: Date, now: Date): boolean {
   const aheadMs = kickoffAt.getTime() - now.getTime();
   return aheadMs > 0 && aheadMs <= DAY_MS;

@@ -11,7 +11,7 @@ const document: MailDocument = {
   ],
 };
 
-test('mail: the text and the HTML version have the same content in the same order', () => {
+test('mail: the plain text and the HTML have the same content in the same order', () => {
   const { text, html } = render(document);
   const words = html
     .replace(/<head>[\s\S]*<\/head>/, '')
@@ -39,7 +39,7 @@ test('mail: values are escaped and cannot become HTML markup', () => {
   expect(html.match(/&quot;&gt;&lt;script&gt;/g)?.length).toBe(8);
 });
 
-test('mail: the HTML uses tables, inline styles and 600 px, loads nothing from elsewhere, and is well-formed and small', () => {
+test('mail: the HTML uses tables and inline styles, is 600 px wide, well-formed and under 20 KB, and loads no external resource', () => {
   const { html } = render(document);
   expect(html).toMatch(/^<!doctype html>\n<html lang="hr">/);
   expect(html).not.toMatch(/<(img|link|script|style|iframe|form|div|video)\b|src=|url\(|@import|class=/);

@@ -1,6 +1,6 @@
 import type { MailLocale } from './mail-words.ts';
 
-/** A part of a mail. Text and HTML are both rendered from it, so they always have the same content. */
+/** A part of a mail. The plain text and the HTML are rendered from the same blocks, so they always have the same content. */
 export type MailBlock =
   | { readonly kind: 'lines'; readonly lines: readonly string[] }
   | { readonly kind: 'list'; readonly title?: string; readonly items: readonly string[] }
@@ -12,18 +12,21 @@ export type MailBlock =
       readonly after?: readonly string[];
     };
 
+/** A mail before it is rendered. */
 export interface MailDocument {
   readonly locale: MailLocale;
   readonly subject: string;
   readonly blocks: readonly MailBlock[];
 }
 
+/** A rendered mail: subject, plain text and HTML. */
 export interface MailText {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
 }
 
+/** A block of consecutive lines of text. */
 export const lines = (...all: readonly string[]): MailBlock => ({ kind: 'lines', lines: all });
 
 /** Renders a mail as plain text and as HTML. */
@@ -88,12 +91,12 @@ function blockHtml(block: MailBlock): string {
   const url = escapeHtml(webAddress(block.url));
   const button = `<a href="${url}" style="display:inline-block;padding:12px 20px;background-color:#0b4f9e;color:#ffffff;text-decoration:none;font-weight:bold;">${escapeHtml(block.label)}</a>`;
   const after = (block.after ?? []).map(escapeHtml).join('<br>');
-  // Show the address as text too: some mail programs show no links, and readers can see where the link leads.
+  // Show the URL as text below the button: some mail programs show no links, and readers can see where the link leads.
   const address = `<span style="${SMALL}">${url}</span>`;
   return `${escapeHtml(block.before)}:<br><br>${button}<br>${address}${after ? `<br><br>${after}` : ''}`;
 }
 
-/** Accepts only http and https URLs as links. */
+/** Returns the URL if it is an http or https URL, and throws otherwise. */
 function webAddress(url: string): string {
   if (!/^https?:\/\/[^\s"'<>]+$/.test(url)) throw new Error('A link of a mail is not a web address');
   return url;
@@ -101,7 +104,7 @@ function webAddress(url: string): string {
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Tests first whether there is anything to escape: names rarely have such characters, and the test costs a tenth of a replace. */
+/** Escapes text for HTML. Tests first for special characters: names rarely have any, and the test costs a tenth of a replace. */
 function escapeHtml(text: string): string {
   return /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => entities[character] ?? character) : text;
 }

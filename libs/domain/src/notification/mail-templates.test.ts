@@ -15,7 +15,7 @@ const standing = { sector: 'Sjever', row: null, seat: null };
 const ticket = { ticket_id: '0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81', holder_name: 'Ana Horvat' };
 
 type Sample = Record<string, unknown>;
-/** A payload with all variables for each template. The tests below run for each of them. */
+/** For each mail template a payload with all of its variables. */
 const samples: Record<MailContent['template'], Sample> = {
   order_confirmation: { ...match, tickets: [seat, standing], total_amount: '450.00 EUR' },
   ticket_delivery: { ...match, tickets: [{ ...seat, ...ticket }] },
@@ -36,7 +36,7 @@ const samples: Record<MailContent['template'], Sample> = {
   },
   ops_alert: { about: 'breaker mailgun opened', text: 'mailgun failed 20 times in a row', at: '2026-12-11T19:45:00Z' },
 };
-/** Variables that a job may omit. The mail is then written without them. */
+/** For each mail template the variables that a job may omit. The mail is then written without the lines that need them. */
 const optional: Partial<Record<string, readonly string[]>> = {
   order_confirmation: ['kickoff_at', 'venue'],
   ticket_delivery: ['kickoff_at', 'venue'],
@@ -74,13 +74,13 @@ describe.each(cases)('mail $name in $locale', ({ name, render, sample, locale })
   });
 
   test.each(withoutEach(sample).filter(({ missing }) => !optional[name]?.includes(missing)))(
-    'writing the mail throws if $missing is missing',
+    'writing the mail without its variable $missing throws',
     ({ data }) => {
       expect(() => render({ ...data, locale })).toThrow();
     },
   );
 
-  test('a mail without its optional variables lacks only their lines', () => {
+  test('a mail without its optional variables lacks only the lines that contain them', () => {
     const omitted = optional[name] ?? [];
     const { kickoff_at, venue, ...rest } = sample;
     const data = omitted.length > 0 ? rest : sample;
@@ -124,13 +124,13 @@ test('mail order_confirmation in Croatian has exactly this text', () => {
   });
 });
 
-test('every mail template differs between the two languages', () => {
+test('every mail template gives different mails in Croatian and English', () => {
   for (const { render, sample } of templates) {
     expect(render({ ...sample, locale: 'hr' })).not.toEqual(render({ ...sample, locale: 'en' }));
   }
 });
 
-test('mail ticket_delivery has seat, holder, short ticket id and the link to the tickets, but not the code', () => {
+test('mail ticket_delivery has seat, holder, short ticket id and the link to the tickets, but no part of the ticket code', () => {
   const data = { ...match, locale: 'en' as const, tickets: [{ ...seat, ...ticket, code: 'TRB1.secret-part-of-the-code' }] };
   const { text } = writeMail({ template: 'ticket_delivery', payload: data }, links);
   expect(text).toContain('Zapad A, row 12, seat 15: Ana Horvat (ticket 9C4D7E81)');
@@ -142,16 +142,19 @@ test.each([
   ['en', 'G4', '- gate G4, Zapad A, row 12, seat 15: Ana Horvat'],
   ['hr', 'G4', '- ulaz G4, Zapad A, red 12, mjesto 15: Ana Horvat'],
   ['en', null, '- Zapad A, row 12'],
-] as const)('mail ticket_delivery in %s names the gate %s (null: no gate)', (locale, gate, line) => {
-  const data = { ...match, locale, tickets: [{ ...seat, ...ticket, gate }] };
-  expect(writeMail({ template: 'ticket_delivery', payload: data }, links).text).toContain(line);
-});
+] as const)(
+  'mail ticket_delivery in locale %s for a sector with gate %s (null: none) has the line "%s"',
+  (locale, gate, line) => {
+    const data = { ...match, locale, tickets: [{ ...seat, ...ticket, gate }] };
+    expect(writeMail({ template: 'ticket_delivery', payload: data }, links).text).toContain(line);
+  },
+);
 
 test('shortTicketId: the random end of the ticket id, not the time at its start', () => {
   expect(shortTicketId('0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81')).toBe('9C4D7E81');
 });
 
-test('mail match_changed: the subject says "new venue" if the time is unchanged', () => {
+test('mail match_changed: the subject says "New venue" if the kickoff is unchanged', () => {
   const sample = { ...samples.match_changed, previous_kickoff_at: facts.kickoff_at };
   const subjects = (['hr', 'en'] as const).map(
     (locale) => writeMail({ template: 'match_changed', payload: { ...sample, locale } as never }, links).subject,
@@ -178,7 +181,7 @@ test('mail match_changed of a cancelled match has its own subject and the escape
   }
 });
 
-test('mail refund to the receiver of transferred tickets has their number, but neither the order number nor the amount', () => {
+test('mail refund to a fan who got the tickets by transfer says how many tickets, but neither the order number nor the amount', () => {
   for (const [locale, subject] of [
     ['hr', 'Poništeno: 2 ulaznice za Dinamo - Hajduk'],
     ['en', 'No longer valid: 2 tickets for Dinamo - Hajduk'],

@@ -1,6 +1,6 @@
 import { lines, render, type MailBlock, type MailDocument, type MailText } from './mail-document.ts';
 import { kickoffText, momentText, say, seatText, ticketCountText, type MailLocale, type MailSeat } from './mail-words.ts';
-import { refund, type Refund } from './refund-mail.ts';
+import { refund, type RefundMail } from './refund-mail.ts';
 
 interface MatchFacts {
   readonly match_name: string;
@@ -10,19 +10,20 @@ interface MatchFacts {
   readonly locale: MailLocale;
 }
 
-/** For mails that need kickoff and venue. */
+/** A match in mails that cannot be written without kickoff and venue. */
 interface DatedMatch extends MatchFacts {
   readonly kickoff_at: string;
   readonly venue: string;
 }
 
-/** The next types are the payloads of the mail jobs; their fields have the names of the JSON fields. */
+/** Payload of the mail that confirms a paid order. The payloads of mail jobs have the names of the JSON fields. */
 export interface OrderConfirmation extends MatchFacts {
   readonly order_id: string;
   readonly tickets: readonly MailSeat[];
   readonly total_amount: string;
 }
 
+/** Payload of the mail that brings the tickets. */
 export interface TicketDelivery extends MatchFacts {
   readonly order_id: string;
   readonly tickets: readonly (MailSeat & {
@@ -33,6 +34,7 @@ export interface TicketDelivery extends MatchFacts {
   })[];
 }
 
+/** Payload of the mail that invites a fan to claim tickets of a quota (seats set aside for an owner, for example a club). */
 export interface QuotaInvitation extends MatchFacts {
   readonly quota_name: string;
   readonly tickets_count: number;
@@ -40,11 +42,15 @@ export interface QuotaInvitation extends MatchFacts {
   readonly claim_url: string;
 }
 
+/** Payload of the mail that reminds a ticket holder of the match. */
 export interface MatchReminder extends DatedMatch {
   readonly tickets: readonly MailSeat[];
 }
 
-/** `moved`: a new kickoff or venue. The mail also names the previous ones, because the fan remembers those. */
+/**
+ * Payload of the mail about a moved match (new kickoff or venue) or a cancelled one. It names the previous kickoff and venue, which
+ * the fan remembers.
+ */
 export interface MatchChanged extends DatedMatch {
   readonly change: 'moved' | 'cancelled';
   readonly previous_kickoff_at: string;
@@ -65,25 +71,26 @@ export interface OpsAlert {
 export type MailContent =
   | { readonly template: 'order_confirmation'; readonly payload: OrderConfirmation }
   | { readonly template: 'ticket_delivery'; readonly payload: TicketDelivery }
-  | { readonly template: 'refund'; readonly payload: Refund }
+  | { readonly template: 'refund'; readonly payload: RefundMail }
   | { readonly template: 'quota_invitation'; readonly payload: QuotaInvitation }
   | { readonly template: 'match_reminder'; readonly payload: MatchReminder }
   | { readonly template: 'match_changed'; readonly payload: MatchChanged }
   | { readonly template: 'ops_alert'; readonly payload: OpsAlert };
 
-/** Links in mails that do not come from the payload. */
+/** URLs for mails that come from the configuration, not from a mail's payload. */
 export interface MailLinks {
   readonly ticketsUrl: string;
 }
 
 /**
- * A short id that a fan can read out to a steward or to support. Made from the ticket's id, not from its code: the code admits its
- * bearer, so no part of it may be in a mail.
+ * A short ticket id that a fan can read out to a steward or to support. Made from the ticket's id, not from its secret code:
+ * whoever shows the code is let in, so no part of the code may be in a mail.
  */
 export function shortTicketId(ticketId: string): string {
   return ticketId.replaceAll('-', '').slice(-8).toUpperCase();
 }
 
+/** Writes a mail in the language of its payload. Throws if a required variable is missing. */
 export function writeMail(content: MailContent, links: MailLinks): MailText {
   return render(documentOf(content, links));
 }

@@ -1,7 +1,7 @@
 /** The languages of mails and pushes: Croatian and English. */
 export type MailLocale = 'hr' | 'en';
 
-/** A seat in the payload of a job. Standing places have neither row nor seat. */
+/** A seat as the payload of a mail job names it. `row` and `seat` are null for a standing place. */
 export interface MailSeat {
   readonly sector: string;
   readonly row: string | null;
@@ -11,8 +11,8 @@ export interface MailSeat {
 type Variable = string | number | undefined | null;
 
 /**
- * Template tag for a sentence with variables. A missing variable throws, so no mail says "Hello undefined". Line breaks in a variable
- * become spaces, so a value such as a match name cannot add lines or mail headers.
+ * Template tag for a sentence with variables. A missing variable throws, so no mail says "Hello undefined". Line breaks in a
+ * variable become spaces, so a value such as a match name cannot add lines or mail headers.
  */
 export function say(parts: TemplateStringsArray, ...variables: readonly Variable[]): string {
   let text = parts[0] ?? '';
@@ -34,7 +34,7 @@ function oneLine(text: string): string {
 /** Kickoffs are stored in UTC and shown in the time zone of the stadiums, which is the same for the whole league. */
 const VENUE_TIME_ZONE = 'Europe/Zagreb';
 
-// Own tables instead of Intl's names: a Node with small ICU knows only English names.
+// We list the Croatian names instead of using Intl: a Node that was built with small ICU knows only English names.
 const WEEKDAYS: Record<MailLocale, readonly string[]> = {
   hr: ['nedjelja', 'ponedjeljak', 'utorak', 'srijeda', 'četvrtak', 'petak', 'subota'],
   en: ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'],
@@ -57,6 +57,7 @@ const venueClock = new Intl.DateTimeFormat('en-GB', {
 /** "subota, 12. prosinca 2026. u 20:45" · "Saturday, 12 December 2026 at 20:45" */
 export const kickoffText = momentText;
 
+/** Writes an ISO time as date and time in the time zone of the stadiums, like `kickoffText`. */
 export function momentText(moment: string, locale: MailLocale): string {
   const key = `${locale} ${moment}`;
   const known = writtenMoments.get(key) ?? writeMoment(moment, locale);
@@ -65,7 +66,10 @@ export function momentText(moment: string, locale: MailLocale): string {
   return known;
 }
 
-/** Cache: a mailing writes the same kickoff a hundred thousand times, and formatting the date was a tenth of a mail's cost. */
+/**
+ * Cache of written times, by locale and time. One broadcast writes the same kickoff a hundred thousand times, and formatting it
+ * was a tenth of the cost of a mail.
+ */
 const writtenMoments = new Map<string, string>();
 const MAX_WRITTEN_MOMENTS = 500;
 
@@ -86,7 +90,7 @@ export function seatText({ sector, row, seat }: MailSeat, locale: MailLocale): s
   return locale === 'hr' ? say`${sector}, red ${row}, mjesto ${seat}` : say`${sector}, row ${row}, seat ${seat}`;
 }
 
-/** Croatian plural forms: 1 ulaznica, 2 ulaznice, 5 ulaznica, 11 ulaznica, 21 ulaznica. */
+/** "2 tickets" or "2 ulaznice". Croatian plural forms: 1 ulaznica, 2 ulaznice, 5 ulaznica, 11 ulaznica, 21 ulaznica. */
 export function ticketCountText(count: number, locale: MailLocale): string {
   if (locale === 'en') return say`${count} ${count === 1 ? 'ticket' : 'tickets'}`;
   const isTeen = count % 100 >= 11 && count % 100 <= 14;

@@ -1,10 +1,12 @@
-/** Names of fields that are shown unmasked: ids, kinds and times. They identify a fan or an order, but contain no contact data. */
+/**
+ * Names of the fields that are not masked: ids, kinds and times. They may identify a fan or an order, but contain no contact data.
+ */
 const SHOWN_FIELDS =
   /(^|_)(id|ids|class|type|template|locale|priority|attempts|max_attempts|destination|at|until|event|queue|match_name|order_number|venue)$/i;
 const SHOWN_CAMEL_CASE_FIELDS = /(Id|Ids|At)$/;
 const EMAIL_ADDRESS = /([^\s@<"']{1,2})[^\s@<"']*@([^\s@>"']+)/g;
 
-/** Masks a payload for display: addresses, names, tokens and codes are hidden; ids of the order and the fan stay. */
+/** Masks the payload of a job for display: hides addresses, names, tokens and ticket codes; shows ids, kinds and times. */
 export function masked(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => masked(item, name));
   if (typeof value === 'object' && value !== null)

@@ -9,7 +9,7 @@ export type PushContent =
   | { readonly template: 'match_reminder'; readonly match_name: string; readonly kickoff_at: string; readonly venue: string }
   | MatchChangedPush;
 
-/** `moved`: a new kickoff, a new venue, or both. The push names the current ones. */
+/** The push about a moved match (new kickoff, new venue or both) or a cancelled one. It names the current kickoff and venue. */
 type MatchChangedPush =
   | {
       readonly template: 'match_changed';
@@ -20,11 +20,13 @@ type MatchChangedPush =
     }
   | { readonly template: 'match_changed'; readonly match_name: string; readonly change: 'cancelled' };
 
+/** The text of a push in one language. */
 export interface PushText {
   readonly title: string;
   readonly body: string;
 }
 
+/** Writes a push in one language. Throws if a variable is missing. */
 export function writePush(content: PushContent, locale: MailLocale): PushText {
   const hr = locale === 'hr';
   switch (content.template) {

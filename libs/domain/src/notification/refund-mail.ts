@@ -1,7 +1,8 @@
 import { lines, type MailDocument } from './mail-document.ts';
 import { say, ticketCountText, type MailLocale } from './mail-words.ts';
 
-export interface Refund {
+/** Payload of the refund mail, to the buyer or to a fan who got the refunded tickets by transfer. */
+export interface RefundMail {
   readonly order_id: string;
   readonly match_name: string;
   readonly total_amount: string;
@@ -10,8 +11,11 @@ export interface Refund {
   readonly locale: MailLocale;
 }
 
-/** The mail to a fan who got refunded tickets by transfer. Order number and amount are private to the buyer, so it has neither. */
-function receivedRefund({ locale, match_name }: Refund, received: number): MailDocument {
+/**
+ * The mail to a fan who got the refunded tickets by transfer. It has no order number and no amount, because only the buyer may see
+ * them.
+ */
+function receivedRefund({ locale, match_name }: RefundMail, received: number): MailDocument {
   const tickets = ticketCountText(received, locale);
   if (locale === 'hr') {
     return {
@@ -33,8 +37,8 @@ function receivedRefund({ locale, match_name }: Refund, received: number): MailD
   };
 }
 
-/** The mail to the buyer, or to a receiver of transferred tickets if `received` is set. */
-export function refund(order: Refund): MailDocument {
+/** The refund mail to the buyer, or to a receiver of transferred tickets if `received` is set. */
+export function refund(order: RefundMail): MailDocument {
   if (order.received !== undefined) return receivedRefund(order, order.received);
   const { locale, total_amount, order_id, match_name } = order;
   if (locale === 'hr') {

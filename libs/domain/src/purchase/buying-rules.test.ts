@@ -1,9 +1,9 @@
-import { assertWindowOpen, type KnownWindow } from './buying-rules.ts';
+import { assertWindowOpen, type StoredWindow } from './buying-rules.ts';
 
-const open: KnownWindow = { userId: 'ana', matchId: 'derby', isOver: false, endReason: null };
+const open: StoredWindow = { userId: 'ana', matchId: 'derby', isOver: false, endReason: null };
 const caller = { userId: 'ana', matchId: 'derby' };
 
-test.each<[string, KnownWindow | undefined, string | null]>([
+test.each<[string, StoredWindow | undefined, string | null]>([
   ['an open turn', open, null],
   ['no turn, or an unknown one', undefined, 'PURCHASE_WINDOW_REQUIRED'],
   ["another fan's turn", { ...open, userId: 'ivo' }, 'PURCHASE_WINDOW_REQUIRED'],
@@ -18,7 +18,7 @@ test.each<[string, KnownWindow | undefined, string | null]>([
     { ...open, isOver: true, endReason: 'window_timeout' },
     'PURCHASE_WINDOW_EXPIRED',
   ],
-])('assertWindowOpen: %s (%j) is refused with %s (null: accepted)', (_what, window, code) => {
+])('assertWindowOpen: a request with %s (%j) is refused with %s (null: accepted)', (_what, window, code) => {
   const check = () => assertWindowOpen(window, caller);
   if (code) expect(check).toThrow(expect.objectContaining({ code }));
   else expect(check).not.toThrow();

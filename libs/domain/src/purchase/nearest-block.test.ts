@@ -1,8 +1,8 @@
 import { nearestBlock, type FreeSeat } from './nearest-block.ts';
 
 /**
- * Seats from a drawing of rows: `.` is free, `c` was chosen and is taken, `f` was chosen and is free, any other character is taken. The
- * middle of a row has the best rank.
+ * Seats from a drawing of rows: `.` is free, `c` was chosen and is taken, `f` was chosen and is free, any other character is
+ * taken. The middle of a row has the best rank.
  */
 function seatsFrom(...rows: string[]): { free: FreeSeat[]; chosen: FreeSeat[] } {
   const seats = rows.flatMap((row, rowIndex) =>
@@ -37,13 +37,13 @@ test.each<[string, string[], string[] | undefined]>([
   expect(nearestBlock(free, chosen)).toEqual(seatIds);
 });
 
-test('nearestBlock: any free standing places are offered, if there are enough', () => {
-  const places = Array.from({ length: 6 }, (_, rank) => ({ seatId: `s${rank}`, rowIndex: 0, number: null, rank }));
-  expect(nearestBlock(places.slice(2), places.slice(0, 3))).toEqual(['s2', 's3', 's4']);
-  expect(nearestBlock(places.slice(4), places.slice(0, 3))).toBeUndefined();
+test('nearestBlock: in a standing sector any free places are offered, or none if there are fewer than were chosen', () => {
+  const seats = Array.from({ length: 6 }, (_, rank) => ({ seatId: `s${rank}`, rowIndex: 0, number: null, rank }));
+  expect(nearestBlock(seats.slice(2), seats.slice(0, 3))).toEqual(['s2', 's3', 's4']);
+  expect(nearestBlock(seats.slice(4), seats.slice(0, 3))).toBeUndefined();
 });
 
-/** The smallest total distance from the chosen seats to the block, over all assignments of people to seats (brute force). */
+/** The smallest total distance from the chosen seats to the block. Tries every assignment of people to seats. */
 function smallestDistance(chosen: readonly FreeSeat[], block: readonly FreeSeat[]): number {
   const [first, ...others] = chosen;
   if (!first) return 0;
@@ -54,7 +54,7 @@ function smallestDistance(chosen: readonly FreeSeat[], block: readonly FreeSeat[
   return Math.min(...distances);
 }
 
-test('nearestBlock: in 400 random sectors the offered seats are free neighbours, and no other block is nearer', () => {
+test('nearestBlock: in 400 random sectors the offered seats are free neighbours, and no block of free seats is nearer', () => {
   let seed = 20_261_118;
   const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
   let offered = 0;

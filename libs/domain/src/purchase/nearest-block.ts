@@ -5,10 +5,13 @@ export interface FreeSeat extends SeatInSector {
   readonly seatId: string;
 }
 
-/** One row up or down is as far as three seats to the side, as in `SeatGeometry.rank`. */
+/** One row up or down is as far as three seats to the side. `SeatGeometry.rank` uses the same measure. */
 const ROW_STEP = 3;
 
-/** Neighbouring free seats of one row. The smallest distance wins, then the fewest stranded seats, then the smallest rank. */
+/**
+ * Neighbouring free seats of one row that could be offered. The block with the smallest distance wins, then fewest stranded, then
+ * smallest rank.
+ */
 interface Block {
   readonly seats: readonly FreeSeat[];
   readonly distance: number;
@@ -18,9 +21,10 @@ interface Block {
 }
 
 /**
- * The seats to offer to a fan whose chosen seats are taken: the same number of neighbouring seats, as near to the chosen ones as
- * possible. Of equally near blocks, the one that strands fewer seats, then the one with better seats. Undefined if no row has enough
- * neighbouring seats: separate seats are not offered. For standing places any free ones are offered.
+ * The ids of the seats to offer to a fan whose chosen seats are taken: the same number of neighbouring seats, as near to the
+ * chosen seats as possible. Of equally near blocks it takes the one that leaves fewer single free seats beside it, then the one
+ * with better seats. Undefined if no row has enough neighbouring seats: separate seats are not offered. In a standing sector it
+ * offers any free places.
  *
  * Searches the nearest rows first, and stops when the distance to the row alone exceeds that of the best block. It must be fast: at
  * peak load it runs for every fan who loses a seat, and a sector may have 120,000 seats.
@@ -46,7 +50,10 @@ export function nearestBlock(free: readonly FreeSeat[], chosen: readonly FreeSea
   return best?.seats.map(({ seatId }) => seatId);
 }
 
-/** The rows with free seats, nearest first. `rowDistance` is the total distance of all chosen seats to the row. */
+/**
+ * The rows with free seats, the row nearest to the chosen seats first. `rowDistance` is the total distance of all chosen seats to
+ * the row.
+ */
 function rowsByDistance(free: readonly FreeSeat[], chosen: readonly FreeSeat[]): { row: FreeSeat[]; rowDistance: number }[] {
   const rows = new Map<number, FreeSeat[]>();
   for (const seat of free) {

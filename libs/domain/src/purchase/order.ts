@@ -9,7 +9,7 @@ import { DomainError } from '../shared/domain-error.ts';
  */
 export type OrderStatus = 'awaiting_payment' | 'completed' | 'cancelled' | 'refunded' | 'expired';
 
-/** "ORD-2026-001234": the year of its creation and a number that is never used twice. */
+/** An order number such as "ORD-2026-001234": the year of the order's creation and a sequence number that is never used twice. */
 export function orderNumber(year: number, sequence: number): string {
   return `ORD-${year}-${String(sequence).padStart(6, '0')}`;
 }
@@ -28,7 +28,10 @@ export function assertHoldersMatch(seatIds: readonly string[], holderSeatIds: re
   });
 }
 
-/** Decides what a captured payment does to its order. `hasSeats`: the order has its seats, or has got them again. */
+/**
+ * What a captured payment does to its order. `hasSeats`: the order still has its seats, or could take them again after its hold had
+ * ended.
+ */
 export function paymentOutcome(order: {
   status: OrderStatus;
   paidExactly: boolean;

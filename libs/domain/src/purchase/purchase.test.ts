@@ -21,7 +21,7 @@ test.each<[ReservationStatus, string | undefined, string]>([
   ['expired', 'RESERVATION_EXPIRED', 'nothing left to do'],
   ['released', 'INVALID_STATE', 'nothing left to do'],
 ])(
-  'a reservation that is %s: checkout is refused with %s (undefined: allowed), release does "%s"',
+  'a reservation that is %s: checkout is refused with %s (undefined: allowed); a release has the result "%s"',
   (status, checkout, release) => {
     if (checkout) expect(() => assertCheckoutAllowed(status)).toThrow(errorWith(checkout));
     else expect(() => assertCheckoutAllowed(status)).not.toThrow();
@@ -35,11 +35,14 @@ test.each([
   [4, 3, 2, 1],
   [4, 4, 1, 0],
   [4, 6, 1, 0],
-])('ticket limit %d, %d taken, %d wanted: refused with rest %s (undefined: allowed)', (limit, taken, wanted, rest) => {
-  const check = () => assertWithinLimit({ limit, taken, wanted });
-  if (rest === undefined) expect(check).not.toThrow();
-  else expect(check).toThrow(expect.objectContaining({ code: 'TICKET_LIMIT_REACHED', data: { limit, rest } }));
-});
+])(
+  'ticket limit %d, %d seats taken, %d wanted: refused, and %s more are possible (undefined: allowed)',
+  (limit, taken, wanted, rest) => {
+    const check = () => assertWithinLimit({ limit, taken, wanted });
+    if (rest === undefined) expect(check).not.toThrow();
+    else expect(check).toThrow(expect.objectContaining({ code: 'TICKET_LIMIT_REACHED', data: { limit, rest } }));
+  },
+);
 
 test.each([
   [['a', 'b'], ['b', 'a'], true],
@@ -47,7 +50,7 @@ test.each([
   [['a'], ['a', 'a'], false],
   [['a'], ['a', 'b'], false],
   [['a', 'b'], ['a', 'c'], false],
-])('holders: seats %j with holders for %j: valid = %s', (seats, holders, isValid) => {
+])('assertHoldersMatch: seats %j with holder names for %j: valid = %s', (seats, holders, isValid) => {
   if (isValid) expect(() => assertHoldersMatch(seats, holders)).not.toThrow();
   else expect(() => assertHoldersMatch(seats, holders)).toThrow(errorWith('VALIDATION_FAILED'));
 });
@@ -65,6 +68,6 @@ test.each<[OrderStatus, boolean, boolean, string]>([
   ['cancelled', true, false, 'refund'],
   ['completed', true, true, 'nothing'],
   ['refunded', true, false, 'nothing'],
-])('a payment for an order that is %s (paid exactly: %s, has seats: %s): %s', (status, paidExactly, hasSeats, outcome) => {
+])('paymentOutcome: order %s, paid exactly = %s, has its seats = %s: outcome "%s"', (status, paidExactly, hasSeats, outcome) => {
   expect(paymentOutcome({ status, paidExactly, hasSeats })).toBe(outcome);
 });

@@ -33,7 +33,7 @@ test.each([
   ['a ticket of another order is named: refused', ['valid', 'foreign'], ['NOT_FOUND', ['foreign']]],
 ])('ticketsToRefund: %s', (_, ticketIds, expected) => expect(refundableIds(ticketIds)).toEqual(expected));
 
-test('ticketsToRefund: an order with only used tickets left is refused; one without any ticket left has nothing to refund', () => {
+test('ticketsToRefund: an order whose remaining tickets are all used is refused; for an order without remaining tickets the list is empty', () => {
   expect(refundableIds(undefined, [used, refunded])).toEqual(['INVALID_STATE', ['used']]);
   expect(refundableIds(undefined, [transferred, refunded])).toEqual([]);
 });
@@ -43,13 +43,13 @@ test('ticketsToRefund: used tickets are included for a cancelled match', () => {
 });
 
 test.each<OrderStatus>(['awaiting_payment', 'cancelled', 'expired'])(
-  'ticketsToRefund: an order that is %s is refused',
+  'ticketsToRefund: a refund of an order that is %s is refused',
   (status) => {
     expect(() => ticketsToRefund({ status }, [], { includeUsed: true })).toThrow('nothing to refund');
   },
 );
 
-test('isRefundedWith: an order is refunded with the last of its valid or used tickets', () => {
+test('isRefundedWith: an order is completely refunded when the last of its valid or used tickets is', () => {
   expect(isRefundedWith([valid, transferred, refunded], [valid])).toBe(true);
   expect(isRefundedWith([valid, used], [valid])).toBe(false);
   expect(isRefundedWith([valid, { ...valid, id: 'second' }], [valid])).toBe(false);

@@ -1,13 +1,18 @@
 import { DomainError } from '../shared/domain-error.ts';
 import type { OrderStatus } from './order.ts';
 
-/** Background job: refunds the completed orders of a cancelled match. One job handles one page and puts the job for the next page. */
+/**
+ * Background job: refunds the completed orders of a cancelled match. One job handles one page of orders and adds the job for the
+ * next page.
+ */
 export interface RefundMatch {
   readonly class: 'refund_match';
   readonly matchId: string;
   /** The last order of the previous page; null for the first page. */
   readonly afterOrderId: string | null;
-  /** Number of complete passes before this one. Passes are repeated because holds made before the cancellation may still be paid. */
+  /**
+   * Number of complete passes before this one. Passes are repeated because holds made before the cancellation may still be paid.
+   */
   readonly round: number;
 }
 
@@ -17,9 +22,9 @@ interface TicketOfOrder {
 }
 
 /**
- * The tickets to refund: the named ones, or all that are left if none are named. Tickets refunded before are left out, so a repeated
- * request changes nothing. A used ticket has somebody in its seat, and the seat must not be sold again. So used tickets are refunded
- * only when the whole match is cancelled (`includeUsed`).
+ * The tickets to refund: those the request names, or else all refundable tickets of the order. Tickets refunded before are left
+ * out, so a repeated request changes nothing. A used ticket has somebody in its seat, and the seat must not be sold again. So
+ * used tickets are refunded only when the whole match is cancelled (`includeUsed`).
  */
 export function ticketsToRefund<T extends TicketOfOrder>(
   order: { readonly status: OrderStatus },
@@ -43,15 +48,15 @@ export function ticketsToRefund<T extends TicketOfOrder>(
   return refundable;
 }
 
-/** True if the order is completely refunded once `refunding` is refunded: no other ticket is valid or used. */
+/** True if the order is completely refunded once the tickets `refunding` are: no other ticket of the order is valid or used. */
 export function isRefundedWith(tickets: readonly TicketOfOrder[], refunding: readonly TicketOfOrder[]): boolean {
   const refundingIds = new Set(refunding.map(({ id }) => id));
   return tickets.every(({ id, status }) => refundingIds.has(id) || (status !== 'valid' && status !== 'used'));
 }
 
 /**
- * Idempotency key of a refund at the payment provider: the order and the number of its tickets refunded before. If a refund is
- * decided twice from the same state by mistake, both have the same key, and the provider pays back once.
+ * Idempotency key of a refund at the payment provider: the order and the number of its tickets refunded before. If the same
+ * refund is decided twice by mistake, both decisions have the same key, and the provider pays back once.
  */
 export function refundKey(orderId: string, tickets: readonly TicketOfOrder[]): string {
   const before = tickets.filter(({ status }) => status === 'refunded').length;

@@ -10,7 +10,10 @@ import { DomainError } from '../shared/domain-error.ts';
  */
 export type ReservationStatus = 'held' | 'ordered' | 'completed' | 'expired' | 'released';
 
-/** The status at the time `now`: `expired` after the expiry time, even if the scheduler has not updated the stored status yet. */
+/**
+ * The status of a reservation at the time `now`: `expired` from its expiry on, also before the expiry sweeper updates the stored
+ * status.
+ */
 export function reservationStatusAt(stored: ReservationStatus, expiresAt: Date, now: Date): ReservationStatus {
   return (stored === 'held' || stored === 'ordered') && expiresAt.getTime() <= now.getTime() ? 'expired' : stored;
 }
@@ -25,7 +28,7 @@ export function assertCheckoutAllowed(status: ReservationStatus): void {
   });
 }
 
-/** What a release does to a reservation of this status. Throws if it is paid. */
+/** What the fan's release does to a reservation of this status. Throws if the reservation is paid. */
 export function releaseAction(status: ReservationStatus): 'release' | 'nothing left to do' {
   if (status === 'completed')
     throw new DomainError('INVALID_STATE', 'These seats are paid; ask for a refund instead.', { reservation_status: status });

@@ -2,7 +2,10 @@ import { SeatHistory } from './seat-history.ts';
 
 const seatVersion = (version: number) => ({ version, tag: `tag-${version}` });
 const SEATS = 20;
-/** A history of the versions 1, 2, 3 …: the first argument has the seats that changed from version 1 to 2, and so on. */
+/**
+ * A history of the versions 1, 2, 3 …: the first argument lists the seats that changed from version 1 to 2, the second from 2 to 3,
+ * …
+ */
 const historyOf = (...changes: number[][]): SeatHistory =>
   changes.reduce((history, changed, index) => history.with(seatVersion(index + 1), changed, SEATS), SeatHistory.none);
 
@@ -22,7 +25,7 @@ test('SeatHistory: a seat that changed and changed back is among the changes, be
   expect(historyOf([5], [5]).changedSince('2')).toEqual([5]);
 });
 
-test('SeatHistory: the oldest versions are dropped when half of the seats have changed, also in one change', () => {
+test('SeatHistory: the oldest versions are dropped when more than half of the seats have changed, in several changes or in one', () => {
   const history = historyOf([0, 1, 2, 3], [4, 5, 6], [7, 8, 9], [10]);
   expect([history.changedSince('1'), history.changedSince('2')]).toEqual([undefined, [4, 5, 6, 7, 8, 9, 10]]);
   expect(

@@ -1,3 +1,4 @@
+/** What decides whether a seat is free. */
 export interface SeatOwnership {
   readonly status: 'available' | 'held' | 'sold' | 'blocked';
   /** When the hold ends; null for a seat that is not held. */
@@ -5,8 +6,8 @@ export interface SeatOwnership {
 }
 
 /**
- * A seat whose hold has expired is free from that millisecond on, although its row says `held` until an expiry run or the
- * next hold changes it. `seat-is-free.sql.ts` is the same rule in SQL; both are tested with the cases of `seat-is-free.cases.ts`.
+ * A seat whose hold has expired is free from that millisecond on, although its row says `held` until the expiry sweeper or the next
+ * hold changes it. `seat-is-free.sql.ts` is the same rule in SQL. The cases of `seat-is-free.cases.ts` test both.
  */
 export function isSeatFree({ status, expiresAtMs }: SeatOwnership, nowMs: number): boolean {
   return status === 'available' || (status === 'held' && expiresAtMs !== null && expiresAtMs <= nowMs);

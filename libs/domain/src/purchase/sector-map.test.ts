@@ -4,7 +4,7 @@ interface Drawing {
   readonly map: SectorMap;
   /** Indices of the free seats. */
   readonly free: readonly number[];
-  /** The proposed seats as `row-number`. */
+  /** Names the proposed seats as `row-number`, for example `0-3`. */
   readonly seatNames: (proposal: Proposal | undefined) => string[] | undefined;
 }
 
@@ -24,7 +24,7 @@ function sectorOf(...rows: string[]): Drawing {
   return { map, free, seatNames: (proposal) => proposal?.seats.map((at) => `${seats[at]!.rowIndex}-${seats[at]!.number}`) };
 }
 
-/** A random function that always draws the best block. */
+/** Stands for `Math.random` and always gives 0, so the best block is drawn. */
 const first = () => 0;
 
 function seeded(seed: number): () => number {
@@ -73,7 +73,8 @@ describe('SectorMap without a free block proposes seats near the best one; one r
 
   test('rows in front of the best seat count as far as rows behind it', () => {
     const at = (rowIndex: number, number: number, rank: number) => ({ rowIndex, number, rank });
-    // The best seat is in the third row. The seat in the first row is two rows away, the one in the fourth row one row and two seats.
+    // The best seat is in the third row. The seat in the first row is two rows away, the one in the fourth row one row and two
+    // seats.
     const seats = [at(0, 5, 20), at(2, 5, 1), at(3, 7, 30)];
     const map = new SectorMap(seats);
     map.markFree(seats.keys());
@@ -98,7 +99,7 @@ test('SectorMap: marking a seat twice, or an unknown seat, changes nothing', () 
   expect(map.freeCount).toBe(1);
 });
 
-test('SectorMap: until the sector is sold out no seat is proposed twice, also when some seats become free in between', () => {
+test('SectorMap: no seat is proposed while it is held, until the sector is sold out, also when some seats become free in between', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = seeded(seed);
     const { map, free } = sectorOf('..........', '..........', '..........');
@@ -120,7 +121,7 @@ test('SectorMap: until the sector is sold out no seat is proposed twice, also wh
   }
 });
 
-test('SectorMap: seats are together whenever any row has enough free seats together', () => {
+test('SectorMap: the proposed seats are together whenever any row has enough free seats together', () => {
   for (let seed = 1; seed <= 300; seed += 1) {
     const random = seeded(seed * 7);
     const rows = Array.from({ length: 3 }, () => Array.from({ length: 8 }, () => (random() < 0.5 ? '.' : 'x')).join(''));
@@ -141,7 +142,7 @@ test('SectorMap: any free standing places can be proposed together', () => {
   expect(map.propose(4, first)).toEqual({ seats: [1, 3, 5, 8], together: true });
 });
 
-test('SectorMap: a process that shares the sector proposes its own rows first, then other rows before it leaves a single seat alone', () => {
+test('SectorMap: a process that shares the sector proposes its own rows first, then rows of other processes before it leaves a single seat alone', () => {
   const { map, seatNames } = sectorOf('....', '....', '...');
   const secondShare = { index: 1, of: 2 };
   expect(seatNames(map.propose(4, first, 1, secondShare))).toEqual(['1-1', '1-2', '1-3', '1-4']);

@@ -20,22 +20,27 @@ export interface SeatInSector {
   readonly rank: number;
 }
 
-/** One of this many best blocks is drawn, so that processes that do not know of each other rarely propose the same seats. */
+/**
+ * A proposal is drawn from this many of the best blocks, so that processes that do not know of each other rarely propose the same
+ * seats.
+ */
 export const MIN_BLOCKS_TO_DRAW_FROM = 12;
 
+/** Seats that a `SectorMap` proposes for a hold request. The database decides whether they can be held. */
 export interface Proposal {
-  /** Seat indices. */
+  /** Indices of the proposed seats in the sector. */
   readonly seats: readonly number[];
+  /** True if the seats are side by side in one row. */
   readonly together: boolean;
 }
 
-/** Part `index` (from 0) of `of` parts of a sector: the part a process proposes first while several sell. */
-export interface Share {
+/** Part `index` (from 0) of `of` parts of a sector. While several processes sell, each proposes seats of its own part first. */
+export interface SectorShare {
   readonly index: number;
   readonly of: number;
 }
 
-/** First seats of the blocks of one quantity, best block first. */
+/** The blocks of one size, best block first. Each block is stored as the index of its first seat. */
 interface RankedBlocks {
   readonly order: Int32Array;
   /** A copy from which taken blocks are dropped. The first `dropped` elements are unused. */
@@ -43,17 +48,21 @@ interface RankedBlocks {
   dropped: number;
 }
 
-/** Standing places have no rows. Processes share them in zones of this size, or of a block's size if that is larger. */
+/**
+ * Processes share a seated sector by rows. Standing places have no rows and are shared in zones of this many, or of a block's size
+ * if larger.
+ */
 const STANDING_ZONE = 16;
 
+/** The seats of one sector as one process believes them to be free or taken; proposes seats for hold requests. */
 export class SectorMap {
   private readonly free: Uint8Array;
-  /** 1 when the next seat is its neighbour: same row, next number. */
+  /** By seat index: 1 when the seat with the next index is the neighbour, in the same row with the next number. */
   private readonly joined: Uint8Array;
   private readonly blocks = new Map<number, RankedBlocks>();
   private count = 0;
 
-  /** All seats of the sector. None of them is free yet. */
+  /** `seats`: all seats of the sector, by seat index. None of them is free until `markFree`. */
   constructor(private readonly seats: readonly SeatInSector[]) {
     this.free = new Uint8Array(seats.length);
     this.joined = new Uint8Array(seats.length);
@@ -74,8 +83,11 @@ export class SectorMap {
     for (const index of indices) this.set(index, 0);
   }
 
-  /** Takes `quantity` seats: one of the `drawFrom` best blocks, or the nearest seats. Undefined when too few are free. */
-  propose(quantity: number, random: () => number, drawFrom = MIN_BLOCKS_TO_DRAW_FROM, share?: Share): Proposal | undefined {
+  /**
+   * Proposes `quantity` free seats and marks them as taken: one of the `drawFrom` best blocks, or if no block is free, separate
+   * seats near the best one. Undefined when too few seats are free.
+   */
+  propose(quantity: number, random: () => number, drawFrom = MIN_BLOCKS_TO_DRAW_FROM, share?: SectorShare): Proposal | undefined {
     if (this.count < quantity) return undefined;
     const toSkip = Math.floor(random() * drawFrom);
     const start = (share && this.bestBlock(quantity, toSkip, share)) ?? this.bestBlock(quantity, toSkip);
@@ -85,7 +97,7 @@ export class SectorMap {
     return { seats, together: start !== undefined || this.areTogether(seats) };
   }
 
-  /** Side by side in one row. Standing places are always together: their holders may stand anywhere. */
+  /** True if the seats are side by side in one row. Standing places are always together: their holders may stand anywhere. */
   areTogether(indices: readonly number[]): boolean {
     if (this.seats[0]?.number === null) return true;
     const inOrder = [...indices].sort((a, b) => a - b);
@@ -100,10 +112,10 @@ export class SectorMap {
   }
 
   /**
-   * First seat of the best free block that leaves no single seat alone beside it, after `toSkip` other such blocks. Without any,
-   * the block that leaves the fewest alone; within a share, nothing.
+   * Index of the first seat of a good block: a free block that leaves no single free seat beside it. Skips the `toSkip` best good
+   * blocks. If there is no good block, takes the free block that leaves the fewest single seats, or nothing if a `share` is given.
    */
-  private bestBlock(quantity: number, toSkip: number, share?: Share): number | undefined {
+  private bestBlock(quantity: number, toSkip: number, share?: SectorShare): number | undefined {
     const ranked = this.ranked(quantity);
     let good: number | undefined;
     let second: { start: number; stranded: number } | undefined;
@@ -125,8 +137,10 @@ export class SectorMap {
     return good ?? (share ? undefined : second?.start);
   }
 
-  /** The whole block must be in the share: its other half could be proposed by another process at the same time. */
-  private liesIn({ index, of }: Share, start: number, quantity: number): boolean {
+  /**
+   * True if all seats of the block are in the share. Otherwise another process could propose a part of the block at the same time.
+   */
+  private liesIn({ index, of }: SectorShare, start: number, quantity: number): boolean {
     const zone = this.zoneOf(start, quantity);
     return zone % of === index && this.zoneOf(start + quantity - 1, quantity) === zone;
   }
@@ -172,7 +186,10 @@ export class SectorMap {
     return ranked;
   }
 
-  /** No row has enough free seats together: the free seats around the best one. One row counts as far as three seats. */
+  /**
+   * Used when no row has enough free seats together: the free seats nearest to the best free seat. One row counts as far as three
+   * seats.
+   */
   private nearest(quantity: number): number[] {
     const free = this.seats.flatMap((seat, index) => (this.free[index] === 1 ? [{ seat, index }] : []));
     const best = free.reduce((a, b) => (b.seat.rank < a.seat.rank ? b : a)).seat;
@@ -183,7 +200,9 @@ export class SectorMap {
   }
 }
 
-/** Keeps only the free (`alive`) ones of the blocks before `end`, so that the next search does not go through sold blocks again. */
+/**
+ * Of the blocks before `end`, keeps only the free ones (`alive`), so that the next search does not go through taken blocks again.
+ */
 function dropTaken(ranked: RankedBlocks, end: number, alive: readonly number[]): void {
   const first = end - alive.length;
   if (first === ranked.dropped) return;
@@ -191,7 +210,7 @@ function dropTaken(ranked: RankedBlocks, end: number, alive: readonly number[]):
   ranked.dropped = first;
 }
 
-/** After a seat became free: any of the dropped blocks may be free again. */
+/** Puts the dropped blocks back after a seat became free: any of them may be free again. */
 function restore(ranked: RankedBlocks): void {
   ranked.starts.set(ranked.order);
   ranked.dropped = 0;

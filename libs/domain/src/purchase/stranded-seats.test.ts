@@ -1,7 +1,7 @@
-import { SectorMap, type Share } from './sector-map.ts';
+import { SectorMap, type SectorShare } from './sector-map.ts';
 
-// Sells whole sectors block by block. Compares each proposal with every possible block: it must not leave a single free seat (a
-// stranded seat) if another block would leave fewer.
+// Sells whole sectors block by block. A stranded seat is a single free seat beside a sold block. Each proposal is compared with
+// every possible block: it must not strand more seats than the best of them.
 
 const ROWS = 4;
 const SEATS_PER_ROW = 13;
@@ -17,12 +17,12 @@ const seatAt = (seatIndex: number): { row: number; seat: number } => ({
 });
 
 function freeSector(): { map: SectorMap; free: boolean[][] } {
-  const places = Array.from({ length: ROWS * SEATS_PER_ROW }, (_, index) => {
+  const seats = Array.from({ length: ROWS * SEATS_PER_ROW }, (_, index) => {
     const { row, seat } = seatAt(index);
     return { rowIndex: row, number: seat + 1, rank: row * 100 + Math.abs(seat - 6) };
   });
-  const map = new SectorMap(places);
-  map.markFree(places.keys());
+  const map = new SectorMap(seats);
+  map.markFree(seats.keys());
   return { map, free: Array.from({ length: ROWS }, () => Array.from({ length: SEATS_PER_ROW }, () => true)) };
 }
 
@@ -34,7 +34,7 @@ function strandedBy(row: readonly boolean[], start: number, quantity: number): n
   return Number(left === 1) + Number(right === 1);
 }
 
-/** The smallest number of stranded seats over all blocks of this quantity; undefined if there is no such block. */
+/** The smallest number of seats that any free block of this size would strand; undefined if no block is free. */
 function fewestStranded(free: readonly (readonly boolean[])[], quantity: number): number | undefined {
   const all = free.flatMap((row) =>
     row.flatMap((_, start) => {
@@ -51,7 +51,7 @@ interface Sold {
   readonly unavoidable: number;
 }
 
-function sellOut(seed: number, share: Share | undefined): Sold[] {
+function sellOut(seed: number, share: SectorShare | undefined): Sold[] {
   const random = seeded(seed);
   const { map, free } = freeSector();
   const sold: Sold[] = [];
@@ -81,7 +81,7 @@ function mark(free: boolean[][], seatIndex: number, isFree: boolean): void {
   free[row]![seat] = isFree;
 }
 
-test.each<[string, Share | undefined]>([
+test.each<[string, SectorShare | undefined]>([
   ['one process', undefined],
   ['one of three processes that share the sector', { index: 1, of: 3 }],
 ])('SectorMap: %s strands a seat only if every possible block would strand one', (_, share) => {

@@ -17,7 +17,10 @@ export function toBase64Url(bytes: Uint8Array): string {
   return count > 0 ? text + ALPHABET[(bits << (6 - count)) & 63] : text;
 }
 
-/** Undefined if the text is not base64url. Set unused bits at the end are refused too, so each byte sequence has only one text. */
+/**
+ * Decodes base64url without padding. Undefined if the text is invalid or has unused bits set at its end, so each byte sequence has
+ * only one text.
+ */
 export function fromBase64Url(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(Math.floor((text.length * 6) / 8));
   let bits = 0;

@@ -1,4 +1,4 @@
-/** The codes with which domain rules refuse a request. The error catalogue maps each code to an HTTP answer. */
+/** The codes with which domain rules refuse a request. The error catalogue of the HTTP layer maps each code to an answer. */
 export type DomainErrorCode =
   | 'ALL_SEATS_HELD'
   | 'BLACKLISTED'
@@ -19,7 +19,10 @@ export type DomainErrorCode =
   | 'TICKET_LIMIT_REACHED'
   | 'VALIDATION_FAILED';
 
-/** A refusal by a domain rule: a stable code, a sentence for people and data for programs. Not retried, and not logged as a failure. */
+/**
+ * A request refused by a domain rule: a stable code, a sentence for people and data for programs. It is not retried and not logged
+ * as a failure.
+ */
 export class DomainError extends Error {
   constructor(
     readonly code: DomainErrorCode,

@@ -4,7 +4,7 @@ export interface Money {
   readonly currency: string;
 }
 
-/** Formats as "450.00 EUR". */
+/** Formats an amount as "450.00 EUR". */
 export function formatMoney({ amountCents, currency }: Money): string {
   const sign = amountCents < 0 ? '-' : '';
   const cents = Math.abs(amountCents);

@@ -4,7 +4,7 @@ import * as slices from './settings.ts';
 const schema = slices.processSettings
   .extend(slices.databaseSettings.shape)
   .extend(slices.addressSettings.shape)
-  .extend(slices.callerSettings.shape)
+  .extend(slices.authenticationSettings.shape)
   .extend(slices.paymentSettings.shape)
   .extend(slices.notificationSettings.shape);
 

@@ -92,7 +92,7 @@ export const addressSettings = z.object({
 });
 
 /** Settings that say how the services find out who sends a request. */
-export const callerSettings = z.object({
+export const authenticationSettings = z.object({
   AUTH_MODE: z
     .enum(['mock', 'jwt'])
     .default('mock')
@@ -105,7 +105,7 @@ export const callerSettings = z.object({
 });
 
 /** Settings of the rate limits and of the deadline of a request. */
-export const limitSettings = z.object({
+export const requestLimitSettings = z.object({
   RATE_LIMIT_USER_PER_MINUTE: wholeNumber(0, 1_000_000)
     .default(10)
     .describe('Maximum holds, checkouts and transfers that one fan may request per minute; 0 = no limit'),

@@ -21,7 +21,7 @@ export const personName = z
 export const emailAddress = z.email('is not an e-mail address').max(254, 'must have at most 254 characters');
 
 /** A UUID from a caller, in upper or lower case. It is converted to lower case, as the database returns ids. */
-export const givenId = z.guid('is not a UUID').toLowerCase();
+export const uuidField = z.guid('is not a UUID').toLowerCase();
 
 /** A text of one line that an operator writes, for example a name or a reason. */
 export const plainText = (max: number) =>

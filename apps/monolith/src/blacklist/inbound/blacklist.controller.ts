@@ -1,7 +1,7 @@
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page, pageQuery } from '#platform/http/paging';
-import { givenId } from '#platform/http/text-fields';
+import { uuidField } from '#platform/http/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import type { Logger } from '#platform/logging/logger';
 import { Body, Controller, Delete, Get, Inject, Param, Post, Query, Res } from '@nestjs/common';
@@ -49,7 +49,7 @@ export class BlacklistController {
   @Endpoint({ access: 'ops' })
   @ApiOperation({ summary: 'The blacklist entry of a fan and its history' })
   @ApiOkResponse({ standardSchema: blacklistHistoryAnswer })
-  async one(@Param('user_id', { schema: givenId }) userId: string): Promise<z.infer<typeof blacklistHistoryAnswer>> {
+  async one(@Param('user_id', { schema: uuidField }) userId: string): Promise<z.infer<typeof blacklistHistoryAnswer>> {
     return blacklistHistoryView(userId, await this.blacklist.find(userId));
   }
 
@@ -86,7 +86,7 @@ export class BlacklistController {
   @ApiNoContentResponse()
   async lift(
     @Caller() { userId: operator }: CallerIdentity,
-    @Param('user_id', { schema: givenId }) userId: string,
+    @Param('user_id', { schema: uuidField }) userId: string,
   ): Promise<void> {
     const wasListed = await this.takeFanOffBlacklist.execute({ userId, by: operator });
     if (wasListed) this.logger.info({ user_id: userId, operator }, 'taken off the blacklist');

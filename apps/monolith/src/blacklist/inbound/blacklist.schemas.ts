@@ -1,10 +1,10 @@
-import { givenId, plainText } from '#platform/http/text-fields';
+import { uuidField, plainText } from '#platform/http/text-fields';
 import { z } from 'zod';
 import type { BlacklistEntry, BlacklistChange } from '../application/ports.ts';
 
 export const putFanOnBlacklistRequest = z
   .strictObject({
-    user_id: givenId,
+    user_id: uuidField,
     reason: plainText(200).meta({ description: 'For operators; the fan is not told' }),
     until: z.iso
       .datetime({ offset: true })

@@ -4,7 +4,7 @@ import { Endpoint } from '#platform/http/endpoint';
 import { NOT_MODIFIED, sendCacheable } from '#platform/http/etag';
 import { decodeCursor, page, pageQuery } from '#platform/http/paging';
 import { RequestRefused } from '#platform/http/request-refused';
-import { givenId } from '#platform/http/text-fields';
+import { uuidField } from '#platform/http/text-fields';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -43,7 +43,7 @@ export class MatchesController {
   @ApiOkResponse({ standardSchema: matchAnswer })
   @ApiResponse(NOT_MODIFIED)
   async one(
-    @Param('id', { schema: givenId }) id: string,
+    @Param('id', { schema: uuidField }) id: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

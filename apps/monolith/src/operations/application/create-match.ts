@@ -47,7 +47,7 @@ export class CreateMatch {
     }));
     const seatsBySector = planned.map((sector, index) => ({
       sectorId: sectors[index]?.id ?? '',
-      places: layOut(sector.plan, index, planned.length),
+      seats: layOut(sector.plan, index, planned.length),
     }));
     return this.transactions.run(async (tx) => {
       await this.catalog.add(tx, match, sectors);

@@ -65,7 +65,7 @@ export abstract class Seats {
   abstract layOut(
     tx: Transaction,
     matchId: string,
-    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
+    sectors: readonly { sectorId: string; seats: readonly SeatGeometry[] }[],
   ): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page, pageQuery } from '#platform/http/paging';
-import { givenId } from '#platform/http/text-fields';
+import { uuidField } from '#platform/http/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Get, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -70,7 +70,7 @@ export class OperationsController {
   @ApiOperation({ summary: 'Correct the facts of a match' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   patch(
-    @Param('id', { schema: givenId }) matchId: string,
+    @Param('id', { schema: uuidField }) matchId: string,
     @Body({ schema: schemas.changeMatchRequest }) body: z.output<typeof schemas.changeMatchRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -93,7 +93,7 @@ export class OperationsController {
   @ApiOperation({ summary: 'Open, pause, resume or close the sale and its queue' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   sale(
-    @Param('id', { schema: givenId }) matchId: string,
+    @Param('id', { schema: uuidField }) matchId: string,
     @Body({ schema: schemas.changeSaleRequest }) body: z.output<typeof schemas.changeSaleRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -110,7 +110,7 @@ export class OperationsController {
   })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   cancel(
-    @Param('id', { schema: givenId }) matchId: string,
+    @Param('id', { schema: uuidField }) matchId: string,
     @Body({ schema: schemas.cancelMatchRequest }) { reason }: z.output<typeof schemas.cancelMatchRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -122,7 +122,7 @@ export class OperationsController {
   @ApiOperation({ summary: 'Change how fast turns are granted and how many windows may be open; in force within a second' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   queue(
-    @Param('id', { schema: givenId }) matchId: string,
+    @Param('id', { schema: uuidField }) matchId: string,
     @Body({ schema: schemas.changeQueueRequest }) body: z.output<typeof schemas.changeQueueRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -136,7 +136,7 @@ export class OperationsController {
   @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'Current sales figures of the match' })
   @ApiOkResponse({ standardSchema: schemas.matchReportAnswer })
-  async report(@Param('id', { schema: givenId }) matchId: string): Promise<z.infer<typeof schemas.matchReportAnswer>> {
+  async report(@Param('id', { schema: uuidField }) matchId: string): Promise<z.infer<typeof schemas.matchReportAnswer>> {
     const { seats, queue } = await this.matchReport.execute(matchId);
     return {
       capacity: seats.available + seats.held + seats.sold + seats.blocked,

@@ -44,18 +44,18 @@ export class DelegatingSeats extends Seats {
   layOut(
     tx: Transaction,
     matchId: string,
-    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
+    sectors: readonly { sectorId: string; seats: readonly SeatGeometry[] }[],
   ): Promise<void> {
     return this.purchase.layOut(tx, matchId, sectors);
   }
   remaining(matchId: string): Promise<RemainingSeats> {
-    return this.purchase.left(matchId);
+    return this.purchase.seatsLeft(matchId);
   }
   countRemaining(matchId: string): Promise<RemainingSeats> {
-    return this.purchase.leftNow(matchId);
+    return this.purchase.seatsLeftNow(matchId);
   }
   hasRemaining(tx: Transaction, matchId: string): Promise<boolean> {
-    return this.purchase.anyLeft(tx, matchId);
+    return this.purchase.hasSeatsLeft(tx, matchId);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ReservationStatus } from '#domain/purchase/reservation';
 
+/** A sector of a match, as the catalogue describes it to buyers. */
 export interface SectorForSale {
   readonly id: string;
   readonly matchId: string;
@@ -11,12 +12,13 @@ export interface SectorForSale {
   readonly capacity: number;
 }
 
-/** Sectors of the catalogue. They never change while a match is on sale. */
+/** Reads sectors from the catalogue. A sector never changes while its match is on sale. */
 export abstract class SectorsForSale {
   abstract sector(sectorId: string): Promise<SectorForSale | undefined>;
   abstract sectors(matchId: string): Promise<readonly SectorForSale[]>;
 }
 
+/** A seat of a reservation, with the price that the fan pays. */
 export interface ReservedSeat {
   readonly seatId: string;
   readonly sector: string;
@@ -25,6 +27,7 @@ export interface ReservedSeat {
   readonly priceCents: number;
 }
 
+/** A fan's hold of seats and what became of it. It is kept when the hold has ended. */
 export interface Reservation {
   readonly id: string;
   readonly matchId: string;

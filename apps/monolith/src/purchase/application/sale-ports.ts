@@ -3,6 +3,7 @@ import type { SaleStatus } from '#domain/catalog/sale';
 import type { OrderStatus } from '#domain/purchase/order';
 import { SectorsForSale } from './ports.ts';
 
+/** What `purchase` needs to know about a match. */
 export interface MatchForSale {
   readonly id: string;
   readonly name: string;
@@ -22,6 +23,7 @@ export abstract class MatchesForSale extends SectorsForSale {
   abstract gates(matchId: string, tx: Transaction): Promise<ReadonlyMap<string, string | null>>;
 }
 
+/** An order: a reservation in checkout, paid, or ended. */
 export interface Order {
   readonly id: string;
   readonly number: string;

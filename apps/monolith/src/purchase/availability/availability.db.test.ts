@@ -49,7 +49,7 @@ async function shortHold(match: MatchOnSale, ms: number): Promise<void> {
 const readCount = () => office.monolith.metric('availability_looks_total');
 
 describe('availability stream', () => {
-  test('sends a snapshot of all sectors at once, then only changed sectors, with growing versions', async () => {
+  test('sends a snapshot of all sectors at once, then diffs with only the changed sectors, with growing versions', async () => {
     const match = await twoSectors();
     const [east, west] = match.sectors;
     const reader = await watch(match);
@@ -81,7 +81,7 @@ describe('availability stream', () => {
     });
   });
 
-  test('counts an expired hold as free within a second, and seats taken by another process as taken', async () => {
+  test('counts the seats of an expired hold as free within a second, and seats that another process took as taken', async () => {
     const match = await twoSectors();
     await shortHold(match, 1500);
     const reader = await watch(match);
@@ -136,7 +136,7 @@ describe('availability stream', () => {
 
   const openStreams = () => office.monolith.metric('availability_streams');
 
-  test('frees its slot when the viewer leaves, and without viewers nothing is read any more', async () => {
+  test('is no longer counted when its viewer leaves, and without viewers the database is not read any more', async () => {
     const reader = await watch(await twoSectors());
     await reader.until(({ type }) => type === 'snapshot');
     reader.close();
@@ -161,7 +161,7 @@ describe('availability stream', () => {
   });
 });
 
-test('availability streams: a process that shuts down ends them with a time to reconnect, and does not wait for the viewers', async () => {
+test('availability streams: a process that shuts down ends its streams, tells viewers when to reconnect, and does not wait for them', async () => {
   const other = await openMonolith(opened.settings);
   await other.app.listen(0, '127.0.0.1');
   const match = await putOnSale(other);
@@ -215,7 +215,7 @@ describe('GET …/seats of a sector', () => {
     expect(Object.keys(after.json.items[0])).toEqual(['id', 'row', 'number', 'x', 'y', 'status']);
   });
 
-  test('reads the seats again when a hold in the sector ends, and not before', async () => {
+  test('reads the seats from the database again when a hold in the sector ends, and not before', async () => {
     const match = await twoSectors();
     await shortHold(match, 600);
     const first = await get(seatsPath(match));
@@ -232,7 +232,7 @@ describe('GET …/seats of a sector', () => {
     expect(free.json.version).toBeGreaterThan(first.json.version);
   });
 
-  test('keeps version and ETag while this sector does not change, also when another sector does', async () => {
+  test('keeps version and ETag while the sector does not change, also when another sector changes', async () => {
     const match = await twoSectors();
     const first = await get(seatsPath(match));
     await office.held(match, { sector: 1 });
@@ -262,7 +262,7 @@ describe('GET …/seats?since=', () => {
   type Seats = { version: number; since?: number | string; items: { id: string; status: string }[] };
   const seats = async (match: MatchOnSale, since?: number | string): Promise<Seats> =>
     (await get(`${seatsPath(match)}${since === undefined ? '' : `?since=${since}`}`)).json;
-  /** The statuses that a caller with the state `known` has after this answer. */
+  /** The seats, as `id status`, that a client which has `known` knows after it has applied `answer`. */
   const applied = (known: Seats, answer: Seats): string[] => {
     const changed = new Map(answer.items.map(({ id, status }) => [id, status]));
     return known.items.map(({ id, status }) => `${id} ${changed.get(id) ?? status}`);
@@ -270,7 +270,7 @@ describe('GET …/seats?since=', () => {
   const tagOf = async (match: MatchOnSale): Promise<string> =>
     String((await get(seatsPath(match))).headers.etag).replaceAll('"', '');
 
-  test('answers the changed seats; applied to any known version, they give the current seats', async () => {
+  test('answers the changed seats; a client that applies them to the version it has gets the current seats', async () => {
     const match = await putOnSale(office.monolith, { sectors: [seated('East A', 4, 10)] });
     const first = await seats(match);
     const tag = await tagOf(match);

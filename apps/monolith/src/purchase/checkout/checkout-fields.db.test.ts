@@ -109,7 +109,7 @@ test('checkout: holders may be listed in any order, and seat ids may be in capit
   expect((await checkOut({ ...validBody(), holders })).status).toBe(201);
 });
 
-test('checkout: invalid fields are reported before an expired hold, and an expired hold before holders of wrong seats', async () => {
+test('checkout: if several rules are broken, invalid fields are reported first, then an expired hold, then holders of wrong seats', async () => {
   await office.lapse(held);
   expect((await checkOut({ ...validBody(), email: 'ana' })).json.code).toBe('VALIDATION_FAILED');
   expect((await checkOut({ ...validBody(), holders: [{ seat_id: randomUUID(), name: 'Ana' }] })).json.code).toBe(

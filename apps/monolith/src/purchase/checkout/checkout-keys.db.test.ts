@@ -7,8 +7,8 @@ import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } fro
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders, Payments } from './application/ports.ts';
 
-// A checkout commits its order, then asks the provider, then commits its answer. Whatever fails in between: the idempotency key
-// that created the order is answered 201, and every other key 200 (CONTRACT §4, §5).
+// A checkout commits its order, then asks the provider for an intent, then commits its answer. Whatever fails in between: a
+// request with the idempotency key that created the order is answered 201, and a request with another key 200 (CONTRACT §4, §5).
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -38,7 +38,7 @@ async function interruptedCheckout(key: string): Promise<HeldSeats> {
   return held;
 }
 
-test('checkout after the provider was unreachable: the same key is 201 with a Location, and that answer is replayed', async () => {
+test('checkout repeated after the provider was unreachable: the same key gets 201 with a Location, and the next repeat the same answer', async () => {
   const key = newKey();
   const held = await interruptedCheckout(key);
   const first = await office.checkOut(held, { key });
@@ -48,7 +48,7 @@ test('checkout after the provider was unreachable: the same key is 201 with a Lo
   expect(await orders(held)).toEqual([{ id: first.json.order_id }]);
 });
 
-test('checkout after the provider was unreachable: the same key is 201 although Redis has lost it', async () => {
+test('checkout repeated after the provider was unreachable: the same key gets 201 although Redis has lost the key', async () => {
   const key = newKey();
   const held = await interruptedCheckout(key);
   await office.monolith.resources.redis.flushdb();
@@ -58,7 +58,7 @@ test('checkout after the provider was unreachable: the same key is 201 although 
   expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
 });
 
-test('checkout: a second key is 200 with the same order, and the key that created the order is still 201', async () => {
+test('checkout: a request with a second key gets 200 with the same order, one with the key that created the order still gets 201', async () => {
   const key = newKey();
   const held = await interruptedCheckout(key);
   const other = await office.checkOut(held);
@@ -72,22 +72,29 @@ test('checkout: a second key is 200 with the same order, and the key that create
 
 test.each([
   // The first checkout runs without HTTP, so Redis does not know its key.
-  ['with the same key, unknown to Redis, is 201', true, 201],
-  ['with another key is 200', false, 200],
-])('a checkout %s while the first one still waits for the provider, and the first one is 201', async (_, isSame, status) => {
-  const resolve = <T>(token: abstract new (...dependencies: never[]) => T) => office.monolith.get(token as never) as T;
-  const [held, key] = [await office.held(match), newKey()];
-  const others: TestAnswer[] = [];
-  const payments: Payments = {
-    createIntent: async (order) => {
-      others.push(await office.checkOut(held, { key: isSame ? key : newKey() }));
-      return resolve(Payments).createIntent(order);
-    },
-  };
-  const ports = [resolve(Reservations), resolve(Orders), payments, resolve(OrderConsequences), resolve(Ids)] as const;
-  const holders = held.seatIds.map((seatId) => ({ seatId, name: 'Ana' }));
-  const command = { reservationId: held.id, userId: held.userId, holders, email: 'ana@example.hr', key };
-  const first = await new CheckOut(resolve(TransactionManager), ...ports).execute(command);
-  expect([others.map((other) => other.status), others[0]?.json.order_id, first.isNew]).toEqual([[status], first.order.id, true]);
-  expect(await orders(held)).toHaveLength(1);
-});
+  ['with the same key gets 201', true, 201],
+  ['with another key gets 200', false, 200],
+])(
+  'a second checkout of a hold %s while the first checkout waits for the provider, and the first gets 201',
+  async (_, isSame, status) => {
+    const resolve = <T>(token: abstract new (...dependencies: never[]) => T) => office.monolith.get(token as never) as T;
+    const [held, key] = [await office.held(match), newKey()];
+    const others: TestAnswer[] = [];
+    const payments: Payments = {
+      createIntent: async (order) => {
+        others.push(await office.checkOut(held, { key: isSame ? key : newKey() }));
+        return resolve(Payments).createIntent(order);
+      },
+    };
+    const ports = [resolve(Reservations), resolve(Orders), payments, resolve(OrderConsequences), resolve(Ids)] as const;
+    const holders = held.seatIds.map((seatId) => ({ seatId, name: 'Ana' }));
+    const command = { reservationId: held.id, userId: held.userId, holders, email: 'ana@example.hr', key };
+    const first = await new CheckOut(resolve(TransactionManager), ...ports).execute(command);
+    expect([others.map((other) => other.status), others[0]?.json.order_id, first.isNew]).toEqual([
+      [status],
+      first.order.id,
+      true,
+    ]);
+    expect(await orders(held)).toHaveLength(1);
+  },
+);

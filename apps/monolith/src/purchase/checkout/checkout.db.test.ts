@@ -61,7 +61,7 @@ describe('checkout', () => {
     expect(await ordersOf(held)).toHaveLength(1);
   });
 
-  test('a repeated checkout with the same key gets the same answer, marked as replayed', async () => {
+  test('a checkout repeated with the same key gets the same answer, with the header idempotency-replayed', async () => {
     const held = await office.held(match);
     const key = newKey();
     const first = await office.checkOut(held, { key });
@@ -83,7 +83,7 @@ describe('checkout', () => {
     expect([await ordersOf(held), await office.reservation(held)]).toEqual([[], 'held']);
   });
 
-  test("a checkout of another fan's hold, or of an unknown one, is 404", async () => {
+  test("a checkout of another fan's hold or of an unknown hold is 404", async () => {
     const held = await office.held(match);
     expect((await office.checkOut(held, { as: randomUUID() })).json.code).toBe('NOT_FOUND');
     expect((await office.checkOut({ ...held, id: randomUUID() })).json.code).toBe('NOT_FOUND');
@@ -129,10 +129,10 @@ describe('one order for each turn:', () => {
     ['was cancelled', (held) => office.release(held)],
     ['has expired', (held) => office.lapse(held)],
     [
-      'has expired and was ended by the scheduler',
+      'has expired and was ended by the expiry sweeper',
       async (held) => {
         await office.lapse(held);
-        await office.monolith.get(Reservations).expireDue(200);
+        await office.monolith.get(Reservations).expireDueReservations(200);
       },
     ],
   ])('after the first order %s, a second checkout of the turn succeeds', async (_, end) => {
@@ -198,7 +198,7 @@ describe('concurrent checkouts', () => {
     expect(await ordersOf(wrongHolders)).toEqual([]);
   });
 
-  test('checkouts do not wait for a concurrent one whose hold is locked by another transaction; that one waits', async () => {
+  test('a checkout waits while another transaction has locked its hold; concurrent checkouts of other holds do not wait for it', async () => {
     const [free, locked] = [await office.held(match), await office.held(match)];
     const holder = office.monolith.dataSource.createQueryRunner();
     await holder.startTransaction();
@@ -214,7 +214,7 @@ describe('concurrent checkouts', () => {
 
 describe('crashes during checkout', () => {
   const resolve = <T>(token: abstract new (...dependencies: never[]) => T) => office.monolith.get(token as never) as T;
-  /** The real checkout with real ports, except for the given one. */
+  /** The real checkout with real ports, except for the ports in the argument, which replace them. */
   const checkOutWith = (replaced: { transactions?: TransactionManager; payments?: Payments }) =>
     new CheckOut(
       replaced.transactions ?? resolve(TransactionManager),
@@ -274,7 +274,7 @@ describe('crashes during checkout', () => {
       'expired',
       async (held) => {
         await office.lapse(held);
-        await resolve(Reservations).expireDue(200);
+        await resolve(Reservations).expireDueReservations(200);
       },
       'RESERVATION_EXPIRED',
       'expired',

@@ -17,7 +17,7 @@ import { PostgresPurchaseReader } from './outbound/postgres-purchase-reader.ts';
 
 export const checkoutControllers = [CheckoutController, OrdersController];
 
-/** Checkout: a hold becomes an order (paid or free) or is released. */
+/** Wires the feature `checkout`: a hold becomes an order (to be paid, or free) or is released. */
 export const checkoutProviders: Provider[] = [
   {
     provide: PurchaseReader,

@@ -11,7 +11,7 @@ import { RefundActions } from '../testing/refunding.ts';
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders, Payments } from './application/ports.ts';
 
-/** A fake Stripe that records every request. Free orders must not cause any. */
+/** A fake Stripe that records every request. Free orders must not send a request to it. */
 const peer = new FakeStripe();
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -81,7 +81,7 @@ describe('checkout of free seats', () => {
     await expectInvariantsHold(match);
   });
 
-  test('a repeated free checkout is 200 with the same order for another key, and the first answer for the same key', async () => {
+  test('a free checkout repeated with another key is 200 with the same order; repeated with the same key, it gets the first answer', async () => {
     const held = await office.held(match);
     const key = newKey();
     const first = await office.checkOut(held, { key });
@@ -135,7 +135,7 @@ describe('checkout of free seats', () => {
   });
 });
 
-test('a free order ends its turn: the waiting room is told, and the other holds of the turn are released', async () => {
+test('a completed free order ends its turn: a message tells the waiting room, and the other holds of the turn are released', async () => {
   const match = await onSale({ queue_required: true });
   const as = randomUUID();
   const turn = await grantTurn(office.monolith, match.id, as);
@@ -181,7 +181,7 @@ describe('concurrent checkouts', () => {
     await expectInvariantsHold(match);
   });
 
-  test('free checkouts do not wait for a concurrent one with a locked seat; that one waits and is not completed in part', async () => {
+  test('a free checkout with a locked seat waits and is not completed in part; concurrent free checkouts do not wait for it', async () => {
     const match = await onSale();
     const [locked, ...others] = await Promise.all(Array.from({ length: 4 }, () => office.held(match, { quantity: 2 })));
     const holder = office.monolith.dataSource.createQueryRunner();
@@ -228,7 +228,7 @@ test('a free checkout whose process dies before the commit leaves nothing, and a
   await expectInvariantsHold(match);
 });
 
-test('a free order is refunded without a request to the provider, and the report shows no revenue', async () => {
+test('a refund of a free order sends no request to the provider, and the report of the match shows no revenue', async () => {
   const match = await onSale();
   const held = await office.held(match, { quantity: 2 });
   const orderId = (await office.checkOut(held)).json.order_id as string;

@@ -33,7 +33,7 @@ const ordersOf = async ({ userId }: HeldSeats) =>
   (await office.monolith.call('GET', '/api/v1/orders', { as: userId })).json.items;
 const refusedAnswer = { status: 402, code: 'PAYMENT_REFUSED', reason: 'amount_too_small' };
 
-/** A hold of two seats for 40 cents. Stripe refuses it, because its minimum is 50 cents. */
+/** A hold of two seats for 40 cents. Stripe refuses to create an intent for it, because Stripe's minimum is 50 cents. */
 async function heldTooCheap(): Promise<HeldSeats & { readonly turn: string }> {
   const as = randomUUID();
   const turn = await grantTurn(office.monolith, match.id, as);
@@ -54,7 +54,7 @@ test('checkout: if the provider refuses the intent, the answer is 402 with its r
   expect(invariants.flatMap(({ rows }) => rows)).toEqual([]);
 });
 
-test('checkout: a refusal of the provider is not replayed; the same key asks the provider again', async () => {
+test('checkout: a refusal by the provider is not stored as the answer: a repeat with the same key asks the provider again', async () => {
   const held = await heldTooCheap();
   const key = newKey();
   const first = await office.checkOut(held, { key });
@@ -85,12 +85,12 @@ test('checkout: ten concurrent requests for a refused payment all fail and leave
   expect([await ordersOf(held), await office.reservation(held)]).toEqual([[], 'held']);
 });
 
-test('checkout: a hold that expires after a refused payment leaves no order', async () => {
+test('checkout: a hold that expires after its payment was refused has no order', async () => {
   const held = await heldTooCheap();
   const { status } = await office.checkOut(held);
   await office.lapse(held);
   expect([status, (await office.checkOut(held)).json.code]).toEqual([402, 'RESERVATION_EXPIRED']);
-  expect(await office.monolith.get(Reservations).expireDue(200)).toMatchObject({ ended: 1 });
+  expect(await office.monolith.get(Reservations).expireDueReservations(200)).toMatchObject({ ended: 1 });
   expect([await ordersOf(held), await office.reservation(held)]).toEqual([[], 'expired']);
 });
 

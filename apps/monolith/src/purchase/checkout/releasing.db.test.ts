@@ -23,7 +23,7 @@ test('release: the seats of a released hold are for sale at once', async () => {
   expect((await office.hold(match, { seatIds: held.seatIds })).status).toBe(201);
 });
 
-test('release: a repeated release is 204 and does not touch the next hold of the seats', async () => {
+test('release: a repeated release is 204 and does not change a later hold of the same seats by another fan', async () => {
   const held = await office.held(match);
   await release(held);
   const next = await office.held(match, { seatIds: held.seatIds });
@@ -104,7 +104,7 @@ describe('a reservation that has ended', () => {
   });
 });
 
-test('release: a checkout after the release is refused, and the order stays cancelled', async () => {
+test('release: after a release during checkout, a repeated checkout is refused, and the order stays cancelled', async () => {
   const ordered = await office.ordered(await office.held(match));
   await release(ordered.held);
   expect((await office.checkOut(ordered.held)).json.code).toBe('INVALID_STATE');

@@ -10,9 +10,10 @@ import {
 import { BoxOffice, openBoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
 import { ExpireReservations } from './application/expire-reservations.ts';
 
-// Holds that expire without a checkout, on two replicas whose snapshots have the seats as taken. No scheduled expiry run.
+// Holds that expire without a checkout, on two replicas whose snapshots have the seats as taken. The expiry sweeper does not run by
+// itself in these tests.
 
-/** Long enough to hold all seats first, which takes about two seconds. */
+/** How long holds last in these tests: long enough to hold all seats first, which takes about two seconds. */
 const HOLD_SECONDS = 8;
 
 let opened: OpenBoxOffice;
@@ -34,8 +35,8 @@ const waitUntil = (time: string | number) =>
   new Promise((resolve) => setTimeout(resolve, Math.max(0, new Date(time).getTime() - Date.now())));
 
 /**
- * Repeats a hold until it succeeds. Returns when the last refused request was sent, in milliseconds after `from`. The time of its
- * answer would also depend on the speed of the machine.
+ * Repeats a hold request until it succeeds. Returns when the last refused request was sent, in milliseconds after `from`. It does
+ * not use the time of the answer, which also depends on the speed of the machine.
  */
 async function refusedUntilMs(
   office: BoxOffice,
@@ -67,7 +68,7 @@ async function holdWithRetry(office: BoxOffice, match: MatchOnSale, quantity: nu
 const FANS = 500;
 const SEATS_PER_FAN = 20;
 
-test('10,000 standing places in expired holds: both replicas can hold them again within a second, before any expiry run', async () => {
+test('10,000 standing places in expired holds: both replicas can hold them again within a second, before the expiry sweeper has run', async () => {
   const [first, second] = offices;
   const terrace = { name: 'Terrace', kind: 'standing', price_cents: 900, capacity: FANS * SEATS_PER_FAN };
   const match = await putOnSale(first.monolith, { max_tickets_per_fan: SEATS_PER_FAN, sectors: [terrace] });
@@ -105,7 +106,7 @@ test('10,000 standing places in expired holds: both replicas can hold them again
 });
 
 describe('a hold that expires together with its turn', () => {
-  /** A fan whose turn ends in 2.5 s holds chosen seats. A rival has a longer turn. */
+  /** A fan whose turn ends in 2.5 s holds chosen seats. Another fan (`rival`) has a longer turn. */
   async function holdInShortTurn(seatsPerRow: number, from: number, to: number) {
     const [{ monolith }] = offices;
     const match = await putOnSale(monolith, {
@@ -140,7 +141,7 @@ describe('a hold that expires together with its turn', () => {
     ]);
   });
 
-  test('had split a row: its two seats can be held again within a second of its end', async () => {
+  test('and that left no two neighbouring seats free: its two seats can be held again within a second after it expires', async () => {
     const { match, end, rival } = await holdInShortTurn(5, 2, 4);
     expect((await offices[1].hold(match, { ...rival, quantity: 3 })).json.together).toBe(false);
     await waitUntil(end);

@@ -37,7 +37,7 @@ async function insertExpiredHolds(count: number): Promise<void> {
   );
 }
 
-test('expiry run: ends expired holds, frees their seats, expires their orders and writes one event for each', async () => {
+test('expiry sweeper: ends expired holds, frees their seats, expires their orders and writes one event for each hold', async () => {
   const held = await office.held(match, { quantity: 2 });
   const ordered = await office.ordered(await office.held(match));
   const living = await office.held(match);
@@ -74,15 +74,15 @@ test('expiry run: ends expired holds, frees their seats, expires their orders an
   expect(await expiredEvents()).toHaveLength(2);
 });
 
-test('expiry run: 450 expired holds are ended in batches of 200, all in one run', async () => {
+test('expiry sweeper: 450 expired holds are ended in batches of 200, all in one run', async () => {
   await insertExpiredHolds(450);
   const reservations = office.monolith.get(Reservations);
-  expect(await reservations.expireDue(200)).toEqual({ examined: 200, ended: 200, next: expect.anything() });
+  expect(await reservations.expireDueReservations(200)).toEqual({ examined: 200, ended: 200, next: expect.anything() });
   expect(await runExpiry()).toBe(250);
   expect(await office.seatRows(match)).toEqual({ available: 1000 });
 });
 
-test('expiry runs of three replicas at once: each hold is ended once, with one event', async () => {
+test('expiry sweepers of three replicas at once: each hold is ended once, with one event', async () => {
   await insertExpiredHolds(500);
   const ended = await Promise.all([runExpiry(), runExpiry(), runExpiry()]);
   await runExpiry();
@@ -92,7 +92,7 @@ test('expiry runs of three replicas at once: each hold is ended once, with one e
   expect(await office.seatRows(match)).toEqual({ available: 1000 });
 });
 
-test('expiry run: seats of an expired hold that another fan holds or bought meanwhile keep the new owner', async () => {
+test('expiry sweeper: seats of an expired hold that another fan holds or bought meanwhile keep the new owner', async () => {
   const expired = await office.held(match, { quantity: 4 });
   await office.lapse(expired);
   const next = await office.held(match, { seatIds: expired.seatIds.slice(0, 2) });
@@ -108,20 +108,20 @@ test('expiry run: seats of an expired hold that another fan holds or bought mean
   ]);
 });
 
-test('expiry run: a hold that was paid or released in time is examined once and stays as it is', async () => {
+test('expiry sweeper: a hold that was paid or released in time is examined by one run only, and stays as it is', async () => {
   const paid = await office.ordered(await office.held(match));
   await office.settle(office.report(paid));
   const released = await office.held(match);
   await office.release(released);
   for (const { id } of [paid.held, released]) await office.lapse({ id });
   const reservations = office.monolith.get(Reservations);
-  expect(await reservations.expireDue(200)).toEqual({ examined: 2, ended: 0 });
-  expect(await reservations.expireDue(200)).toEqual({ examined: 0, ended: 0 });
+  expect(await reservations.expireDueReservations(200)).toEqual({ examined: 2, ended: 0 });
+  expect(await reservations.expireDueReservations(200)).toEqual({ examined: 0, ended: 0 });
   expect([await office.reservation(paid.held), await office.reservation(released)]).toEqual(['completed', 'released']);
   expect(await expiredEvents()).toEqual([]);
 });
 
-test('expiry run: a hold whose reservation is locked is left for the next run', async () => {
+test('expiry sweeper: a hold whose reservation is locked is left for the next run', async () => {
   const held = await office.held(match);
   await office.lapse(held);
   const runner = office.monolith.dataSource.createQueryRunner();
@@ -144,39 +144,42 @@ async function lockInOtherSession(lock: string, id: string | undefined): Promise
   };
 }
 
-/** An expiry run, or 'waits' after 6 s: a run that waited for a lock would not end before the lock is released. */
+/** Result of a run of the expiry sweeper, or 'waits' if it has not ended after 6 s: then it waits for a lock. */
 const runExpiryOrTimeOut = (): Promise<number | string> =>
   Promise.race([runExpiry(), new Promise<string>((resolve) => setTimeout(() => resolve('waits'), 6000).unref())]);
 
-describe('expiry run while another session has locked a row', () => {
+describe('expiry sweeper while another session has locked a row', () => {
   test.each([
     ['seat', 'select 1 from seats where reservation_id = $1 limit 1 for update'],
     ['order', 'select 1 from orders where reservation_id = $1 for update'],
     ['reservation', 'select 1 from reservations where id = $1 for update'],
-  ])('%s row locked: its hold stays unchanged until the next run; the other four holds are ended at once', async (_, lock) => {
-    const ordered = await Promise.all(
-      Array.from({ length: 5 }, async () => office.ordered(await office.held(match, { quantity: 3 }))),
-    );
-    for (const { held } of ordered) await office.lapse(held);
-    const [lockedHold, ...otherHolds] = ordered.map(({ held }) => held);
-    const unlock = await lockInOtherSession(lock, lockedHold?.id);
-    const ended = await runExpiryOrTimeOut();
-    const seatsDuring = await office.seatRows(match);
-    const statusesOf = () => Promise.all(ordered.map(async (order) => (await office.order(order)).status));
-    const ordersDuring = await statusesOf();
-    const eventsDuring = (await expiredEvents()).map(({ id }) => id).sort();
-    await unlock();
-    expect([ended, seatsDuring]).toEqual([4, { available: 997, held: 3 }]);
-    expect(ordersDuring).toEqual(['awaiting_payment', 'expired', 'expired', 'expired', 'expired']);
-    expect(eventsDuring).toEqual(otherHolds.map(({ id }) => id).sort());
-    expect(await runExpiry()).toBe(1);
-    expect(await office.seatRows(match)).toEqual({ available: 1000 });
-    expect(await statusesOf()).toEqual(Array.from({ length: 5 }, () => 'expired'));
-    expect((await expiredEvents()).map(({ n }) => n)).toEqual([1, 1, 1, 1, 1]);
-  });
+  ])(
+    'with a locked %s row, the hold of this row stays unchanged until the next run; four other holds are ended at once',
+    async (_, lock) => {
+      const ordered = await Promise.all(
+        Array.from({ length: 5 }, async () => office.ordered(await office.held(match, { quantity: 3 }))),
+      );
+      for (const { held } of ordered) await office.lapse(held);
+      const [lockedHold, ...otherHolds] = ordered.map(({ held }) => held);
+      const unlock = await lockInOtherSession(lock, lockedHold?.id);
+      const ended = await runExpiryOrTimeOut();
+      const seatsDuring = await office.seatRows(match);
+      const statusesOf = () => Promise.all(ordered.map(async (order) => (await office.order(order)).status));
+      const ordersDuring = await statusesOf();
+      const eventsDuring = (await expiredEvents()).map(({ id }) => id).sort();
+      await unlock();
+      expect([ended, seatsDuring]).toEqual([4, { available: 997, held: 3 }]);
+      expect(ordersDuring).toEqual(['awaiting_payment', 'expired', 'expired', 'expired', 'expired']);
+      expect(eventsDuring).toEqual(otherHolds.map(({ id }) => id).sort());
+      expect(await runExpiry()).toBe(1);
+      expect(await office.seatRows(match)).toEqual({ available: 1000 });
+      expect(await statusesOf()).toEqual(Array.from({ length: 5 }, () => 'expired'));
+      expect((await expiredEvents()).map(({ n }) => n)).toEqual([1, 1, 1, 1, 1]);
+    },
+  );
 });
 
-test('expiry run: 250 holds with a locked seat do not delay it: it ends the five holds that expired after them', async () => {
+test('expiry sweeper: 250 holds with a locked seat do not delay the five holds that expired after them: these are ended', async () => {
   await insertExpiredHolds(255);
   await office.rows(
     `update reservations set expires_at = now() where id in (select id from reservations where match_id = $1 order by id desc limit 5)`,

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
 
-// Redis has lost an idempotency key that PostgreSQL still has. The row is read only when the repeated request fails.
+// Redis has lost an idempotency key that PostgreSQL still has. Its idempotency row in PostgreSQL is read only when the repeated
+// request fails.
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -31,7 +32,7 @@ test.each([
 });
 
 test.each([1, 4])(
-  'key lost from Redis: another request with the key of a hold of %i is refused with IDEMPOTENCY_KEY_REUSED',
+  'key lost from Redis: a different request with the key of a hold of %i seat(s) is refused with IDEMPOTENCY_KEY_REUSED',
   async (quantity) => {
     const request = { as: randomUUID(), key: newKey() };
     await office.hold(match, { ...request, quantity });
@@ -44,14 +45,14 @@ test.each([1, 4])(
 );
 
 test.each([
-  ['it was released', (id: string, as: string) => office.monolith.call('DELETE', `/api/v1/reservations/${id}`, { as })],
-  ['it has an order', (id: string) => office.rows(`update reservations set status = 'ordered' where id = $1`, [id])],
+  ['the hold was released', (id: string, as: string) => office.monolith.call('DELETE', `/api/v1/reservations/${id}`, { as })],
+  ['the hold has an order', (id: string) => office.rows(`update reservations set status = 'ordered' where id = $1`, [id])],
   [
-    'it expired long ago',
+    'the hold expired long ago',
     (id: string) => office.rows(`update reservations set status = 'expired', ended_at = now(), swept = true where id = $1`, [id]),
   ],
 ])(
-  'key lost from Redis: the repeated request gets the first answer also when the hold has changed: %s',
+  'key lost from Redis: a repeated hold request gets the first answer although the hold has changed: %s',
   async (_case, change) => {
     const request = { as: randomUUID(), quantity: 2, key: newKey() };
     const first = await office.hold(match, request);

@@ -3,7 +3,7 @@ import { newKey } from '../../testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
 
-// Which bodies of a hold request are valid, and which error comes first when several apply.
+// Which bodies of a hold request are valid, and which error is answered when a request breaks several rules.
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -68,7 +68,7 @@ test('hold request: an invalid body takes no seat and does not use up its idempo
   expect(await office.rows(`select count(*)::int as n from seats where status <> 'available'`)).toEqual([{ n: 1 }]);
 });
 
-test('hold request: 20 seats are held at once, by quantity and by seat ids', async () => {
+test('hold request: one request can hold 20 seats, by quantity or by seat ids', async () => {
   const ownMatch = await putOnSale(office.monolith, { max_tickets_per_fan: 20, sectors: [seated('East A', 2, 20)] });
   const { json } = await office.hold(ownMatch, { quantity: 20 });
   expect([json.seats.length, json.together, json.total_cents]).toEqual([20, true, 50_000]);
@@ -106,7 +106,8 @@ describe('a hold request that breaks several rules is refused for the first of t
     return token;
   };
 
-  // Each match has no free seat, no turn for the requesting fan, and a limit of one ticket. `change` and the body vary.
+  // Each match has no free seat, no turn for the requesting fan, and a limit of one ticket. The body and the change of the match
+  // vary.
   test.each<[string, (onSale: MatchOnSale) => unknown, string, string]>([
     [
       'an invalid field before an unknown sector',

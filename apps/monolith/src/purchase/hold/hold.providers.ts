@@ -26,14 +26,14 @@ import { sectorSnapshots, seatChangesFor } from './outbound/sector-snapshot.ts';
 import { SeatChangeBroadcast } from './outbound/seat-change-broadcast.ts';
 
 /**
- * One connection commits a batch while the next batch is prepared. More connections make the batches smaller
- * (bench/experiments.md).
+ * One writer connection commits a batch while the next batch is prepared for the other. More connections would make the batches
+ * smaller (bench/experiments.md).
  */
 const WRITER_CONNECTIONS = 2;
 
 export const holdControllers = [ReservationsController];
 
-/** Wires the feature `hold`: holds of seats, and their end. */
+/** Wires the feature `hold`: seats are held for fans, and expired holds are ended. */
 export const holdProviders: Provider[] = [
   {
     provide: SeatChangeBroadcast,

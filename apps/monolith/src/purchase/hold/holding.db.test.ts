@@ -33,7 +33,7 @@ async function whileLocked<T>(seatIds: readonly string[], work: () => Promise<T>
 }
 
 describe('holding chosen seats', () => {
-  test('holds all of them for ten minutes, and no other fan can hold them', async () => {
+  test('holds all chosen seats for ten minutes, and no other fan can hold them', async () => {
     const chosen = (await office.seatIds(match)).slice(0, 3);
     const { status, json, headers } = await office.hold(match, { seatIds: chosen });
     expect([status, json.status, json.total_cents, json.together]).toEqual([201, 'held', 7500, true]);
@@ -68,7 +68,7 @@ describe('holding chosen seats', () => {
     expect((await office.hold(match, { seatIds: [first] })).json).toMatchObject({ code: 'SEATS_UNAVAILABLE', seat_ids: [first] });
   });
 
-  test('refuses seats that another transaction has locked with SEATS_BUSY, not SEATS_UNAVAILABLE', async () => {
+  test('answers SEATS_BUSY, not SEATS_UNAVAILABLE, for free seats that another transaction has locked', async () => {
     const seatIds = await office.seatIds(match);
     await whileLocked(seatIds, async () => {
       const { json, headers } = await office.hold(match, { seatIds: seatIds.slice(0, 2) });
@@ -146,7 +146,7 @@ describe('holding the best seats', () => {
 });
 
 describe('an expired hold', () => {
-  test('is free for every reader at once, before any expiry run', async () => {
+  test('is free for every reader at once, before the expiry sweeper has run', async () => {
     const first = await office.held(match, { sector: 1, quantity: 3 });
     await office.lapse(first);
     const { json: list } = await office.monolith.call('GET', `/api/v1/matches/${match.id}/sectors`);
@@ -215,7 +215,7 @@ describe('a hold in a sale that is not open', () => {
   });
 });
 
-test('ALL_SEATS_HELD does not use up the idempotency key; a successful hold is the answer to every repeat of its key', async () => {
+test('a hold refused with ALL_SEATS_HELD can be repeated with its idempotency key; after a success every repeat gets the same answer', async () => {
   const as = randomUUID();
   const key = newKey();
   const otherHold = await office.held(match, { sector: 1, quantity: 3 });

@@ -3,7 +3,8 @@ import { newKey } from '../../testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
 
-// What a refused hold answers about its sector and the other sectors, and whether it uses up its idempotency key.
+// What the answer to a refused hold request says about its sector and the other sectors, and whether a later request with the same
+// idempotency key may succeed.
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -26,7 +27,7 @@ const sell = async (quantity: number, sector: number, inMatch = match) =>
 const holdSeats = (quantity: number, sector: number) => office.held(match, { sector, quantity });
 
 describe('chosen seats that are taken (SEATS_UNAVAILABLE)', () => {
-  test('are answered with the nearest block of as many neighbouring seats, which can then be held', async () => {
+  test('are answered with the nearest block of as many free neighbouring seats as alternative, which can then be held', async () => {
     const row = await office.seatIds(match);
     const seats = (from: number, to: number) => row.slice(from - 1, to);
     await office.held(match, { seatIds: seats(5, 5) });
@@ -35,7 +36,7 @@ describe('chosen seats that are taken (SEATS_UNAVAILABLE)', () => {
     expect((await office.hold(match, { seatIds: json.alternative })).status).toBe(201);
   });
 
-  test('are answered with a block of another row when it is nearer than the free seats of their own row', async () => {
+  test('are answered with a block of another row as alternative when it is nearer than the free seats of their own row', async () => {
     const seatIds = await office.seatIds(match);
     await office.held(match, { seatIds: seatIds.slice(2, 8) });
     const { json } = await office.hold(match, { seatIds: seatIds.slice(6, 8) });
@@ -50,7 +51,7 @@ describe('chosen seats that are taken (SEATS_UNAVAILABLE)', () => {
     expect(json).not.toHaveProperty('alternative');
   });
 
-  test('are answered with no alternative that contains a seat locked by another transaction', async () => {
+  test('are not answered with an alternative that contains a seat locked by another transaction', async () => {
     const seatIds = await office.seatIds(match, 1);
     await office.held(match, { seatIds: seatIds.slice(0, 1) });
     const runner = office.monolith.dataSource.createQueryRunner();
@@ -109,7 +110,7 @@ describe.each(refusals)('a hold refused with %s', (code, prepare, request, expec
   });
 });
 
-test('ALL_SEATS_HELD has the earliest end of several holds, also of one with an order', async () => {
+test('ALL_SEATS_HELD has the earliest end of all holds in the sector, also if that hold has an order', async () => {
   const [first, last] = [await office.held(match, { sector: 1, quantity: 2 }), await office.held(match, { sector: 1 })];
   for (const [id, seconds] of [
     [first.id, 300],
@@ -152,7 +153,7 @@ test('the ticket limit is checked before the seats: a request above the limit in
   expect((await office.hold(strict, { quantity: 2 })).json.code).toBe('SOLD_OUT');
 });
 
-test('TICKET_LIMIT_REACHED uses up the idempotency key: the same key gets the same answer, also when the limit would allow it', async () => {
+test('TICKET_LIMIT_REACHED is stored under the idempotency key: the same key gets it again, also when the limit would allow the hold', async () => {
   const [as, key] = [randomUUID(), newKey()];
   const held = await office.held(match, { as, quantity: 16 });
   const first = await office.hold(match, { as, key, sector: 1, quantity: 5 });

@@ -44,7 +44,7 @@ test('standing sector: a hold has an id for each place, no row and no number, an
   expect([...ids].sort()).toEqual([...new Set(ids)].sort());
 });
 
-test('standing sector: the last free places are together, wherever they are', async () => {
+test('standing sector: any free places can be held and count as together, wherever they are', async () => {
   const all = await office.held(match, { quantity: 6 });
   const freed = [0, 2, 5].map((index) => all.seatIds[index] ?? '');
   await office.rows(
@@ -55,7 +55,7 @@ test('standing sector: the last free places are together, wherever they are', as
   expect([json.together, json.seats.map(({ seat_id }: { seat_id: string }) => seat_id).sort()]).toEqual([true, freed.sort()]);
 });
 
-test('standing sector: places can be held by their ids, which an earlier hold answered', async () => {
+test('standing sector: places can be chosen by their ids, which a fan knows from the answer to an earlier hold', async () => {
   const first = await office.held(match, { quantity: 2 });
   await office.release(first);
   const again = await office.hold(match, { seatIds: first.seatIds });

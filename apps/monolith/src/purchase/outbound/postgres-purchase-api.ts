@@ -7,7 +7,7 @@ import type { PurchaseReader } from '../checkout/application/purchase-reader.ts'
 import { countHandover } from '../hold/outbound/postgres-fan-seats.ts';
 import { PurchaseApi, type MatchReport, type SeatCounts, type SeatsLeft } from '../purchase.api.ts';
 
-/** Implements the functions that other contexts may call. */
+/** Implements the functions of `purchase` that other modules may call. */
 export class PostgresPurchaseApi extends PurchaseApi {
   constructor(
     private readonly inventory: SeatInventory,
@@ -21,24 +21,24 @@ export class PostgresPurchaseApi extends PurchaseApi {
   layOut(
     tx: Transaction,
     matchId: string,
-    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
+    sectors: readonly { sectorId: string; seats: readonly SeatGeometry[] }[],
   ): Promise<void> {
     return this.inventory.layOut(tx, matchId, sectors);
   }
 
-  async left(matchId: string): Promise<SeatsLeft> {
+  async seatsLeft(matchId: string): Promise<SeatsLeft> {
     const { sectors, held, windowsHolding, windowsIdle, countedAtMs } = await this.views.sectors(matchId);
     const free = sectors.reduce((sum, { available }) => sum + available, 0);
     return { sectors, free, held, usefulWindows: free + windowsHolding + windowsIdle, countedAtMs };
   }
 
-  leftNow(matchId: string): Promise<SeatsLeft> {
-    this.views.changed(matchId);
-    return this.left(matchId);
+  seatsLeftNow(matchId: string): Promise<SeatsLeft> {
+    this.views.invalidate(matchId);
+    return this.seatsLeft(matchId);
   }
 
-  anyLeft(tx: Transaction, matchId: string): Promise<boolean> {
-    return this.postgresAvailability.anyLeft(tx, matchId);
+  hasSeatsLeft(tx: Transaction, matchId: string): Promise<boolean> {
+    return this.postgresAvailability.hasSeatsLeft(tx, matchId);
   }
 
   handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number> {

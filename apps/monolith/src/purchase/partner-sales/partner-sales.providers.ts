@@ -10,7 +10,7 @@ import { LoadedPartnerSales } from './inbound/loaded-partner-sales.ts';
 import { PostgresPartnerSoldSeats } from './outbound/postgres-partner-sold-seats.ts';
 import { RedisSeatHints } from './outbound/redis-seat-hints.ts';
 
-/** Blocks seats that partners have sold. */
+/** Wires the feature `partner-sales`: seats that partners have sold are blocked. */
 export const partnerSalesProviders: Provider[] = [
   { provide: PartnerSoldSeats, useClass: PostgresPartnerSoldSeats },
   { provide: SeatHints, useFactory: (redis: RedisConnection) => new RedisSeatHints(redis), inject: [REDIS] },

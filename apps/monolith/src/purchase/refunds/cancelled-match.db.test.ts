@@ -26,7 +26,7 @@ const callOps = (match: MatchOnSale, call: string, body: unknown, key = newKey()
 const cancel = (match: MatchOnSale, reason = 'The pitch is under water', key?: string) =>
   callOps(match, 'cancel', { reason }, key);
 
-/** Runs all due jobs and returns how many. `afterDelay`: also delayed jobs, as if their delay had passed. */
+/** Runs all due jobs and returns how many there were. With `afterDelay` it runs delayed jobs too, as if their delay had passed. */
 async function runJobs({ afterDelay = false } = {}): Promise<number> {
   if (afterDelay) await office.rows(`update outbox set available_at = now() where destination = 'jobs'`);
   let done = 0;
@@ -98,7 +98,7 @@ test('cancelling a match informs all ticket holders, then refunds every order on
   );
 });
 
-test('a cancelled match cannot be opened again; a second cancellation changes nothing and sends no other notice', async () => {
+test('the sale of a cancelled match cannot be opened again; a second cancellation changes nothing and informs nobody again', async () => {
   const match = await onSale();
   await actions.paid(match);
   const key = newKey();
@@ -131,7 +131,7 @@ test.each([
   expect((await office.hold(match)).status).toBe(201);
 });
 
-test('cancelling a match keeps its holds and unpaid orders until they end; an order paid later is refunded by the next pass', async () => {
+test('holds and unpaid orders of a cancelled match stay until they expire; an order that is paid meanwhile is refunded a minute later', async () => {
   const match = await onSale();
   const [held, unpaid] = [await office.held(match), await office.ordered(await office.held(match))];
   await cancel(match);
@@ -151,7 +151,7 @@ test('cancelling a match keeps its holds and unpaid orders until they end; an or
   await expectInvariantsHold(match);
 });
 
-test('a hold request that commits after the cancellation and after the first pass: its payment is refunded by a later pass', async () => {
+test('a hold that commits after the cancellation and after the first pass of refunds: its payment is refunded by a later pass', async () => {
   const match = await onSale();
   const LOCK_ID = 4713;
   // The trigger polls instead of waiting for the lock: a wait would end with the lock timeout.

@@ -57,7 +57,7 @@ describe('refund of an order', () => {
     await expectInvariantsHold(match);
   });
 
-  test('an order that is refunded ticket by ticket stays completed until the last one', async () => {
+  test('an order that is refunded ticket by ticket stays completed until its last ticket is refunded', async () => {
     const match = await onSale();
     const ordered = await actions.paid(match, { quantity: 3 });
     const [first, second, third] = (await actions.tickets(ordered)) as [TicketRow, TicketRow, TicketRow];
@@ -95,7 +95,7 @@ describe('refund of an order', () => {
     expect([money, statuses(await actions.tickets({ orderId }))]).toEqual([[], ['refunded']]);
   });
 
-  test('a refund does not give the turn back: the fan needs another turn', async () => {
+  test('after a refund the turn of the order stays used up: the fan needs another turn to buy again', async () => {
     const match = await onSale({ queue_required: true });
     const turn = `st_${randomUUID()}`;
     const as = randomUUID();
@@ -110,7 +110,7 @@ describe('refund of an order', () => {
 });
 
 describe('repeated refunds', () => {
-  test('a repeated refund with the same key gets the same answer; with another key it changes nothing and lists no tickets', async () => {
+  test('a refund repeated with the same key gets the same answer; repeated with another key, it changes nothing and lists no tickets', async () => {
     const match = await onSale();
     const ordered = await actions.paid(match, { quantity: 2 });
     const [ticket] = (await actions.tickets(ordered)) as [TicketRow];
@@ -148,20 +148,23 @@ describe('refused refunds', () => {
     ['an unknown ticket', 404, 'NOT_FOUND'],
     ['a used ticket', 409, 'INVALID_STATE'],
     ['a transferred ticket', 409, 'INVALID_STATE'],
-  ])('a refund of %s together with a valid one is refused, and the valid one is not refunded', async (what, status, code) => {
-    const match = await onSale();
-    const [ordered, other] = [await actions.paid(match, { quantity: 2 }), await actions.paid(match)];
-    const [valid, second] = (await actions.tickets(ordered)) as [TicketRow, TicketRow];
-    const [foreign] = await actions.tickets(other);
-    if (what.startsWith('a used')) await office.rows(`update tickets set status = 'used' where id = $1`, [second.id]);
-    if (what.includes('transferred')) await actions.transfer(second, randomUUID());
-    const bad = what.startsWith('another') ? foreign?.id : what.includes('unknown') ? randomUUID() : second.id;
-    const refused = await actions.refund(ordered, [valid.id, bad ?? '']);
-    expect([refused.status, refused.json.code]).toEqual([status, code]);
-    expect(refused.json.ticket_ids ?? refused.json.tickets.map(({ id }: TicketRow) => id)).toEqual([bad]);
-    expect([(await actions.tickets(ordered))[0]?.status, await actions.givenBack(ordered)]).toEqual(['valid', []]);
-    await expectInvariantsHold(match);
-  });
+  ])(
+    'a refund of %s together with a valid ticket is refused, and the valid ticket is not refunded',
+    async (what, status, code) => {
+      const match = await onSale();
+      const [ordered, other] = [await actions.paid(match, { quantity: 2 }), await actions.paid(match)];
+      const [valid, second] = (await actions.tickets(ordered)) as [TicketRow, TicketRow];
+      const [foreign] = await actions.tickets(other);
+      if (what.startsWith('a used')) await office.rows(`update tickets set status = 'used' where id = $1`, [second.id]);
+      if (what.includes('transferred')) await actions.transfer(second, randomUUID());
+      const bad = what.startsWith('another') ? foreign?.id : what.includes('unknown') ? randomUUID() : second.id;
+      const refused = await actions.refund(ordered, [valid.id, bad ?? '']);
+      expect([refused.status, refused.json.code]).toEqual([status, code]);
+      expect(refused.json.ticket_ids ?? refused.json.tickets.map(({ id }: TicketRow) => id)).toEqual([bad]);
+      expect([(await actions.tickets(ordered))[0]?.status, await actions.givenBack(ordered)]).toEqual(['valid', []]);
+      await expectInvariantsHold(match);
+    },
+  );
 
   test.each(['awaiting_payment', 'cancelled', 'expired'])('a refund of an order that is %s is refused', async (status) => {
     const ordered = await office.ordered(await office.held(await onSale()));
@@ -234,7 +237,7 @@ describe('refunds of transferred tickets', () => {
     expect(await actions.receiverMails(ordered)).toHaveLength(1);
   });
 
-  test('a refunded ticket no longer counts against the limit of its current owner, the buyer or the receiver', async () => {
+  test('a refunded ticket no longer counts against the limit of its owner: the buyer, or the fan who got it by transfer', async () => {
     const match = await onSale({ max_tickets_per_fan: 2 });
     const [buyer, receiver] = [randomUUID(), randomUUID()];
     const ordered = await actions.paid(match, { as: buyer, quantity: 2 });

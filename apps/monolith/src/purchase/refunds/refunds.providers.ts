@@ -17,7 +17,7 @@ import { PostgresRefundConsequences } from './outbound/refund-consequences.ts';
 
 export const refundsControllers = [OpsOrdersController];
 
-/** Operators search orders and refund them; the orders of a cancelled match are refunded by a job. */
+/** Wires the feature `refunds`: operators search and refund orders, and a job refunds the orders of a cancelled match. */
 export const refundsProviders: Provider[] = [
   {
     provide: RefundConsequences,

@@ -19,7 +19,8 @@ let office: BoxOffice;
 beforeAll(async () => {
   opened = await openBoxOffice();
   office = opened.office;
-  // The first ticket insert sleeps for 1.2 s: its payment begins before the hold expires and commits after it.
+  // The first insert of a ticket sleeps for 1.2 s, so the first payment begins before its hold expires and commits after the
+  // expiry.
   await office.rows(`create sequence naps`);
   await office.rows(`create function nap() returns trigger language plpgsql as
     'begin if nextval(''naps'') = 1 then perform pg_sleep(1.2); end if; return new; end'`);
@@ -47,7 +48,7 @@ describe('a hold request counts the fan’s seats while a payment is running, an
   /** Id of an advisory lock (any number). While the test holds it, payments wait at the insert of their first ticket. */
   const LOCK_ID = 4712;
 
-  /** Pauses before the query that counts the seats of fans, and again after it. */
+  /** A writer connection that pauses before the query that counts the seats of fans, and again after this query. */
   class PausedAroundCount extends WriterConnection {
     readonly before = Promise.withResolvers<void>();
     readonly mayCount = Promise.withResolvers<void>();
@@ -133,7 +134,7 @@ describe('a hold request counts the fan’s seats while a payment is running, an
 });
 
 describe('a payment transaction that begins before the hold expires and reads after the fan has got other seats', () => {
-  /** BEGIN fixes `now()`. The first statement takes the snapshot, and it runs after `meanwhile`. */
+  /** Runs `meanwhile` between BEGIN, which fixes `now()`, and the first statement of `work`, which takes the snapshot. */
   async function inTransaction<T>(meanwhile: () => Promise<unknown>, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const runner = office.monolith.dataSource.createQueryRunner();
     const client = await driverClientOf(runner);

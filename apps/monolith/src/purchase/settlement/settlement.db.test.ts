@@ -82,7 +82,7 @@ describe('successful payments', () => {
     expect(await Promise.all(gates)).toEqual(['N', null, 'W']);
   });
 
-  test('a payment reported five times at once, by one event id or by five, completes the order once', async () => {
+  test('five concurrent reports of one payment, with the same event id or with five, complete the order once', async () => {
     const [byOneEvent, byFiveEvents] = [await order(), await order()];
     const eventId = `evt_${randomUUID()}`;
     expect(await Promise.all(Array.from({ length: 5 }, () => deliver(byOneEvent, eventId)))).toEqual([200, 200, 200, 200, 200]);
@@ -145,7 +145,7 @@ describe('concurrent payment reports', () => {
     ['order', `select 1 from orders where id = $1 for update`, ({ orderId }: Ordered) => orderId],
     ['fan', `select 1 from fan_seats where user_id = $1 for update`, ({ held }: Ordered) => held.userId],
   ])(
-    'payment reports do not wait for a concurrent one whose %s is locked by another transaction; that one waits',
+    'a payment report waits while another transaction has locked its %s; concurrent reports of other payments do not wait for it',
     async (_, lock, id) => {
       const orders = [await order(), await order(), await order()];
       const holder = office.monolith.dataSource.createQueryRunner();
@@ -162,7 +162,7 @@ describe('concurrent payment reports', () => {
   );
 });
 
-test('a payment for two seats waits if one of them is locked; it does not sell the other seat alone', async () => {
+test('the settlement of a payment for two seats waits while one of them is locked; it does not sell the other seat alone', async () => {
   const [locked, free] = [await order(2), await order()];
   const seats = () => Promise.all(locked.held.seatIds.map(async (seatId) => (await office.holderOf(seatId))?.status));
   const holder = office.monolith.dataSource.createQueryRunner();
@@ -215,7 +215,7 @@ describe('payments that do not match their order', () => {
 describe('late payments (the hold has ended)', () => {
   test.each([
     ['has expired', () => Promise.resolve(0)],
-    ['was ended by the scheduler', () => expireReservations()],
+    ['was ended by the expiry sweeper', () => expireReservations()],
   ])('a payment after the hold %s completes the order if its seats are still free', async (_, endHold) => {
     const ordered = await order(2);
     await office.lapse(ordered.held);
@@ -294,7 +294,7 @@ describe('late payments (the hold has ended)', () => {
     expect((await office.order(second)).status).toBe(status);
   });
 
-  test('a late payment completes the order if its turn has no other order, and the turn is used up', async () => {
+  test('a late payment completes the order if its turn has no other order; then the turn is used up', async () => {
     const turns = await putOnSale(office.monolith, { queue_required: true });
     const as = randomUUID();
     const turn = await grantTurn(office.monolith, turns.id, as);
@@ -315,7 +315,7 @@ describe('reports of unknown payments', () => {
     expect((await office.order(ordered)).status).toBe('awaiting_payment');
   });
 
-  test('a payment report has no effect on the order it names if that order has another intent', async () => {
+  test('a report of an unknown payment has no effect on the order that it names, if that order has another payment intent', async () => {
     const ordered = await order();
     expect(await office.settle(office.report(ordered, { intentId: 'pi_second', orderId: ordered.orderId }))).toBe(
       'unknown intent',

@@ -5,6 +5,7 @@ import { openMonolith, type MatchOnSale, type WholeMonolith } from '../../testin
 import { ReleaseReservation } from '../checkout/application/release-reservation.ts';
 import { SettlePayment, type PaymentReport, type SettlementResult } from '../settlement/application/settle-payment.ts';
 
+/** A hold as the API answered it, and its fan. */
 export interface HeldSeats {
   readonly id: string;
   readonly userId: string;
@@ -15,6 +16,7 @@ export interface HeldSeats {
   readonly expires_at: string;
 }
 
+/** An order that awaits payment, and its hold. */
 export interface Ordered {
   readonly orderId: string;
   readonly intentId: string;
@@ -37,7 +39,7 @@ interface OutboxRow {
   readonly body: any;
 }
 
-/** Test helper: a fan's calls (hold, checkout, release) and the provider's reports, and queries of the database behind them. */
+/** Test helper: makes the calls of fans (hold, checkout, release) and the provider's payment reports, and queries the database. */
 export class BoxOffice {
   constructor(readonly monolith: WholeMonolith) {}
 
@@ -54,6 +56,7 @@ export class BoxOffice {
     });
   }
 
+  /** Like `hold`, but throws if the seats are not held. */
   async held(match: MatchOnSale, request: HoldOptions = {}): Promise<HeldSeats> {
     const userId = request.as ?? randomUUID();
     const { json, text, status } = await this.hold(match, { ...request, as: userId });
@@ -68,13 +71,14 @@ export class BoxOffice {
     return this.monolith.call('POST', `/api/v1/reservations/${held.id}/checkout`, { as, body, ...(key ? { key } : {}) });
   }
 
+  /** Like `checkOut`, but throws if no order is created. */
   async ordered(held: HeldSeats): Promise<Ordered> {
     const { json, text, status } = await this.checkOut(held);
     if (status !== 201) throw new Error(`not ordered: ${text}`);
     return { orderId: json.order_id, intentId: json.payment.intent_id, held };
   }
 
-  /** A report of the payment provider. By default a new event that says that this order was paid. */
+  /** A payment report of the provider. Without `change`: a new event that says that this order was paid. */
   report(ordered: Ordered, change: Partial<PaymentReport> = {}): PaymentReport {
     return {
       eventId: `evt_${randomUUID()}`,
@@ -108,10 +112,12 @@ export class BoxOffice {
     await this.rows(`update seats set status = 'blocked' where id = any($1::uuid[])`, [seatIds]);
   }
 
+  /** The status of the reservation, read over the API. */
   async reservation({ id, userId }: Pick<HeldSeats, 'id' | 'userId'>): Promise<string> {
     return (await this.monolith.call('GET', `/api/v1/reservations/${id}`, { as: userId })).json.status;
   }
 
+  /** The order as the API answers it to its fan. */
   async order({ orderId, held }: Ordered): Promise<TestAnswer['json']> {
     return (await this.monolith.call('GET', `/api/v1/orders/${orderId}`, { as: held.userId })).json;
   }
@@ -123,7 +129,7 @@ export class BoxOffice {
     return rows.map(({ id }) => id);
   }
 
-  /** Status → number of seats of the match, read from the rows. An expired hold counts as `held` here. */
+  /** Stored status → number of seats of the match. The seats of an expired hold count as `held`. */
   async seatRows(match: MatchOnSale): Promise<Record<string, number>> {
     const rows = await this.rows<{ status: string; n: number }>(
       `select status, count(*)::int as n from seats where match_id = $1 group by status`,
@@ -152,6 +158,7 @@ export class BoxOffice {
   }
 }
 
+/** A running monolith with its box office; `close` ends it. */
 export interface OpenBoxOffice {
   readonly office: BoxOffice;
   readonly settings: { DATABASE_URL: string; REDIS_URL: string };

@@ -5,11 +5,11 @@ import type { DataSource } from 'typeorm';
 import type { SectorForSale } from '../application/ports.ts';
 import { PostgresSeatInventory } from '../availability/outbound/postgres-seat-inventory.ts';
 import { HOLD_SETTINGS } from '../hold/outbound/hold-batch.sql.ts';
-import { HoldQueue, type HoldQueueParts } from '../hold/outbound/hold-queue.ts';
+import { HoldQueue, type HoldQueueOptions } from '../hold/outbound/hold-queue.ts';
 import { sectorSnapshots } from '../hold/outbound/sector-snapshot.ts';
 import { WriterConnection } from '../hold/outbound/writer-connection.ts';
 
-/** A match without a waiting room and with one sector, four tickets per fan. */
+/** Inserts a match on sale without a waiting room, with one sector and a limit of four tickets per fan. Returns the sector. */
 export async function openSale(dataSource: DataSource, rows: number, seatsPerRow: number): Promise<SectorForSale> {
   const matchId = newId();
   const sector: SectorForSale = {
@@ -25,22 +25,26 @@ export async function openSale(dataSource: DataSource, rows: number, seatsPerRow
     `insert into sectors (id, match_id, name, kind, price_cents, capacity, position) values ($1, $2, 'East', 'seated', 1000, $3, 0)`,
     [sector.id, matchId, sector.capacity],
   );
-  const places = layOut({ kind: 'seated', rows, seatsPerRow }, 0, 1);
+  const seats = layOut({ kind: 'seated', rows, seatsPerRow }, 0, 1);
   await new PostgresTransactionManager(dataSource, { deadlineMs: 10_000 }).run((tx) =>
-    new PostgresSeatInventory(dataSource).layOut(tx, matchId, [{ sectorId: sector.id, places }]),
+    new PostgresSeatInventory(dataSource).layOut(tx, matchId, [{ sectorId: sector.id, seats }]),
   );
   return sector;
 }
 
+/** Opens a writer connection with the settings that HOLD_BATCH needs. */
 export function writerConnection(url: string): WriterConnection {
   return new WriterConnection({ url, name: 'holds', settings: HOLD_SETTINGS, onRetry: () => undefined });
 }
 
-/** The hold queue of a process of its own. The waiting room has granted no turn, and no other sectors are loaded. */
+/**
+ * Opens a hold queue like that of one more process. No turns are looked up, and snapshots are loaded only when a request needs
+ * them.
+ */
 export function openHoldQueue(
   dataSource: DataSource,
   connection: WriterConnection,
-  parts: Partial<HoldQueueParts> = {},
+  options: Partial<HoldQueueOptions> = {},
 ): HoldQueue {
   return new HoldQueue({
     connections: [connection],
@@ -48,6 +52,6 @@ export function openHoldQueue(
     snapshots: sectorSnapshots(dataSource),
     turns: { learn: () => Promise.resolve() },
     matches: { sectors: () => Promise.resolve([]) },
-    ...parts,
+    ...options,
   });
 }

@@ -6,7 +6,10 @@ import { MatchesForSale, type MatchForSale } from '../application/sale-ports.ts'
 import { SeatInventory, type SeatState, type SectorState } from '../availability/application/ports.ts';
 import { isFree, tables, type MatchRow, type SeatRow } from './memory-tables.ts';
 
-/** A match and its sectors. The sale is a row of the simulated database, so a close and a late payment can run concurrently. */
+/**
+ * Matches and sectors of the simulation. The sale's status is a row of the simulated database, so the sale can be closed while a
+ * late payment is settled.
+ */
 export class MemoryMatches extends MatchesForSale {
   constructor(
     private readonly db: SimulatedDatabase,
@@ -92,7 +95,7 @@ export class MemorySeatInventory extends SeatInventory {
   }
 }
 
-/** Not implemented, because no simulated use case calls it. */
+/** Stands for a method that no simulated use case calls. */
 function notNeeded(method: string): Promise<never> {
   return Promise.reject(new Error(`this fake does not implement ${method}`));
 }

@@ -11,7 +11,7 @@ import { tables } from './memory-tables.ts';
 export class MemoryOrders extends Orders {
   constructor(
     private readonly db: SimulatedDatabase,
-    /** Guard. If off (negative control), a window may have several orders. */
+    /** Protection of the real adapter. If a negative control switches it off, a window (turn) may have several orders. */
     private readonly isOneOrderPerWindow = true,
   ) {
     super();
@@ -156,10 +156,10 @@ export class MemoryOrders extends Orders {
   }
 }
 
-/** The provider's events that took effect, in the simulated database. */
+/** Records the provider's events that took effect, in the simulated database. */
 export class MemoryPaymentInbox extends PaymentInbox {
   constructor(
-    /** Guard. If off (negative control), a repeated event is treated as a new one. */
+    /** Protection of the real adapter. If a negative control switches it off, a repeated event is treated as a new one. */
     private readonly detectsRepeats = true,
   ) {
     super();

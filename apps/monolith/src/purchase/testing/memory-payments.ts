@@ -7,7 +7,7 @@ import type { Order } from '../application/sale-ports.ts';
 import { OrderConsequences, Payments, type CompletedOrder } from '../checkout/application/ports.ts';
 import { tables, type OutboxRow } from './memory-tables.ts';
 
-/** A payment intent as the simulated provider stores it. Tests compare the orders with these captures and refunds. */
+/** A payment intent as the simulated provider stores it. Tests compare the orders with its captured amount and its refunds. */
 export interface ProviderIntent {
   readonly intentId: string;
   readonly orderId: string;
@@ -19,7 +19,9 @@ export interface ProviderIntent {
   readonly refunds: Map<string, number>;
 }
 
-/** Simulated payment provider. A process that dies loses the provider's answer. The same order always gets the same intent. */
+/**
+ * The simulated payment provider. The same order always gets the same intent. A process that dies during a call loses the answer.
+ */
 export class MemoryPayments extends Payments {
   readonly intents = new Map<string, ProviderIntent>();
   refused = 0;
@@ -62,6 +64,7 @@ export class MemoryPayments extends Payments {
     return intent.captured;
   }
 
+  /** Refunds or cancels a payment, as a message from the outbox asks for. */
   carryOut(command: NonNullable<OutboxRow['payment']>): void {
     const intent = this.intents.get(command.intentId);
     if (!intent) throw new Error(`the provider does not know ${command.intentId}`);
@@ -70,7 +73,10 @@ export class MemoryPayments extends Payments {
   }
 }
 
-/** Writes tickets, the end of the turn and the commands to the provider in the transaction that decides about the order. */
+/**
+ * Writes what follows from a decision about an order, in the same simulated transaction: tickets, the end of the turn, commands to
+ * the provider.
+ */
 export class MemoryOrderConsequences extends OrderConsequences {
   constructor(private readonly db: SimulatedDatabase) {
     super();

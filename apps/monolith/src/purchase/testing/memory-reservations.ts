@@ -21,19 +21,19 @@ export interface ReservationGuards {
   readonly latePaymentLimit: boolean;
   /** A payment increases the revision of the fan's row, so that a concurrent hold request counts its seats. */
   readonly singlePaymentCounts: boolean;
-  /** The same for a payment that is settled in a batch. */
+  /** A payment that is settled in a batch increases the revision of the fan's row too. */
   readonly batchedPaymentCounts: boolean;
   /** A payment settled in a batch checks that the fan's row still lists its reservation: the fan may have got other seats. */
   readonly batchedPaymentChecksFan: boolean;
-  /** The expiry job locks the reservations it ends, and skips locked ones. */
+  /** The expiry sweeper locks the reservations it ends, and skips locked ones. */
   readonly sweeperLocks: boolean;
-  /** The expiry job ends reservations in a second statement, which sees an order that was committed before it got the lock. */
+  /** The expiry sweeper ends reservations in a second statement, which sees an order that was committed before it got the lock. */
   readonly sweeperReadsAgain: boolean;
 }
 
-/** Holds that can be completed: all their seats are locked and held, and their fan's row is locked. */
-interface WholeHolds {
-  readonly whole: readonly Reservation[];
+/** The holds that can be completed, because all of their seats and their fan's row are locked; with these seats and rows. */
+interface CompletableHolds {
+  readonly completable: readonly Reservation[];
   readonly free: ReadonlyMap<string, SeatRow>;
   readonly fans: ReadonlyMap<string, FanRow> | undefined;
 }
@@ -67,7 +67,7 @@ export class MemoryReservations extends Reservations {
     return !row || (userId !== undefined && row.userId !== userId) ? undefined : asReservation(row, this.db, open.now);
   }
 
-  async lockFree(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>> {
+  async lockSkippingLocked(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>> {
     const open = inside(tx);
     await open.statement(`locks reservations ${reservationIds.join(' ') || '(none)'}`);
     const free = await open.lockFree(tables.reservations, reservationIds);
@@ -133,19 +133,19 @@ export class MemoryReservations extends Reservations {
     return true;
   }
 
-  async lockWhole(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
+  async lockComplete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
     if (reservations.length === 0) return new Set();
     await inside(tx).statement(`locks the seats of ${reservations.map(({ id }) => id).join(' ')}`);
-    const { whole } = await this.wholeOf(tx, reservations);
-    return new Set(whole.map(({ id }) => id));
+    const { completable } = await this.completableOf(tx, reservations);
+    return new Set(completable.map(({ id }) => id));
   }
 
   async complete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
     const open = inside(tx);
     await open.statement(`completes ${reservations.map(({ id }) => id).join(' ')}`);
-    const { whole, free, fans } = await this.wholeOf(tx, reservations);
-    const ids = new Set(whole.map(({ id }) => id));
-    for (const fan of new Set(whole.map(fanAtMatch))) {
+    const { completable, free, fans } = await this.completableOf(tx, reservations);
+    const ids = new Set(completable.map(({ id }) => id));
+    for (const fan of new Set(completable.map(fanAtMatch))) {
       const row = fans?.get(fan);
       if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1 });
     }
@@ -156,14 +156,14 @@ export class MemoryReservations extends Reservations {
   }
 
   /** Locks the seats first, then the fans' rows. Does not wait: skips rows locked by another transaction. */
-  private async wholeOf(tx: Transaction, reservations: readonly Reservation[]): Promise<WholeHolds> {
+  private async completableOf(tx: Transaction, reservations: readonly Reservation[]): Promise<CompletableHolds> {
     const open = inside(tx);
     const seatIds = reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId));
     const free = await open.lockFree(tables.seats, seatIds, ({ status }) => status === 'held');
     const fans = this.guards.batchedPaymentCounts
       ? await open.lockFree(tables.fanSeats, reservations.map(fanAtMatch))
       : undefined;
-    const whole = reservations.filter((reservation) => {
+    const completable = reservations.filter((reservation) => {
       const own = [...free.values()].filter(({ reservationId }) => reservationId === reservation.id);
       const fan = fans?.get(fanAtMatch(reservation));
       const isCounted = !fans || (fan && (fan.reservationIds.includes(reservation.id) || !this.guards.batchedPaymentChecksFan));
@@ -171,7 +171,7 @@ export class MemoryReservations extends Reservations {
       const times = reservations.filter(({ id }) => id === reservation.id).length;
       return isCounted && own.length * times === reservation.seats.length;
     });
-    return { whole, free, fans };
+    return { completable, free, fans };
   }
 
   async unpaidInWindows(tx: Transaction, sessionTokens: readonly string[]): Promise<readonly string[]> {
@@ -188,7 +188,7 @@ export class MemoryReservations extends Reservations {
   }
 
   /** Two statements at READ COMMITTED: the first locks due reservations, the second ends them. */
-  async expireDue(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch> {
+  async expireDueReservations(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch> {
     const tx = this.db.begin('read committed');
     try {
       await tx.statement('finds due reservations');
@@ -251,7 +251,7 @@ export class MemoryReservations extends Reservations {
 
 const AVAILABLE = { status: 'available', reservationId: null, expiresAtMs: null } as const;
 
-/** The reservation at the time `asOf`: a stored status `held` or `ordered` is `expired` after the expiry time. */
+/** The reservation of a row, at the time `asOf`: a stored status `held` or `ordered` is `expired` from the expiry on. */
 export function asReservation(row: ReservationRow, db: SimulatedDatabase, asOf: Date): Reservation {
   const expiresAt = new Date(row.expiresAtMs);
   const seats = row.seatIds.map((seatId) => {

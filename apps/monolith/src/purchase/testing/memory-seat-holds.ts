@@ -28,6 +28,7 @@ export interface HoldGuards {
   readonly clockAheadMs: number;
 }
 
+/** All protections on, as in the real adapter. */
 export const ALL_HOLD_GUARDS: HoldGuards = { seats: true, revision: true, clockAheadMs: 0 };
 
 interface Attempt {
@@ -58,8 +59,8 @@ const NO_SEATS = { taken: 0, revision: 0, countedIds: [] };
 
 /**
  * Simulated `SeatHolds`. Each process proposes seats from its own snapshot, which uses the real `SectorMap` and may show taken
- * seats as free and free seats as taken. The simulated database then decides with the same steps as hold-statement.ts, but for one
- * request at a time. Batches of several requests are tested on the real statement.
+ * seats as free and free seats as taken. Then the simulated database decides with the same steps as the statement HOLD_BATCH
+ * (hold-batch.sql.ts), but for one request at a time. Batches of several requests are tested on the real statement.
  */
 export class MemorySeatHolds extends SeatHolds {
   private readonly snapshots = new Map<string, Snapshot>();
@@ -120,7 +121,7 @@ export class MemorySeatHolds extends SeatHolds {
   private async refresh(sectorId: string): Promise<void> {
     const now = this.db.scheduler.nowMs;
     const seats = this.db.rows(tables.seats, (seat) => seat.sectorId === sectorId);
-    // The step comes after the read: the result may be stale when it arrives.
+    // The simulated step comes after the read, so the seats may be stale when the read returns.
     await this.db.scheduler.step(`reads the seats of ${sectorId}`);
     const snapshot = this.snapshots.get(sectorId) ?? emptySnapshot(seats);
     const known = seats.filter(({ id }) => !snapshot.inFlight.has(id));
@@ -140,7 +141,7 @@ export class MemorySeatHolds extends SeatHolds {
       map.markTaken(seatIndexesOf(snapshot, request.seatIds));
       return { seatIds: request.seatIds, together: true };
     }
-    // Choose among few seats, so that processes often propose the same ones.
+    // Draw from only two blocks, so that processes often propose the same seats.
     const draw = (): { seatIds: readonly string[]; together: boolean } | undefined => {
       const proposal = map.propose(request.quantity, () => this.db.scheduler.random.next(), 2);
       return proposal && { seatIds: proposal.seats.map((seat) => snapshot.seatIds[seat] ?? ''), together: proposal.together };
@@ -275,7 +276,7 @@ function seatIndexesOf(snapshot: Snapshot, seatIds: readonly string[]): readonly
   return seatIds.map((seatId) => snapshot.seatIds.indexOf(seatId));
 }
 
-/** Checks sale, window and limit, in this order. Throws the domain's errors. */
+/** Throws the domain's error for the first broken rule: sale, then turn, then ticket limit. */
 function assertRules(request: HoldRequest, { match, window }: Facts, taken: number): void {
   if (!match) throw new Error(`there is no match ${request.matchId}`);
   const { saleStatus, queueRequired, maxTicketsPerFan: limit } = match;

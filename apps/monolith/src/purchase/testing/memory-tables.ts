@@ -47,7 +47,10 @@ export interface OrderRow extends Omit<Order, 'status'> {
   readonly status: OrderStatus;
 }
 
-/** `revision` increases whenever the fan gets seats; `reservationIds` are the reservations that counted at that time. */
+/**
+ * A fan's seats at a match. `revision` increases whenever the fan gets seats; `reservationIds` are the reservations that counted
+ * then.
+ */
 export interface FanRow {
   readonly revision: number;
   readonly reservationIds: readonly string[];
@@ -78,13 +81,16 @@ export interface OutboxRow {
     | { readonly kind: 'cancel'; readonly intentId: string };
 }
 
+/** The tables of the simulated database, by the names that the test helpers use. */
 export const tables = {
   matches: new Table<MatchRow>('matches'),
   seats: new Table<SeatRow>('seats'),
   reservations: new Table<ReservationRow>('reservations'),
   fanSeats: new Table<FanRow>('fan_seats'),
   orders: new Table<OrderRow>('orders'),
-  /** The next three are unique indexes: one order for each reservation, one order for each window, one valid ticket for each seat. */
+  /**
+   * The next three are unique indexes: one order for each reservation, one order for each window, one valid ticket for each seat.
+   */
   orderOfReservation: new Table<{ readonly orderId: string }>('orders_reservation_id_key'),
   orderOfWindow: new Table<{ readonly orderId: string; readonly reservationId: string }>('orders_one_a_window'),
   ticketOfSeat: new Table<{ readonly ticketId: string }>('tickets_one_a_seat'),
@@ -99,23 +105,29 @@ export const tables = {
   cursors: new Table<{ readonly lastId: string }>('queue_event_cursors'),
 } as const;
 
+/** True if the seat can be held: it is available, or its hold has expired. */
 export const isFree = ({ status, expiresAtMs }: SeatRow, now: number): boolean =>
   status === 'available' || (status === 'held' && (expiresAtMs ?? 0) <= now);
 
 /** True if the reservation counts against the fan's limit. */
-export const counts = ({ status, expiresAtMs }: ReservationRow, now: number): boolean =>
+export const countsAgainstLimit = ({ status, expiresAtMs }: ReservationRow, now: number): boolean =>
   status === 'completed' || ((status === 'held' || status === 'ordered') && expiresAtMs > now);
 
-/** The number of seats of a fan. Reads only the reservations that the fan's row lists, as the SQL does. */
+/**
+ * Counts the seats of a fan at a match. Reads only the reservations that the fan's row lists, like the SQL statement
+ * COUNT_FAN_SEATS.
+ */
 export function countFan(
   fan: FanRow | undefined,
   reservation: (id: string) => ReservationRow | undefined,
   now: number,
 ): { taken: number; revision: number; countedIds: readonly string[] } {
-  const counted = (fan?.reservationIds ?? []).flatMap((id) => reservation(id) ?? []).filter((row) => counts(row, now));
+  const counted = (fan?.reservationIds ?? [])
+    .flatMap((id) => reservation(id) ?? [])
+    .filter((row) => countsAgainstLimit(row, now));
   const taken = counted.reduce((sum, { seatIds }) => sum + seatIds.length, 0);
   return { taken, revision: fan?.revision ?? 0, countedIds: counted.map(({ id }) => id) };
 }
 
-/** Primary key of a fan's row. */
+/** Primary key of a fan's row in `fanSeats`. */
 export const fanAtMatch = ({ matchId, userId }: { matchId: string; userId: string }): string => `${userId} ${matchId}`;

@@ -11,7 +11,10 @@ import { tables } from './memory-tables.ts';
 
 const STREAM_START = '0';
 
-/** Simulated waiting room: its event stream and its hash of granted turns. Not part of the database, so never rolled back. */
+/**
+ * The simulated waiting room: its event stream and its hash of granted turns. They are not in the database, so they are never
+ * rolled back.
+ */
 export class MemoryWaitingRoom extends WaitingRoomEvents {
   private readonly log: WaitingRoomEvent[] = [];
   private readonly turns = new Map<string, { sessionToken: string; expiresAtMs: number }>();
@@ -89,10 +92,11 @@ export class MemoryWaitingRoom extends WaitingRoomEvents {
   }
 }
 
+/** The stream cursors in the simulated database. */
 export class MemoryStreamCursors extends StreamCursors {
   constructor(
     private readonly db: SimulatedDatabase,
-    /** Guard. If off (negative control), every replica that has read events applies them. */
+    /** Protection of the real adapter. If a negative control switches it off, every replica that has read events applies them. */
     private readonly comparesPosition = true,
   ) {
     super();
@@ -112,7 +116,7 @@ export class MemoryStreamCursors extends StreamCursors {
   }
 }
 
-/** Stores windows and writes one push message for each granted turn. */
+/** Stores turns in the simulated database and writes one push message for each granted turn. */
 export class MemoryWaitingRoomConsequences extends WaitingRoomConsequences {
   constructor(private readonly db: SimulatedDatabase) {
     super();

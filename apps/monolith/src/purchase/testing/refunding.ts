@@ -3,6 +3,7 @@ import type { TestAnswer } from '../../testing/test-app.ts';
 import { ops, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import type { BoxOffice, Ordered } from './box-office.ts';
 
+/** A row of the table `tickets`. */
 export interface TicketRow {
   readonly id: string;
   readonly user_id: string;
@@ -10,11 +11,13 @@ export interface TicketRow {
   readonly status: string;
 }
 
-/** Calls of operators and fans on paid orders, and queries of the sandbox provider's tables. */
+/**
+ * Test helper: makes the calls of operators and fans on paid orders, and queries the refunds that the sandbox provider has made.
+ */
 export class RefundActions {
   constructor(readonly office: BoxOffice) {}
 
-  /** Buys seats. Also confirms the payment at the sandbox, so that the sandbox can refund it. */
+  /** Buys seats. Confirms the payment at the sandbox provider, which would otherwise refuse to refund it. */
   async paid(match: MatchOnSale, request: Parameters<BoxOffice['held']>[1] = {}): Promise<Ordered> {
     const ordered = await this.office.ordered(await this.office.held(match, request));
     const confirm = `/api/v1/sandbox/payments/${ordered.intentId}/confirm`;
@@ -35,7 +38,7 @@ export class RefundActions {
     return this.office.monolith.call('POST', `/api/v1/tickets/${ticket.id}/transfer`, { as: ticket.user_id, body });
   }
 
-  /** Sorted by id, which is also the order of the seats. */
+  /** The tickets of the order, sorted by id, which is the order of their seats. */
   tickets({ orderId }: Pick<Ordered, 'orderId'>): Promise<TicketRow[]> {
     return this.office.rows(`select id, user_id, seat_id, status from tickets where order_id = $1 order by id`, [orderId]);
   }

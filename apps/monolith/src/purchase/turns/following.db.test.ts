@@ -77,7 +77,7 @@ test('events that arrive while replicas read are all applied, each once', async 
   for (const fan of fans) expect(await pushes(fan)).toHaveLength(1);
 });
 
-test('turns open and end in the order of the events, and the end of a turn ends only the turn with its token', async () => {
+test('turns open and end in the order of the events, and the event that ends a turn ends only the turn with its session token', async () => {
   const fan = randomUUID();
   await write(granted(fan, { session_token: 'st_first-turn' }));
   await write({
@@ -155,7 +155,7 @@ test('more events than fit into one batch are all applied', async () => {
   expect(await windowsOf()).toHaveLength(1100);
 });
 
-test('after Redis has lost all data, new events are applied and old effects are not repeated', async () => {
+test('after Redis has lost all data, new events are applied, and effects of earlier events are not repeated', async () => {
   const [before, after] = [await fanWithPhone(), await fanWithPhone()];
   await write(granted(before));
   await follow();

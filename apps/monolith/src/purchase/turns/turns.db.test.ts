@@ -65,7 +65,7 @@ describe('hold requests without a valid turn', () => {
     details.add(json.detail);
   });
 
-  test('all these refusals have the same detail text', () => expect(details.size).toBe(1));
+  test('all refusals with PURCHASE_WINDOW_REQUIRED above have the same detail text', () => expect(details.size).toBe(1));
 });
 
 describe('expired turns', () => {
@@ -97,7 +97,7 @@ describe('open turns', () => {
     expect((await office.hold(match, { as, turn })).json.code).toBe('TICKET_LIMIT_REACHED');
   });
 
-  test('a turn that only Redis knows is stored by its first hold and then survives a loss of Redis', async () => {
+  test('a turn that only Redis knows is stored in PostgreSQL by its first hold request, and then survives a loss of Redis', async () => {
     await grantInRedis('st_only-in-redis');
     await office.held(match, { as, turn: 'st_only-in-redis' });
     await office.monolith.resources.redis.flushdb();

@@ -20,7 +20,7 @@ import { GrantedTurns } from './outbound/redis-granted-turns.ts';
 import { RedisWaitingRoomEvents } from './outbound/redis-waiting-room-events.ts';
 import { PostgresWaitingRoomConsequences } from './outbound/waiting-room-consequences.ts';
 
-/** Stores in PostgreSQL the turns that the waiting room grants and ends. */
+/** Wires the feature `turns`: the turns that the waiting room grants and ends are stored in PostgreSQL. */
 export const turnsProviders: Provider[] = [
   {
     provide: PostgresPurchaseWindows,

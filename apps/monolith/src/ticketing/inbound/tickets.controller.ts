@@ -4,7 +4,7 @@ import { decodeCursor, page, pageQuery, type Page, type PageQuery } from '#platf
 import { ticketPdf } from '#platform/documents/ticket-pdf';
 import { ticketQr } from '#platform/documents/ticket-qr';
 import { RequestRefused } from '#platform/http/request-refused';
-import { givenId } from '#platform/http/text-fields';
+import { uuidField } from '#platform/http/text-fields';
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -48,7 +48,7 @@ export class TicketsController {
   @ApiOkResponse({ standardSchema: ticketAnswer })
   async one(
     @Caller() { userId }: CallerIdentity,
-    @Param('id', { schema: givenId }) id: string,
+    @Param('id', { schema: uuidField }) id: string,
   ): Promise<z.infer<typeof ticketAnswer>> {
     return this.view(await this.ownTicket(id, userId));
   }
@@ -59,7 +59,7 @@ export class TicketsController {
   @ApiProduces(SVG)
   @ApiOkResponse({ schema: { type: 'string' } })
   @Header('content-type', `${SVG}; charset=utf-8`)
-  async qr(@Caller() { userId }: CallerIdentity, @Param('id', { schema: givenId }) id: string): Promise<string> {
+  async qr(@Caller() { userId }: CallerIdentity, @Param('id', { schema: uuidField }) id: string): Promise<string> {
     return ticketQr(this.codes.write(await this.ownLivingTicket(id, userId)));
   }
 
@@ -70,7 +70,7 @@ export class TicketsController {
   @ApiOkResponse({ schema: { type: 'string', format: 'binary' } })
   async pdf(
     @Caller() { userId }: CallerIdentity,
-    @Param('id', { schema: givenId }) id: string,
+    @Param('id', { schema: uuidField }) id: string,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const ticket = await this.ownLivingTicket(id, userId);

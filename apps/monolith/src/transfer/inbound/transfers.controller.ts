@@ -1,6 +1,6 @@
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
-import { givenId } from '#platform/http/text-fields';
+import { uuidField } from '#platform/http/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Param, Post, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -23,7 +23,7 @@ export class TransfersController {
   @ApiOkResponse({ standardSchema: transferredAnswer })
   transfer(
     @Caller() { userId }: CallerIdentity,
-    @Param('id', { schema: givenId }) ticketId: string,
+    @Param('id', { schema: uuidField }) ticketId: string,
     @Body({ schema: transferRequest }) body: z.output<typeof transferRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {

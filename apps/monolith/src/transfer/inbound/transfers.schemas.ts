@@ -1,8 +1,8 @@
-import { givenId, personName } from '#platform/http/text-fields';
+import { uuidField, personName } from '#platform/http/text-fields';
 import { z } from 'zod';
 import type { TransferableTicket } from '../application/ports.ts';
 
-export const transferRequest = z.strictObject({ to_user_id: givenId, holder_name: personName }).meta({ id: 'TransferRequest' });
+export const transferRequest = z.strictObject({ to_user_id: uuidField, holder_name: personName }).meta({ id: 'TransferRequest' });
 
 /** The giver's ticket after the transfer. The receiver's ticket has another id and code, which the giver must not see. */
 export const transferredAnswer = z

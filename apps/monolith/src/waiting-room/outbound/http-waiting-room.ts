@@ -103,7 +103,7 @@ export class HttpWaitingRoom extends WaitingRoomApi {
    */
   private async usefulWindowsOf({ id, saleStatus }: QueuedMatch): Promise<number | undefined> {
     if (saleStatus === 'sold_out' || saleStatus === 'closed') return undefined;
-    return (await this.purchase.leftNow(id)).usefulWindows;
+    return (await this.purchase.seatsLeftNow(id)).usefulWindows;
   }
 }
 

@@ -60,7 +60,7 @@ export class WaitingRoomDestination implements Destination {
    * last seat was sold, the next fan would find no seat.
    */
   private async updateUsefulWindows(matchId: string): Promise<void> {
-    if ((await this.purchase.left(matchId)).free >= MANY_FREE_SEATS) return;
+    if ((await this.purchase.seatsLeft(matchId)).free >= MANY_FREE_SEATS) return;
     await this.waitingRoom.withQueueLock(matchId, async () => {
       const match = await this.catalog.match(matchId);
       const isOn = match?.saleStatus === 'open' || match?.saleStatus === 'paused';

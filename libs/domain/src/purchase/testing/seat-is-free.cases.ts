@@ -3,12 +3,12 @@ import type { SeatOwnership } from '../seat-is-free.ts';
 interface SeatIsFreeCase {
   readonly seat: string;
   readonly status: SeatOwnership['status'];
-  /** When the hold ends, seen from now; null for a seat without a hold. */
+  /** Milliseconds until the hold ends, negative if it has ended; null for a seat without a hold. */
   readonly expiresInMs: number | null;
   readonly isFree: boolean;
 }
 
-/** Every seat that the table `seats` can hold, for the rule in the domain and for the same rule in SQL. */
+/** Seats in every state, with the expected result. They test the rule "this seat is free" in the domain and in SQL. */
 export const seatIsFreeCases: readonly SeatIsFreeCase[] = [
   { seat: 'an available seat', status: 'available', expiresInMs: null, isFree: true },
   { seat: 'a held seat', status: 'held', expiresInMs: 600_000, isFree: false },

@@ -1,13 +1,13 @@
 import type { SeatVersion, SeatHistory } from '#domain/purchase/seat-history';
 import type { SeatState } from './ports.ts';
 
-/** How many seats of a match are left, by sector. */
+/** One count of the free seats of a match, by sector, with the numbers that the waiting room needs. */
 export interface AvailabilityView {
   readonly sectors: readonly { readonly sectorId: string; readonly available: number }[];
   readonly held: number;
-  /** Number of open windows of the waiting room that hold seats. */
+  /** Number of open windows (turns of the waiting room) that hold seats. */
   readonly windowsHolding: number;
-  /** Number of open windows that have held nothing for so long in total that they do not count against the free seats. */
+  /** Number of idle windows: open turns that have held nothing for so long in total that no free seat is kept for them. */
   readonly windowsIdle: number;
   /** Time of the count, in milliseconds on the database's clock. */
   readonly countedAtMs: number;
@@ -26,12 +26,14 @@ export interface SeatMapView extends SeatVersion {
 }
 
 /**
- * What any caller may see of the seats, read once for all requests of this process. A view is at most one second old, and never
- * older than the end of a hold in it. Requests get the same object as long as nothing has changed.
+ * Views of seats for any caller, read from the database once for all requests of this process. A view is at most one second old,
+ * and is read again when a hold in it ends. Seat maps stay the same object as long as no seat has changed.
  */
 export abstract class SeatViews {
+  /** The numbers of free seats of a match, by sector. */
   abstract sectors(matchId: string): Promise<AvailabilityView>;
+  /** All seats of a sector with their states. */
   abstract seats(sectorId: string): Promise<SeatMapView>;
-  /** This process has taken or freed seats: requests after this call see the change. */
-  abstract changed(matchId: string, sectorId?: string): void;
+  /** Call this after this process has taken or freed seats: requests after this call see the change. */
+  abstract invalidate(matchId: string, sectorId?: string): void;
 }

@@ -12,23 +12,28 @@ export interface SectorState {
   readonly nextExpiryAt: Date | null;
 }
 
+/** A seat with its position and its current status. */
 export interface SeatState extends SeatGeometry {
   readonly seatId: string;
   readonly status: 'available' | 'held' | 'sold' | 'blocked';
 }
 
-/** Seats as any caller may see them. The data may be a moment old, so it never decides a hold. An expired hold is available. */
+/**
+ * Creates and reads the seats of matches. The data that it reads may be a moment old, so it never decides a hold. The seat of an
+ * expired hold is `available`.
+ */
 export abstract class SeatInventory {
   /** Creates the seats of a new match. */
   abstract layOut(
     tx: Transaction,
     matchId: string,
-    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
+    sectors: readonly { sectorId: string; seats: readonly SeatGeometry[] }[],
   ): Promise<void>;
-  /** Ordered by row, and in a row by number. */
+  /** The seats of a sector, sorted by row, and in a row by number. */
   abstract seats(sectorId: string): Promise<readonly SeatState[]>;
+  /** The counts of every sector of a match. */
   abstract states(matchId: string): Promise<readonly SectorState[]>;
-  /** `othersHaveSeats`: another sector of the match has free seats. */
+  /** The counts of one sector. `othersHaveSeats`: another sector of the match has free seats. */
   abstract sectorState(matchId: string, sectorId: string): Promise<SectorState & { readonly othersHaveSeats: boolean }>;
   /** The sector of each of these seats; unknown seats are missing. */
   abstract sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>>;

@@ -11,25 +11,28 @@ import { availabilityMessage } from './sectors.schemas.ts';
 
 /** A stream costs about 20 KB of memory, and 10 µs for each message. */
 const MAX_STREAMS = 5000;
-/** Many viewers may share one address (a university). One address may still use less than half of the streams of a process. */
+/** Many viewers may share one IP address (a university), but one address gets less than half of the streams of a process. */
 const MAX_STREAMS_PER_ADDRESS = 2000;
 /**
- * Number of streams written to in one tick of the event loop. 5,000 in one tick would block other requests, such as holds, for 50
- * ms.
+ * Number of streams that get a message in one tick of the event loop. Writing to 5,000 streams in one tick would block other
+ * requests, such as holds, for 50 ms.
  */
 const STREAMS_PER_TICK = 250;
 const UPDATE_INTERVAL_MS = 1000;
 const HEARTBEAT_INTERVAL_MS = 15_000;
 
-/** The streams of one match in this process. */
+/** A match with open availability streams in this process. */
 interface WatchedMatch {
   readonly viewers: Set<EventStream>;
-  /** The state that all viewers have. */
+  /** The availability that was sent last: all viewers of the match have it. */
   sent: AvailabilityView;
   updateTimer: NodeJS.Timeout | undefined;
 }
 
-/** Sends the availability of a match to its viewers: read and rendered once for all of them, at most once a second. */
+/**
+ * Streams the numbers of free seats to viewers. For each match they are read and rendered once for all viewers, at most once a
+ * second.
+ */
 @Injectable()
 export class AvailabilityStreams implements BeforeApplicationShutdown {
   private readonly watchedMatches = new Map<string, WatchedMatch>();
@@ -77,8 +80,8 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
   }
 
   /**
-   * Sends a snapshot at once, and changes from then on. The snapshot is the state that the other viewers have, not the newer
-   * `view`, so that the next diff fits all of them.
+   * Adds a viewer: sends a snapshot at once, and changes from then on. The snapshot is the state that the other viewers have, not
+   * the newer `view`, so that the next diff is right for all viewers.
    */
   join(matchId: string, stream: EventStream, view: AvailabilityView): void {
     let match = this.watchedMatches.get(matchId);
@@ -114,7 +117,9 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
     }
   }
 
-  /** One second after the sent state was read, so that viewers never have a state that is two seconds old. */
+  /**
+   * Plans the next read one second after the last sent state was read, so that viewers never have a state that is two seconds old.
+   */
   private scheduleUpdate(
     matchId: string,
     match: WatchedMatch,

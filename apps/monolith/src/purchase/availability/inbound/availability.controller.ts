@@ -1,7 +1,7 @@
 import { Endpoint } from '#platform/http/endpoint';
 import { EventStream } from '#platform/http/event-stream';
 import { RequestRefused } from '#platform/http/request-refused';
-import { givenId } from '#platform/http/text-fields';
+import { uuidField } from '#platform/http/text-fields';
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -28,7 +28,7 @@ export class AvailabilityController {
       'First a `snapshot` of all sectors, then at most once a second a `diff` with the sectors that changed; `version` grows',
   })
   async open(
-    @Param('id', { schema: givenId }) matchId: string,
+    @Param('id', { schema: uuidField }) matchId: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

@@ -1,7 +1,7 @@
 import { Endpoint } from '#platform/http/endpoint';
 import { NOT_MODIFIED, sendTagged } from '#platform/http/etag';
 import { RequestRefused } from '#platform/http/request-refused';
-import { givenId } from '#platform/http/text-fields';
+import { uuidField } from '#platform/http/text-fields';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -18,11 +18,15 @@ interface Page {
 }
 
 /**
- * Rendered answers kept for one seat map. Most callers have one of the latest versions; for others the answer is rendered again.
+ * How many rendered answers to `?since=` are kept for one seat map. Most callers ask for the changes since one of the latest
+ * versions; for older versions the answer is rendered for each request.
  */
 const MAX_CACHED_CHANGES = 64;
 
-/** Sectors and seats for all callers. The answers are rendered once for each view and then cached with it. */
+/**
+ * Sectors and seats of a match, for any caller. An answer is rendered once for each view of the seats and cached together with the
+ * view.
+ */
 @ApiTags('matches')
 @Controller('api/v1/matches/:id/sectors')
 export class SectorsController {
@@ -41,7 +45,7 @@ export class SectorsController {
   @ApiOkResponse({ standardSchema: sectorListAnswer })
   @ApiResponse(NOT_MODIFIED)
   async list(
-    @Param('id', { schema: givenId }) matchId: string,
+    @Param('id', { schema: uuidField }) matchId: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -59,8 +63,8 @@ export class SectorsController {
   @ApiOkResponse({ standardSchema: seatListAnswer })
   @ApiResponse(NOT_MODIFIED)
   async seats(
-    @Param('id', { schema: givenId }) matchId: string,
-    @Param('sid', { schema: givenId }) sectorId: string,
+    @Param('id', { schema: uuidField }) matchId: string,
+    @Param('sid', { schema: uuidField }) sectorId: string,
     @Query({ schema: seatQuery }) { since }: z.output<typeof seatQuery>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
@@ -73,7 +77,10 @@ export class SectorsController {
     else this.send(request, reply, view, (current) => seatsPage(sector, current));
   }
 
-  /** Rendered once for all callers who have the same version. Undefined when this process does not know that version. */
+  /**
+   * The answer with the changes since the version or ETag `since`, rendered once for all callers who have that state. Undefined
+   * when this process does not know it.
+   */
   private changesSince(since: string, sector: SectorForSale, view: SeatMapView): string | undefined {
     const cached = this.changes.get(view) ?? new Map<string, string>();
     this.changes.set(view, cached);

@@ -3,7 +3,9 @@ import type { CatalogApi } from '../../../catalog/catalog.api.ts';
 import { type SectorForSale } from '../../application/ports.ts';
 import { MatchesForSale, type MatchForSale } from '../../application/sale-ports.ts';
 
-/** Reads matches and sectors from the catalog. Sectors and their currency never change, so they are read once and cached. */
+/**
+ * Reads matches and sectors from the module `catalog`. Sectors and their currency never change, so they are read once and cached.
+ */
 export class CatalogMatches extends MatchesForSale {
   private readonly cachedSectors = new Map<string, Promise<SectorForSale | undefined>>();
   private readonly cachedSectorsOfMatch = new Map<string, Promise<readonly SectorForSale[]>>();
@@ -43,7 +45,9 @@ export class CatalogMatches extends MatchesForSale {
     );
   }
 
-  /** Does not share a read with other callers: they may wait for the connection that this transaction holds. */
+  /**
+   * Does not share a running read with other callers: such a read may be waiting for the connection that this transaction holds.
+   */
   async gates(matchId: string, tx: Transaction): Promise<ReadonlyMap<string, string | null>> {
     const cached = this.cachedGates.get(matchId);
     if (cached) return cached;
@@ -55,8 +59,8 @@ export class CatalogMatches extends MatchesForSale {
 }
 
 /**
- * One read for each id, shared by concurrent calls: thousands come in the moment when a sale opens. A failed read, or one that
- * found nothing, is not cached.
+ * Reads each id once and caches the result. Concurrent calls share the read: thousands come in the moment when a sale opens. A read
+ * that failed or found nothing is not cached.
  */
 function readOnce<V>(
   cache: Map<string, Promise<V>>,

@@ -5,8 +5,8 @@ import { READ_SEAT_LETTERS, type SeatLetters } from './seat-letters.sql.ts';
 import { COUNT_SEATS_LEFT, type SeatsLeftCount } from './seats-left.sql.ts';
 
 /**
- * Reads availability from PostgreSQL: `SharedSeatViews` shares the reads for viewers, `anyLeft` decides whether a match is sold
- * out.
+ * Reads from PostgreSQL which seats are free: for viewers (`SharedSeatViews` caches these reads), and in a transaction that decides
+ * whether a match is sold out (`hasSeatsLeft`).
  */
 export class PostgresAvailability {
   constructor(
@@ -26,7 +26,7 @@ export class PostgresAvailability {
     return state ?? { atMs: 0, nextExpiryMs: null, letters: '' };
   }
 
-  /** A number that no other running process has. */
+  /** Draws a number for this process that no other running process has. */
   async processNumber(): Promise<number> {
     const [row] = await this.dataSource.query<{ number: number }[]>(`select nextval('seat_view_processes')::int as number`);
     if (!row) throw new Error('nextval of seat_view_processes returned no row');
@@ -34,12 +34,12 @@ export class PostgresAvailability {
   }
 
   /**
-   * Whether a seat of the match is free or held, in this SERIALIZABLE transaction. It must read by a sequential scan: an index scan
-   * would take a predicate lock for every seat of the match (20,000, where the server has memory for 13,000), and then concurrent
-   * buyers would fail for lack of locks. A sequential scan takes one predicate lock, on the table. It costs 35 ms for 200,000 seats,
-   * once when a match sells out.
+   * Whether a seat of the match is free or held, read in this SERIALIZABLE transaction. The query must use a sequential scan: an
+   * index scan would take a predicate lock for every seat of the match (20,000, where the server has memory for 13,000), and
+   * concurrent buyers would fail because no lock is left. A sequential scan takes one predicate lock, on the table. It costs 35
+   * ms for 200,000 seats, once when a match sells out.
    */
-  async anyLeft(tx: Transaction, matchId: string): Promise<boolean> {
+  async hasSeatsLeft(tx: Transaction, matchId: string): Promise<boolean> {
     await this.allowIndexScans(tx, false);
     const [row] = await inside(tx).rows<{ any: boolean }>(
       `select exists (select from seats where match_id = $1 and status in ('available', 'held')) as any`,

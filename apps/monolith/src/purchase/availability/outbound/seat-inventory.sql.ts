@@ -2,8 +2,9 @@ import { namedSql } from '#platform/postgres/named-sql';
 import { seatIsFree, seatIsHeld } from '../../seat-is-free.sql.ts';
 
 /*
- * Statements that read seats for any caller. Guarantee of each statement: one snapshot, on the database's clock; the seat of an
- * expired hold is available. None of them locks a row, so a seat that is available here may be taken a moment later.
+ * Statements that read seats for any caller. Guarantee of each statement: it reads one snapshot of the database, and the seat of
+ * a hold that has expired on the database's clock is available. No statement locks a row, so a seat that is available in its
+ * result may be taken a moment later.
  */
 
 const AVAILABLE = seatIsFree('seats');
@@ -22,15 +23,16 @@ export const READ_SEATS = namedSql<{ readonly sectorId: string }>(
    from seats where sector_id = :sectorId order by row_index, number, rank`,
 );
 
-/** The counts of all sectors of a match. Scans all of its seats. */
+/** The counts of each sector of a match. Scans all seats of the match. */
 export const COUNT_SECTORS = namedSql<{ readonly matchId: string }>(
   'count-sectors',
   `select sector_id as "sectorId", ${COUNTS} from seats where match_id = :matchId group by sector_id`,
 );
 
 /**
- * The counts of one sector, and whether another sector has a free seat. Runs for each refused hold, so it must not scan the match:
- * for 470 refusals, counting a stadium of 20,000 seats each time took longer than the rest of their work.
+ * The counts of one sector, and whether another sector has a free seat. Runs for each refused hold, so it must not scan all seats
+ * of the match: in a run with 470 refusals, counting a stadium of 20,000 seats each time took longer than all other work for
+ * them.
  */
 export const COUNT_SECTOR = namedSql<{ readonly matchId: string; readonly sectorId: string }>(
   'count-sector',

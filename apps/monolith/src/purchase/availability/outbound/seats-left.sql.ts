@@ -8,15 +8,16 @@ export interface ReadTimes {
   readonly nextExpiryMs: number | null;
 }
 
+/** The result of COUNT_SEATS_LEFT: the view of a match's free seats, without what the reading process adds. */
 export type SeatsLeftCount = ReadTimes & Pick<AvailabilityView, 'sectors' | 'held' | 'windowsHolding' | 'windowsIdle'>;
 
-/** A point in time as milliseconds since 1970. */
+/** SQL that turns a timestamp into milliseconds since 1970. */
 export const epochMs = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
 
 const IS_FREE = seatIsFree('seats');
 const IS_HELD = seatIsHeld('seats');
 
-/** For how many seconds window `w` has held seats in total. Holds that overlap count once. */
+/** SQL: for how many seconds the window `w` (a fan's turn) has held seats in total. Times in which holds overlap count once. */
 const HOLDING_SECONDS = `
   select coalesce(sum(extract(epoch from upper(span) - lower(span))), 0)
   from unnest((select range_agg(tstzrange(r.created_at, greatest(r.created_at, least(r.ended_at, r.expires_at, now()))))
@@ -25,12 +26,12 @@ const HOLDING_SECONDS = `
 /**
  * Counts the remaining seats of a match and its open windows. Runs about every second while fans watch the match.
  *
- * Guarantee: all numbers are of one snapshot, on the database's clock. An expired hold counts as free, also before an expiry run
- * has ended it.
+ * Guarantee: all numbers are of one snapshot. A seat whose hold has expired on the database's clock counts as free, also before the
+ * expiry sweeper has ended the hold.
  *
- * How it stays fast: one scan of the match's seats, 12 ms for 40,000 seats and 27 ms for 120,000, plus 4 ms when 1,000 windows hold
- * seats. No counter table and no index on the status: every hold would have to write there. The owners of held seats are collected
- * only for a match that has windows.
+ * How it stays fast: one scan of the match's seats, 12 ms for 40,000 seats and 27 ms for 120,000, plus 4 ms when 1,000 windows
+ * hold seats. There is no counter table and no index on the status, because every hold would have to write to it. The owners of
+ * held seats are collected only for a match that has windows (turns).
  */
 export const COUNT_SEATS_LEFT = namedSql<{
   readonly matchId: string;

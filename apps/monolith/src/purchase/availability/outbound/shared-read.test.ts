@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SharedRead } from './shared-read.ts';
 
 const FOREVER = Number.POSITIVE_INFINITY;
-/** A shared read whose value is the number of reads so far. `readTimes` has the start of each read. */
+/** A `SharedRead` whose value is the number of reads so far. `readTimes` has the start of each read. */
 function countingRead({ validForMs = FOREVER, readMs = 5, minIntervalMs = 0 } = {}) {
   const readTimes: number[] = [];
   const shared = new SharedRead<number>(async () => {
@@ -28,7 +28,7 @@ test('SharedRead: a request after more than a second causes a new read', async (
   expect(await shared.get()).toBe(2);
 });
 
-test('SharedRead: a value that is valid for 100 ms is read again after that time, not before', async () => {
+test('SharedRead: a value that is valid for 100 ms is read again after 100 ms, not before', async () => {
   const { shared } = countingRead({ validForMs: 100 });
   await shared.get();
   await pause(60);
@@ -37,7 +37,7 @@ test('SharedRead: a value that is valid for 100 ms is read again after that time
   expect(await shared.get()).toBe(2);
 });
 
-test('SharedRead: a request after invalidate() gets a read that began after it, also while an older read is running', async () => {
+test('SharedRead: a request after invalidate() gets a read that began after invalidate(), also while an older read is running', async () => {
   const { shared } = countingRead({ readMs: 30 });
   const before = shared.get();
   await pause(5);

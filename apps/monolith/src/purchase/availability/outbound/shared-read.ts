@@ -1,4 +1,4 @@
-/** The result of a read, and for how long it can stay true without a change by anybody: until its next hold expires. */
+/** A value read from the database, and the time until it becomes wrong by itself because a hold in it expires. */
 export interface ReadResult<V> {
   readonly value: V;
   readonly validForMs: number;
@@ -7,12 +7,12 @@ export interface ReadResult<V> {
 interface CachedRead<V> {
   readonly value: V;
   readonly startedAt: number;
-  /** Number of invalidations when the read began. */
+  /** How often `invalidate` had been called when this read began. */
   readonly invalidations: number;
   readonly staleAt: number;
 }
 
-/** No request gets an older value. */
+/** A cached value is never answered when it is older than this. */
 const MAX_AGE_MS = 1000;
 
 /**
@@ -35,7 +35,7 @@ export class SharedRead<V> {
     private readonly minIntervalMs: number,
   ) {}
 
-  /** This process has changed the data: later requests need a new read. */
+  /** Call this after this process has changed the data: requests after this call get a new read. */
   invalidate(): void {
     this.invalidations += 1;
   }

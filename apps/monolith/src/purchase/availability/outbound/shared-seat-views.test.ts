@@ -5,7 +5,10 @@ import { SharedSeatViews } from './shared-seat-views.ts';
 
 const NOON = Date.UTC(2026, 10, 19, 12);
 
-/** The seat views of a process with this number. The returned function sets the seats and the database's clock, and reads. */
+/**
+ * The seat views of a process with this number. The returned function sets the seats and the database's clock, then reads the seat
+ * map.
+ */
 function seatViewsOfProcess(processNumber: number) {
   let database = { letters: 'aaaaaaaa', atMs: NOON };
   const availability = {
@@ -16,7 +19,7 @@ function seatViewsOfProcess(processNumber: number) {
   const views = new SharedSeatViews(availability, inventory);
   return async (letters: string, atMs: number): Promise<SeatMapView> => {
     database = { letters, atMs };
-    views.changed('match', 'sector');
+    views.invalidate('match', 'sector');
     return views.seats('sector');
   };
 }
@@ -28,7 +31,7 @@ async function readInOneMillisecond(processNumbers: readonly [number, number]) {
   return { here, laterThere: await readThere('hhhaaaaa', NOON + 500) };
 }
 
-test('seat versions: a version of another process is unknown here, even of the same millisecond', async () => {
+test('seat versions: a process does not know the version of another process, even one of the same millisecond', async () => {
   const { here, laterThere } = await readInOneMillisecond([7, 8]);
   expect(laterThere.history.changedSince(String(here.version))).toBeUndefined();
 });

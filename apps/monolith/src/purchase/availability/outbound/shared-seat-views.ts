@@ -9,7 +9,7 @@ import { SharedRead, type ReadResult } from './shared-read.ts';
 const MIN_COUNT_INTERVAL_MS = 250;
 /** READ_SEAT_LETTERS takes less than 1 ms for a sector of 2,000 seats. */
 const MIN_SEATS_INTERVAL_MS = 100;
-/** A cached read without requests for this time is dropped. */
+/** A cached view that nobody has requested for this time is dropped. */
 const UNUSED_MS = 60_000;
 /**
  * A version of a seat map is milliseconds since 2025, times 4096, plus the number of its process. It stays a safe integer for 60
@@ -21,7 +21,7 @@ const VERSION_EPOCH_MS = Date.UTC(2025, 0);
 const statusOf: Readonly<Record<string, SeatState['status']>> = { a: 'available', h: 'held', s: 'sold', b: 'blocked' };
 
 /**
- * Reads availability once for all requests of this process.
+ * Reads the seat views once for all requests of this process and gives each view a version.
  *
  * A version is the database's clock, in milliseconds, at the read that first had this content. It is at least one more than the
  * version before, so within a process it never decreases. Two replicas may give the same content different versions; a higher
@@ -54,7 +54,7 @@ export class SharedSeatViews extends SeatViews {
     return getOrCreate(this.mapsBySector, sectorId, create).get();
   }
 
-  changed(matchId: string, sectorId?: string): void {
+  invalidate(matchId: string, sectorId?: string): void {
     this.countsByMatch.get(matchId)?.invalidate();
     if (sectorId) this.mapsBySector.get(sectorId)?.invalidate();
   }
@@ -92,7 +92,7 @@ export class SharedSeatViews extends SeatViews {
     return { value: { version, tag: tagOf(letters), letters, seats, history }, validForMs };
   }
 
-  /** Read once. If the read fails, the next call reads again. */
+  /** The number of this process, read once from the database. If the read fails, the next call tries again. */
   private processNumber(): Promise<number> {
     this.ownNumber ??= this.availability.processNumber().catch((error: unknown) => {
       this.ownNumber = undefined;
@@ -114,7 +114,10 @@ function nextVersion(atMs: number, previous: { readonly version: number } | unde
   return Math.max(Math.floor(atMs), (previous?.version ?? 0) + 1);
 }
 
-/** Both times are on the database's clock. Infinity when no hold will expire. */
+/**
+ * Milliseconds from the read at `atMs` to the next expiry of a hold, both on the database's clock. Infinity when no hold will
+ * expire.
+ */
 function msUntil(nextExpiryMs: number | null, atMs: number): number {
   return nextExpiryMs === null ? Number.POSITIVE_INFINITY : Math.max(0, nextExpiryMs - atMs);
 }

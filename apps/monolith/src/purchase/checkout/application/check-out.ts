@@ -4,7 +4,7 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { Order } from '../../application/sale-ports.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import { firstOfEachKey } from './first-of-each-key.ts';
-import { FreeCheckOut, isFree } from './free-check-out.ts';
+import { FreeCheckOut, costsNothing } from './free-check-out.ts';
 import { PlaceOrders, type CheckedOut, type CheckOutCommand } from './place-orders.ts';
 import type { OrderConsequences, Orders, Payments } from './ports.ts';
 
@@ -20,7 +20,7 @@ class OrderEnded extends Error {
   }
 }
 
-/** A concurrent request for the same checkout was refused by the provider, and deleted the order. */
+/** The provider refused the payment to a concurrent request for the same checkout, and that request deleted the order. */
 class OrderWithdrawn extends Error {
   constructor(readonly order: Order) {
     super('the order was withdrawn');
@@ -87,7 +87,7 @@ export class CheckOut {
 
   private async placeOne(tx: Transaction, command: CheckOutCommand): Promise<CheckedOut | 'free'> {
     const reservation = await this.placeOrders.lock(tx, command);
-    return isFree(reservation) ? 'free' : this.placeOrders.place(tx, command, reservation);
+    return costsNothing(reservation) ? 'free' : this.placeOrders.place(tx, command, reservation);
   }
 
   private async placeMany(
@@ -98,7 +98,7 @@ export class CheckOut {
     const free = new Set(
       commands.filter(({ reservationId, userId }) => {
         const reservation = locked.holds.get(reservationId);
-        return reservation?.userId === userId && isFree(reservation);
+        return reservation?.userId === userId && costsNothing(reservation);
       }),
     );
     const toBePaid = free.size === 0 ? commands : commands.filter((command) => !free.has(command));
@@ -137,7 +137,9 @@ export class CheckOut {
     return orderWithIntent;
   }
 
-  /** The payment may have arrived before this step. Then the order is completed already, and the answer shows it as completed. */
+  /**
+   * Stores the intent on its order. If the payment was reported before this step, the order is completed, and the answer says so.
+   */
   private async storeOneIntent(tx: Transaction, { order: placed, isNew, payment }: CreatedIntent): Promise<CheckedOut> {
     const order = await this.orders.lock(tx, placed.id);
     if (!order) throw new OrderWithdrawn(placed);
@@ -146,7 +148,7 @@ export class CheckOut {
     return { order: { ...order, payment }, isNew };
   }
 
-  /** Stores the intents of orders that still await payment. The others are left to `storeOneIntent`. */
+  /** Stores the intents of orders that still await payment. An undefined result: `storeOneIntent` must decide about that order. */
   private async storeManyIntents(
     tx: Transaction,
     created: readonly CreatedIntent[],
@@ -163,7 +165,9 @@ export class CheckOut {
     });
   }
 
-  /** Stores the intent although it is being cancelled: if it is paid all the same, the payment can be matched to its order. */
+  /**
+   * Cancels the intent at the provider, but stores it first: if it is paid all the same, the payment can be matched to its order.
+   */
   private async cancelIntentOfEndedOrder(order: Order, payment: Order['payment']): Promise<never> {
     await this.transactions.runStep(async (tx) => {
       await this.orders.setIntent(tx, order.id, payment);
@@ -174,7 +178,7 @@ export class CheckOut {
     throw new DomainError('INVALID_STATE', 'This reservation was released meanwhile.', { reservation_status: 'released' });
   }
 
-  /** The fan never received this intent, so it cannot be paid. It is not stored. */
+  /** Cancels the intent at the provider. The intent is not stored: the fan never received it, so it cannot be paid. */
   private async cancelIntentOfWithdrawnOrder(order: Order, payment: Order['payment']): Promise<never> {
     await this.transactions.runStep((tx) => this.consequences.cancelled(tx, { ...order, payment }));
     throw new DomainError('PAYMENT_REFUSED', 'The payment provider refused this order to another request. Nothing was charged.', {

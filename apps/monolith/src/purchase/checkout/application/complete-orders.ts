@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import type { CompletedOrder, OrderConsequences, Orders } from './ports.ts';
 
-/** Completes orders, both paid ones and free ones. */
+/** The last step of a completed order, paid or free. */
 export class CompleteOrders {
   constructor(
     private readonly orders: Orders,
@@ -11,8 +11,8 @@ export class CompleteOrders {
   ) {}
 
   /**
-   * The last step, after the seats are sold and the holds completed. Also releases the unpaid holds of the same turns, because a
-   * turn allows one order. `events` are added to the timeline of each order.
+   * Call this after the seats are sold and the holds completed. Sets the orders to completed with all consequences, and releases
+   * the unpaid holds of the same turns, because a turn allows one order. `events` are added to the timeline of each order.
    */
   async finish(tx: Transaction, completed: readonly CompletedOrder[], events: readonly string[]): Promise<void> {
     const orderIds = completed.map(({ order }) => order.id);

@@ -7,8 +7,8 @@ import { CompleteOrders } from './complete-orders.ts';
 import type { CheckedOut, CheckOutCommand, PlaceOrders } from './place-orders.ts';
 import type { OrderConsequences, Orders } from './ports.ts';
 
-/** A hold with a total of 0 cents: its order needs no payment. */
-export const isFree = ({ totalCents }: Pick<Reservation, 'totalCents'>): boolean => totalCents === 0;
+/** True for a hold with a total of 0 cents: its order needs no payment. */
+export const costsNothing = ({ totalCents }: Pick<Reservation, 'totalCents'>): boolean => totalCents === 0;
 
 /** Places and completes the order of a free hold. The answer to the fan is stored in the same transaction. */
 export class FreeCheckOut {
@@ -48,8 +48,8 @@ export class FreeCheckOut {
     commands: readonly CheckOutCommand[],
   ): Promise<readonly (CheckedOut | undefined)[]> {
     const simple = this.placeOrders.selectSimple(commands, await this.placeOrders.lockMany(tx, commands));
-    // Lock all seats before any order is placed: an order that is placed here must also be completed here.
-    const lockedIds = await this.reservations.lockWhole(
+    // Lock all seats before any order is placed: an order that this transaction places must be completed in this transaction.
+    const lockedIds = await this.reservations.lockComplete(
       tx,
       simple.map(({ reservation }) => reservation),
     );

@@ -10,34 +10,44 @@ import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import { firstOfEachKey } from './first-of-each-key.ts';
 import type { CompletedOrder, Orders } from './ports.ts';
 
+/** A fan's request to order the seats of a hold. */
 export interface CheckOutCommand {
   readonly reservationId: string;
   readonly userId: string;
   readonly holders: readonly { seatId: string; name: string }[];
   readonly email: string;
-  /** The request's idempotency key. A repeated request after a failure finds the order that it created, and is answered 201 again. */
+  /**
+   * Idempotency key of the request. The order stores it: a request repeated after a failure finds its order and is answered 201
+   * again.
+   */
   readonly key?: string | undefined;
 }
 
+/** The result of a checkout. */
 export interface CheckedOut {
   readonly order: Order;
   /** False if a checkout with another idempotency key created the order of this reservation. */
   readonly isNew: boolean;
 }
 
-/** The holds of a batch of commands, locked, with the blacklisted fans among the callers and an order number for each command. */
+/**
+ * What a batch of checkouts needs: the locked holds by id, the blacklisted fans among the callers, and an order number for each
+ * command.
+ */
 export interface LockedHolds {
   readonly holds: ReadonlyMap<string, Reservation>;
   readonly blacklistedUserIds: ReadonlySet<string>;
   readonly numbers: readonly string[];
 }
 
-/** A checkout that can be decided in a batch, with the order it creates. `selectSimple` says what is simple. */
+/** A checkout that can be decided in a batch, with the order that it creates. `selectSimple` says which checkouts are simple. */
 interface SimpleCheckOut extends CompletedOrder {
   readonly command: CheckOutCommand;
 }
 
-/** Creates orders from holds. Checks that the hold may be ordered and that its turn has no other order. Knows nothing of payment. */
+/**
+ * Creates orders from holds. Checks that the hold may be ordered and that its turn has no other order. The callers handle payment.
+ */
 export class PlaceOrders {
   constructor(
     private readonly reservations: Reservations,
@@ -45,14 +55,17 @@ export class PlaceOrders {
     private readonly ids: Ids,
   ) {}
 
-  /** Locks and returns the hold of this command. */
+  /** Locks and returns the hold that the command checks out. */
   async lock(tx: Transaction, { reservationId, userId }: CheckOutCommand): Promise<Reservation> {
     const reservation = await this.reservations.lock(tx, reservationId, userId);
     if (!reservation) throw new DomainError('NOT_FOUND', 'There is no such reservation.');
     return reservation;
   }
 
-  /** Decides one command by every rule. May wait for locks of other transactions. The caller has locked the hold. */
+  /**
+   * Creates the order of one checkout, returns the order that exists already, or throws the rule that refuses it. May wait for
+   * locks of other transactions. The caller has locked the hold.
+   */
   async place(tx: Transaction, command: CheckOutCommand, reservation: Reservation): Promise<CheckedOut> {
     if ((await this.orders.barred(tx, [reservation.userId])).size > 0) throw blacklisted();
     assertCheckoutAllowed(reservation.status);
@@ -68,10 +81,10 @@ export class PlaceOrders {
     return { order, isNew: true };
   }
 
-  /** Does not wait for locks: a hold that another transaction has locked is missing from the result. */
+  /** Locks the holds of several commands. Does not wait: a hold that another transaction has locked is missing from the result. */
   async lockMany(tx: Transaction, commands: readonly CheckOutCommand[]): Promise<LockedHolds> {
     const [holds, blacklistedUserIds, numbers] = await Promise.all([
-      this.reservations.lockFree(
+      this.reservations.lockSkippingLocked(
         tx,
         commands.map(({ reservationId }) => reservationId),
       ),
@@ -85,7 +98,10 @@ export class PlaceOrders {
     return { holds, blacklistedUserIds, numbers };
   }
 
-  /** Simple: the hold has not expired and has no order yet, its own fan checks it out, and the holders name exactly its seats. */
+  /**
+   * Selects the checkouts that need no further check: the hold has not expired and has no order yet, its own fan, who is not
+   * blacklisted, checks it out, and the holders name exactly its seats.
+   */
   selectSimple(
     commands: readonly CheckOutCommand[],
     { holds, blacklistedUserIds, numbers }: LockedHolds,
@@ -104,7 +120,7 @@ export class PlaceOrders {
     });
   }
 
-  /** Places the orders whose turn has no order yet, and returns only these. */
+  /** Places the orders of the checkouts whose turn has no order yet, and returns only these checkouts. */
   async placeSimple(
     tx: Transaction,
     checkOuts: readonly SimpleCheckOut[],
@@ -118,8 +134,8 @@ export class PlaceOrders {
   }
 
   /**
-   * The turn has another order. If its hold has expired, ends that order now, so that the fan need not wait for the scheduler.
-   * Otherwise refuses the checkout.
+   * Called when the turn has another order. If the hold of that order has expired, ends the order now, so that the fan need not
+   * wait for the expiry sweeper. Otherwise refuses the checkout.
    */
   private async expireOrderOfTurn(tx: Transaction, sessionToken: string): Promise<void> {
     const otherOrder = await this.orders.inWindow(tx, sessionToken);

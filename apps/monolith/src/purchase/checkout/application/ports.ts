@@ -4,6 +4,7 @@ import type { Money } from '#domain/shared/money';
 import type { Reservation } from '../../application/ports.ts';
 import type { Order } from '../../application/sale-ports.ts';
 
+/** Storage of orders. An order occupies the window (turn) of its reservation until it is given up. */
 export abstract class Orders {
   /** Returns which of these fans are on the blacklist, read in this transaction. No order may be created or completed for them. */
   abstract barred(tx: Transaction, userIds: readonly string[]): Promise<ReadonlySet<string>>;
@@ -15,19 +16,21 @@ export abstract class Orders {
    */
   abstract place(tx: Transaction, orders: readonly Order[]): Promise<ReadonlySet<string>>;
   /**
-   * `lock` and `lockOfReservation` lock the order until the transaction ends. Every caller locks the reservation first and then the
-   * order, so there are no deadlocks.
+   * Locks an order until the transaction ends. Every caller locks the reservation first and then the order, so there are no
+   * deadlocks.
    */
   abstract lock(tx: Transaction, orderId: string): Promise<Order | undefined>;
+  /** Locks the order of a reservation until the transaction ends. The caller has locked the reservation. */
   abstract lockOfReservation(tx: Transaction, reservationId: string): Promise<Order | undefined>;
   /** Locks the orders that await these payments, keyed by intent id. Does not wait: skips orders locked by another transaction. */
   abstract lockAwaiting(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, Order>>;
-  /** The reservation that a payment belongs to. Falls back to the order's id if the payment arrived before we stored its intent. */
+  /** Id of the reservation that a payment belongs to, found by its intent, or by the order id if no intent is stored yet. */
   abstract reservationPaid(tx: Transaction, by: { intentId?: string; orderId?: string }): Promise<string | undefined>;
   /** The order that occupies this window (turn): it awaits payment or was paid. */
   abstract inWindow(tx: Transaction, sessionToken: string): Promise<{ id: string; reservationId: string } | undefined>;
-  /** An order that had given up its window takes it again. False if another order has the window now. */
+  /** Lets an order that had given up its window (turn) occupy it again. False if another order has the window now. */
   abstract reclaimWindow(tx: Transaction, order: Order): Promise<boolean>;
+  /** The order no longer occupies its window (turn), so another order of this window can be placed. */
   abstract giveUpWindow(tx: Transaction, order: Order): Promise<void>;
   abstract setIntent(tx: Transaction, orderId: string, payment: Order['payment']): Promise<void>;
   /**
@@ -38,7 +41,7 @@ export abstract class Orders {
     tx: Transaction,
     intents: readonly { readonly orderId: string; readonly payment: Order['payment'] }[],
   ): Promise<ReadonlySet<string>>;
-  /** Also adds `events` to the timeline of each order. */
+  /** Sets the status of the orders and adds `events` to the timeline of each of them. */
   abstract setStatus(tx: Transaction, orderIds: readonly string[], status: OrderStatus, events: readonly string[]): Promise<void>;
   /** Adds an event to the order's timeline. */
   abstract note(tx: Transaction, orderId: string, event: string): Promise<void>;
@@ -46,8 +49,12 @@ export abstract class Orders {
   abstract remove(tx: Transaction, orderId: string): Promise<void>;
 }
 
+/** The payment provider, as checkout uses it. */
 export abstract class Payments {
-  /** Rejects with `PAYMENT_REFUSED` if the provider takes no payment for this order. After any other error a retry may succeed. */
+  /**
+   * Creates the payment intent of an order, or returns the existing one. Rejects with `PAYMENT_REFUSED` if the provider takes no
+   * payment for this order. After any other error a retry may succeed.
+   */
   abstract createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<{
     provider: string;
     intentId: string;
@@ -56,15 +63,17 @@ export abstract class Payments {
   }>;
 }
 
+/** An order that has just been completed, with its reservation. */
 export interface CompletedOrder {
   readonly order: Order;
   readonly reservation: Reservation;
 }
 
-/** The effects of a decided order, in the same transaction as the decision: tickets, the end of the turn, messages. */
+/** Writes the effects of a decision about an order in the transaction of that decision: tickets, the end of the turn, messages. */
 export abstract class OrderConsequences {
   abstract completed(tx: Transaction, completed: readonly CompletedOrder[]): Promise<void>;
-  /** `paid` is refunded in full. It may differ from the order's total. */
+  /** Refunds the whole captured amount `paid`, which may differ from the order's total. */
   abstract refunded(tx: Transaction, order: Order, paid: Money): Promise<void>;
+  /** Tells the provider to cancel the order's intent, if it has one. */
   abstract cancelled(tx: Transaction, order: Order): Promise<void>;
 }

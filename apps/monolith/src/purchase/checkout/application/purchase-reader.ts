@@ -2,12 +2,14 @@ import type { OrderStatus } from '#domain/purchase/order';
 import type { Reservation } from '../../application/ports.ts';
 import type { Order } from '../../application/sale-ports.ts';
 
+/** An order with everything that is shown of it: its seats and its timeline. */
 export interface OrderDetails {
   readonly order: Order;
   readonly seats: Reservation['seats'];
   readonly timeline: readonly { at: string; event: string }[];
 }
 
+/** Totals of the orders of a match, for operators. `orders`: status → number. */
 export interface MatchTotals {
   readonly revenueCents: number;
   readonly refundedSeats: number;
@@ -27,8 +29,9 @@ export interface OrderSearch {
 
 /** Reads orders for display, outside of any transaction. */
 export abstract class PurchaseReader {
-  /** Undefined also for the order of another fan. */
+  /** One order of this fan. Undefined if it does not exist or belongs to another fan. */
   abstract order(orderId: string, userId: string): Promise<OrderDetails | undefined>;
+  /** A page of the fan's orders, newest first, older than the order `before`. */
   abstract orders(userId: string, before: string | undefined, limit: number): Promise<OrderDetails[]>;
   /** Searches the orders of all fans, newest first. */
   abstract search(wanted: OrderSearch): Promise<OrderDetails[]>;

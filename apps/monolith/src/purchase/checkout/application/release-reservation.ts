@@ -5,7 +5,10 @@ import type { Reservation } from '../../application/ports.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import type { OrderConsequences, Orders } from './ports.ts';
 
-/** Releases a fan's held seats: they are for sale at once. An order that awaits payment is cancelled, and its intent too. */
+/**
+ * Releases a fan's hold: its seats are for sale at once. If the hold has an order that awaits payment, cancels the order and its
+ * intent.
+ */
 export class ReleaseReservation {
   constructor(
     private readonly transactions: TransactionManager,

@@ -1,6 +1,6 @@
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
-import { givenId } from '#platform/http/text-fields';
+import { uuidField } from '#platform/http/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Delete, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -14,8 +14,8 @@ import { checkOutAnswer, checkedOutView, checkOutRequest } from './purchase.sche
 const CHECKOUT_REFUSALS = ['NOT_FOUND', 'BLACKLISTED', 'RESERVATION_EXPIRED', 'INVALID_STATE', 'PAYMENT_REFUSED'] as const;
 
 /**
- * Checks out a hold or releases it. The operation ids are set explicitly and must not change: clients generated from the OpenAPI
- * document have methods with these names.
+ * Checks out or releases a hold. The two operation ids are set explicitly and must not change: clients generated from the OpenAPI
+ * document have methods with the names of the operation ids.
  */
 @ApiTags('purchase')
 @Controller('api/v1/reservations/:id')
@@ -34,7 +34,7 @@ export class CheckoutController {
     summary: 'Release the seats; cancels an order that awaits payment',
   })
   @ApiNoContentResponse()
-  async release(@Param('id', { schema: givenId }) reservationId: string, @Caller() caller: CallerIdentity): Promise<void> {
+  async release(@Param('id', { schema: uuidField }) reservationId: string, @Caller() caller: CallerIdentity): Promise<void> {
     await this.holdObserver.ofRelease(this.releaseReservation.execute({ reservationId, userId: caller.userId }));
   }
 
@@ -47,7 +47,7 @@ export class CheckoutController {
   @ApiCreatedResponse({ standardSchema: checkOutAnswer })
   @ApiOkResponse({ standardSchema: checkOutAnswer })
   pay(
-    @Param('id', { schema: givenId }) reservationId: string,
+    @Param('id', { schema: uuidField }) reservationId: string,
     @Body({ schema: checkOutRequest }) body: z.output<typeof checkOutRequest>,
     @Caller() caller: CallerIdentity,
     @Res() reply: FastifyReply,

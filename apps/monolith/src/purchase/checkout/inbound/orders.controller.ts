@@ -2,7 +2,7 @@ import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page, pageQuery } from '#platform/http/paging';
 import { RequestRefused } from '#platform/http/request-refused';
-import { givenId } from '#platform/http/text-fields';
+import { uuidField } from '#platform/http/text-fields';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { z } from 'zod';
@@ -37,7 +37,7 @@ export class OrdersController {
   @ApiOperation({ summary: 'One order with its tickets and its timeline' })
   @ApiOkResponse({ standardSchema: orderAnswer })
   async one(
-    @Param('id', { schema: givenId }) orderId: string,
+    @Param('id', { schema: uuidField }) orderId: string,
     @Caller() caller: CallerIdentity,
   ): Promise<z.infer<typeof orderAnswer>> {
     const details = await this.reader.order(orderId, caller.userId);

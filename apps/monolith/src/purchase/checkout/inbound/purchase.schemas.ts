@@ -1,4 +1,4 @@
-import { emailAddress, givenId, personName } from '#platform/http/text-fields';
+import { emailAddress, uuidField, personName } from '#platform/http/text-fields';
 import { z } from 'zod';
 import type { Order } from '../../application/sale-ports.ts';
 import { reservedSeat, seatsView } from '../../hold/inbound/reservations.schemas.ts';
@@ -7,7 +7,7 @@ import type { OrderDetails } from '../application/purchase-reader.ts';
 export const checkOutRequest = z
   .strictObject({
     holders: z
-      .array(z.strictObject({ seat_id: givenId, name: personName }))
+      .array(z.strictObject({ seat_id: uuidField, name: personName }))
       .min(1)
       .max(20),
     email: emailAddress,
@@ -50,6 +50,7 @@ export const orderListAnswer = z
   .object({ items: z.array(orderAnswer), next_cursor: z.string().nullable() })
   .meta({ id: 'OrderList' });
 
+/** An order as the answer to a checkout: with the payment data that the client needs. */
 export function checkedOutView({ id, number, status, payment, totalCents }: Order): z.infer<typeof checkOutAnswer> {
   return {
     order_id: id,
@@ -69,6 +70,7 @@ export function checkedOutView({ id, number, status, payment, totalCents }: Orde
 
 type TicketOfOrder = z.infer<typeof orderAnswer>['tickets'][number];
 
+/** An order as its fan sees it. */
 export function orderView(
   { order, seats, timeline }: OrderDetails,
   tickets: readonly TicketOfOrder[],

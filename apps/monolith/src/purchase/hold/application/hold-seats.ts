@@ -5,6 +5,7 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { Reservation, SectorForSale, SectorsForSale } from '../../application/ports.ts';
 import type { Blacklist, SeatHolds, SectorReader } from './ports.ts';
 
+/** A fan's request to hold seats of a match: the best `quantity` seats of a sector, or exactly `seatIds`. */
 export type HoldSeatsCommand = {
   readonly matchId: string;
   readonly userId: string;
@@ -14,8 +15,8 @@ export type HoldSeatsCommand = {
 } & ({ readonly sectorId: string; readonly quantity: number } | { readonly seatIds: readonly string[] });
 
 /**
- * Holds seats for one fan. `SeatHolds` chooses and holds the seats in one step. This class finds the sector before, and gives the
- * reason when the seats could not be held. It reads the database before it answers that a sector is sold out.
+ * Holds seats for one fan. This class finds the sector, then `SeatHolds` chooses and holds the seats in one step. If they could not
+ * be held, this class reads the sector from the database and refuses with the reason.
  */
 export class HoldSeats {
   constructor(
@@ -70,7 +71,7 @@ export class HoldSeats {
     if (taken.length === 0)
       return new DomainError('SEATS_BUSY', 'Somebody is taking these seats this moment.', { ...data, seat_ids: busy });
     const seats = await this.sectorStates.seats(sector.id);
-    // The read may be a moment old, so it may still show a seat as free that HOLD_BATCH found taken.
+    // The seats read here may be a moment old and still show a seat as free that the statement HOLD_BATCH found taken.
     const lost = new Set([...taken, ...busy]);
     const alternative = nearestBlock(
       seats.filter(({ seatId, status }) => status === 'available' && !lost.has(seatId)),

@@ -1,28 +1,33 @@
 import type { IdempotencyKey } from '#application/idempotency-key';
 import type { Reservation, SectorForSale } from '../../application/ports.ts';
 
-/** Fans who may not buy, as this process knows them. The list may be a second old, so checkout reads the database again. */
+/**
+ * The fans who may not buy, as this process has cached them. The cache may be a second old, so checkout reads the blacklist in the
+ * database.
+ */
 export abstract class Blacklist {
   abstract has(userId: string): boolean;
 }
 
-/** Seats of one sector that a fan asks for: the best `quantity` of them, or exactly `seatIds`. */
+/** What a fan asks for: the best `quantity` seats of one sector, or exactly the seats `seatIds` of it. */
 export type HoldRequest = {
   readonly matchId: string;
   readonly userId: string;
   /** Session token of the fan's turn, when the match has a waiting room. */
   readonly sessionToken: string | undefined;
   readonly sector: SectorForSale;
-  /** Committed in the same statement as the hold. */
+  /** The idempotency key of the request, committed in the same statement as the hold. */
   readonly idempotencyKey?: IdempotencyKey | undefined;
   /** When the caller stops waiting, in milliseconds since 1970. Without it the request never times out. */
   readonly deadlineAtMs?: number | undefined;
 } & ({ readonly quantity: number } | { readonly seatIds: readonly string[] });
 
+/** How many seats the request asks for. */
 export function requestedSeats(request: HoldRequest): number {
   return 'quantity' in request ? request.quantity : request.seatIds.length;
 }
 
+/** What became of a hold request that broke no rule. */
 export type HoldOutcome =
   | { readonly kind: 'held'; readonly reservation: Reservation }
   /** Nothing was changed. `taken`: these seats have an owner. `busy`: other transactions have them locked at this moment. */
@@ -31,8 +36,8 @@ export type HoldOutcome =
   | { readonly kind: 'none' };
 
 /**
- * Chooses seats and holds them, all or none. Sale, turn and ticket limit are checked in the same transaction. A broken rule is
- * thrown as an error, also when the seats are taken as well.
+ * Chooses seats and holds them, all or none. Checks in the same transaction that the sale is open, the turn valid and the ticket
+ * limit kept. A broken rule is thrown as an error, even if the seats are taken too.
  */
 export abstract class SeatHolds {
   abstract hold(request: HoldRequest): Promise<HoldOutcome>;
@@ -43,7 +48,7 @@ export abstract class ReservationReader {
   abstract find(reservationId: string): Promise<Reservation | undefined>;
 }
 
-/** Reads seats for the answer to a hold that failed. The data may be a moment old; it never decides a hold. */
+/** Reads seats to explain why a hold was refused. The data may be a moment old; it never decides a hold. */
 export abstract class SectorReader {
   /** The sector of each of these seats; unknown seats are missing. */
   abstract sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
@@ -51,6 +56,7 @@ export abstract class SectorReader {
   abstract seats(sectorId: string): Promise<readonly SectorSeat[]>;
 }
 
+/** The counts of one sector, for the refusal of a hold. */
 export interface SectorSummary {
   readonly available: number;
   readonly held: number;
@@ -60,6 +66,7 @@ export interface SectorSummary {
   readonly othersHaveSeats: boolean;
 }
 
+/** A seat of a sector, for the search for an alternative to taken seats. */
 export interface SectorSeat {
   readonly seatId: string;
   readonly status: string;
@@ -68,7 +75,10 @@ export interface SectorSeat {
   readonly rank: number;
 }
 
-/** Broadcasts to all processes that seats of a sector became free without the end of a hold (a refund). Only a hint. */
+/**
+ * Broadcasts to all processes that seats of a sector became free although no hold ended (after a refund). Only a hint: it may get
+ * lost.
+ */
 export abstract class SeatsFreed {
   abstract tellFreed(sectorId: string): void;
 }

@@ -3,12 +3,12 @@ import { Counter, type Registry } from 'prom-client';
 import type { Reservation } from '../../application/ports.ts';
 import type { SeatsFreed } from '../application/ports.ts';
 
-/** Cached reads of a match's seats. After `changed` the next request reads the database. */
+/** Caches of a match's seats. After `invalidate` the next request reads the database. */
 export interface SeatCaches {
-  changed(matchId: string, sectorId?: string): void;
+  invalidate(matchId: string, sectorId?: string): void;
 }
 
-/** Counts holds by their outcome, and invalidates the cached seats when this process has taken or freed some. */
+/** Counts hold requests by their outcome, and invalidates the cached seats when this process has taken or freed seats. */
 export class HoldObserver {
   private readonly holds: Counter<'outcome'>;
 
@@ -25,12 +25,12 @@ export class HoldObserver {
     });
   }
 
-  /** The outcome is `held`, or the error code in lower case. */
+  /** Counts a hold request under the label `outcome`: `held`, the refusal's code in lower case, or `failed` for any other error. */
   async ofHold(hold: Promise<Reservation>): Promise<Reservation> {
     try {
       const held = await hold;
       this.holds.inc({ outcome: 'held' });
-      this.caches.changed(held.matchId, held.sectorId);
+      this.caches.invalidate(held.matchId, held.sectorId);
       return held;
     } catch (error) {
       this.holds.inc({ outcome: error instanceof DomainError ? error.code.toLowerCase() : 'failed' });
@@ -40,17 +40,20 @@ export class HoldObserver {
 
   async ofRelease(release: Promise<Reservation>): Promise<void> {
     const { matchId, sectorId } = await release;
-    this.caches.changed(matchId, sectorId);
+    this.caches.invalidate(matchId, sectorId);
   }
 
-  /** Broadcasts the freed seats: a sold seat has no expiry, so other processes would not notice that it is free. */
+  /**
+   * After a refund: also broadcasts the freed seats. A sold seat has no expiry, so other processes would not notice that it is
+   * free.
+   */
   async ofRefund<T extends { readonly reservation: Reservation; readonly ticketIds: readonly string[] }>(
     refund: Promise<T>,
   ): Promise<T> {
     const refunded = await refund;
     const { matchId, sectorId } = refunded.reservation;
     if (refunded.ticketIds.length > 0) {
-      this.caches.changed(matchId, sectorId);
+      this.caches.invalidate(matchId, sectorId);
       this.seatsFreed.tellFreed(sectorId);
     }
     return refunded;

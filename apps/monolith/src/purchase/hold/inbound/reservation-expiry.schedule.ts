@@ -5,7 +5,10 @@ import type { MonolithConfig } from '../../../config.ts';
 import { CONFIG, LOGGER, LOOPS } from '../../../tokens.ts';
 import { ExpireReservations } from '../application/expire-reservations.ts';
 
-/** Ends expired reservations every `RESERVATION_EXPIRY_SECONDS` on every replica. SKIP LOCKED lets the replicas share the work. */
+/**
+ * Starts the expiry sweeper, which ends expired reservations, every `RESERVATION_EXPIRY_SECONDS` on every replica. SKIP LOCKED lets
+ * the replicas share the work.
+ */
 @Injectable()
 export class ReservationExpirySchedule implements OnApplicationBootstrap, OnApplicationShutdown {
   private running: Promise<void> | undefined;

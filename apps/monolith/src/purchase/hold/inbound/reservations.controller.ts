@@ -1,7 +1,7 @@
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { RequestRefused } from '#platform/http/request-refused';
-import { givenId } from '#platform/http/text-fields';
+import { uuidField } from '#platform/http/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Get, Headers, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -42,7 +42,7 @@ export class ReservationsController {
   @ApiHeader({ name: 'X-Purchase-Session', description: 'The session_token of the turn, when the match has a waiting room' })
   @ApiCreatedResponse({ standardSchema: reservationAnswer })
   hold(
-    @Param('id', { schema: givenId }) matchId: string,
+    @Param('id', { schema: uuidField }) matchId: string,
     @Body({ schema: holdBody }) body: z.output<typeof holdBody>,
     @Headers('x-purchase-session') sessionToken: string | undefined,
     @Caller() caller: CallerIdentity,
@@ -58,7 +58,10 @@ export class ReservationsController {
     );
   }
 
-  /** For the answer to a repeated request, which must equal the first answer. Only the status of a reservation ever changes. */
+  /**
+   * The reservation as it was when it was created, because the answer to a repeated request must equal the first answer. Only the
+   * status of a reservation ever changes.
+   */
   private async asItWasHeld(reservationId: string): Promise<Reservation> {
     const reservation = await this.reservations.find(reservationId);
     if (!reservation) throw new Error(`reservation ${reservationId} has a key and is gone`);
@@ -70,7 +73,7 @@ export class ReservationsController {
   @ApiOperation({ summary: 'A reservation, also when it has ended' })
   @ApiOkResponse({ standardSchema: reservationAnswer })
   async one(
-    @Param('id', { schema: givenId }) reservationId: string,
+    @Param('id', { schema: uuidField }) reservationId: string,
     @Caller() caller: CallerIdentity,
   ): Promise<z.infer<typeof reservationAnswer>> {
     const reservation = await this.reservations.find(reservationId);

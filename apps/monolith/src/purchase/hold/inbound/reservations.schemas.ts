@@ -1,13 +1,13 @@
-import { givenId } from '#platform/http/text-fields';
+import { uuidField } from '#platform/http/text-fields';
 import { z } from 'zod';
 import type { Reservation } from '../../application/ports.ts';
 
 export const holdBody = z
   .union([
-    z.strictObject({ sector_id: givenId, quantity: z.int().min(1).max(20) }),
+    z.strictObject({ sector_id: uuidField, quantity: z.int().min(1).max(20) }),
     z.strictObject({
       seat_ids: z
-        .array(givenId)
+        .array(uuidField)
         .min(1)
         .max(20)
         .refine((ids) => new Set(ids).size === ids.length, 'names a seat twice'),
@@ -36,6 +36,7 @@ export const reservationAnswer = z
   })
   .meta({ id: 'Reservation' });
 
+/** The seats of a reservation as the API answers them. */
 export const seatsView = (seats: Reservation['seats']): z.infer<typeof reservedSeat>[] =>
   seats.map((seat) => ({
     seat_id: seat.seatId,

@@ -5,16 +5,16 @@ import { namedSql } from '#platform/postgres/named-sql';
  *
  * Guarantees
  * - All seats of a hold are sold or none.
- * - Only a hold that its fan's row still lists is completed, and the fan's revision grows: another hold of the same fan that was
- *   counted before must count again (`keepCounted` does the same for one hold).
- * - It waits for no row: it locks with `skip locked` before it updates, because an UPDATE would wait. A hold with a seat or fan that
- *   another transaction has locked stays as it was.
+ * - Only a hold that its fan's row in `fan_seats` still lists is completed. The revision of that row grows, so a concurrent hold
+ *   request that counted the fan's seats before must count them again (`keepCounted` does the same for one hold).
+ * - It waits for no row: it locks with `skip locked` before it updates, because an UPDATE would wait. A hold with a seat or fan
+ *   that another transaction has locked stays as it was.
  *
- * How it stays fast: rows to update are selected by arrays, not by joins. The planner estimates one row for a batch, so a join
- * would compare each row with each.
+ * How it stays fast: rows to update are selected by arrays, not by joins. The planner estimates one row for a batch, so it would
+ * execute a join by comparing every row with every other row.
  */
 
-/** One element for each hold; `seatIds` has the seats of all holds. */
+/** Arrays with one element for each hold to complete, except `seatIds`, which has the seats of all holds. */
 export interface CompleteHoldsParameters {
   readonly reservationIds: readonly string[];
   readonly quantities: readonly number[];
@@ -51,6 +51,7 @@ export const LOCK_COMPLETABLE_HOLDS = namedSql<CompleteHoldsParameters>(
   `${COMPLETABLE} select id from completable`,
 );
 
+/** Completes the holds of a batch; see the guarantees above. Returns the ids of the completed holds. */
 export const COMPLETE_HOLDS = namedSql<CompleteHoldsParameters>(
   'complete-holds',
   `${COMPLETABLE}, counted as (

@@ -2,19 +2,19 @@ import { openDatabase } from '#platform/postgres/database';
 import type { DataSource } from 'typeorm';
 import { putOnSale } from '../../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../../testing/box-office.ts';
-import { expireDue } from './expire-due.ts';
+import { expireDueReservations } from './expire-due.ts';
 
-// Which concurrent commits an expiry run sees, and with which transaction settings it runs.
+// Which concurrent commits the expiry sweeper sees, and with which transaction settings it runs.
 
 /**
- * Any number. While the test holds this advisory lock, LOCK_DUE_RESERVATIONS stops between taking its snapshot and locking its
- * rows.
+ * Id of an advisory lock (any number). While the test holds this lock, LOCK_DUE_RESERVATIONS stops between taking its snapshot and
+ * locking its rows.
  */
 const PAUSE_LOCK = 4711;
 
 /**
- * A session with this search path finds this view instead of the table. Its condition is evaluated after a row was found in the
- * snapshot and before it is locked. There it waits for the advisory lock.
+ * A session with this search path finds a view `reservations` instead of the table. The condition of the view waits for the
+ * advisory lock: after a row was found in the snapshot and before the row is locked.
  */
 const PAUSED_RESERVATIONS = `
   create schema paused;
@@ -52,7 +52,7 @@ async function waitUntil(condition: string, parameters: readonly unknown[] = [])
 const waitsFor = (lock: string): string =>
   `exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = '${lock}')`;
 
-test('expiry run: a checkout that commits after its snapshot and before its locks: the order ends with the hold', async () => {
+test('expiry sweeper: when a checkout commits after its first snapshot and before its locks, the order of the checkout ends with the hold', async () => {
   const match = await putOnSale(office.monolith);
   const held = await office.held(match);
   await office.rows(`update reservations set expires_at = now() + interval '2 seconds' where id = $1`, [held.id]);
@@ -65,14 +65,14 @@ test('expiry run: a checkout that commits after its snapshot and before its lock
   const checkout = office.checkOut(held);
   await waitUntil(waitsFor('transactionid'));
   await waitUntil('exists (select from reservations where id = $1 and expires_at <= now())', [held.id]);
-  const expiryRun = expireDue(pausable, 200, undefined);
+  const sweeping = expireDueReservations(pausable, 200, undefined);
   await waitUntil(waitsFor('advisory'));
   await rowLocker.rollbackTransaction();
   const { status, json } = await checkout;
   expect([status, json.status]).toEqual([201, 'awaiting_payment']);
   await pauser.query('select pg_advisory_unlock($1)', [PAUSE_LOCK]);
-  await expiryRun;
-  await expireDue(office.monolith.dataSource, 200, undefined);
+  await sweeping;
+  await expireDueReservations(office.monolith.dataSource, 200, undefined);
   await Promise.all([rowLocker.release(), pauser.release()]);
 
   expect([await office.reservation(held), await office.holderOf(held.seatIds[0] ?? '')]).toEqual([
@@ -83,7 +83,7 @@ test('expiry run: a checkout that commits after its snapshot and before its lock
   expect(await office.outbox(held.id)).toHaveLength(1);
 });
 
-test('expiry run: its transaction is READ COMMITTED with a lock timeout of 8 s; its connection keeps its own settings', async () => {
+test('expiry sweeper: its transaction is READ COMMITTED with a lock timeout of 8 s; the settings of its connection do not change', async () => {
   const settings = `select current_setting('transaction_isolation') as isolation, current_setting('lock_timeout') as lock_timeout`;
   await office.rows(`create table seen as ${settings} limit 0`);
   await office.rows(`create function note_settings() returns trigger language plpgsql as $$ begin
@@ -91,12 +91,12 @@ test('expiry run: its transaction is READ COMMITTED with a lock timeout of 8 s; 
     return new;
   end $$`);
   await office.rows(`create trigger noted before update on seats for each row execute function note_settings()`);
-  // An operator may set another default. The expiry run must not depend on it.
+  // An operator may set another default. The expiry sweeper must not depend on this default.
   await pausable.query(`set default_transaction_isolation = 'serializable'`);
   const held = await office.held(await putOnSale(office.monolith));
   await office.lapse(held);
   await office.rows('truncate seen');
-  expect(await expireDue(pausable, 200, undefined)).toEqual({ examined: 1, ended: 1 });
+  expect(await expireDueReservations(pausable, 200, undefined)).toEqual({ examined: 1, ended: 1 });
   expect(await office.rows('select * from seen')).toEqual([{ isolation: 'read committed', lock_timeout: '8s' }]);
   expect(await pausable.query(settings)).toEqual([{ isolation: 'serializable', lock_timeout: '0' }]);
 });

@@ -1,21 +1,24 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
 /*
- * An expiry run ends reservations in batches. A batch is one READ COMMITTED transaction with two statements.
+ * The expiry sweeper ends expired reservations in batches. A batch is one READ COMMITTED transaction with two statements.
  *
  * Guarantees
  * - A hold ends together with its order and its seats, or stays as it was. `reservation.expired` is written once.
- * - A payment or checkout that commits before the locks is respected: END_LOCKED_RESERVATIONS takes its snapshot after the locks. In
- *   one statement with LOCK_DUE_RESERVATIONS, the order of such a checkout would be invisible and would wait for its payment for
- *   ever.
+ * - A payment or checkout that commits before the locks are taken is respected, because END_LOCKED_RESERVATIONS takes its snapshot
+ *   after the locks. If both were one statement, it would not see the order of such a checkout, and this order would await its
+ *   payment for ever.
  * - Seats that have a new owner keep that owner.
  * - It waits for no row. A reservation with a seat or order that another transaction has locked stays as it was until the next run.
  *
- * How it stays fast: rows to update are selected by arrays, not by joins. The planner estimates one row for a batch, so a join
- * would compare each row with each.
+ * How it stays fast: rows to update are selected by arrays, not by joins. The planner estimates one row for a batch, so it would
+ * execute a join by comparing every row with every other row.
  */
 
-/** Locks the next due reservations, oldest first, after the last one of the previous batch (null in the first batch). */
+/**
+ * Locks the next due reservations (expired and not yet swept), oldest first. They begin after the last reservation of the previous
+ * batch, which is null in the first batch.
+ */
 export const LOCK_DUE_RESERVATIONS = namedSql<{
   readonly limit: number;
   readonly afterExpiresAt: string | null;

@@ -3,8 +3,8 @@ import type { DataSource } from 'typeorm';
 import type { ExpiredBatch } from '../application/reservation-ports.ts';
 import { END_LOCKED_RESERVATIONS, LOCK_DUE_RESERVATIONS } from './expire-due.sql.ts';
 
-/** Ends one batch of expired reservations in one transaction. It holds locks for some milliseconds. */
-export function expireDue(dataSource: DataSource, limit: number, after: ExpiredBatch['next']): Promise<ExpiredBatch> {
+/** One batch of the expiry sweeper: ends expired reservations in one transaction, which holds its locks for some milliseconds. */
+export function expireDueReservations(dataSource: DataSource, limit: number, after: ExpiredBatch['next']): Promise<ExpiredBatch> {
   const lockDue = LOCK_DUE_RESERVATIONS.with({ limit, afterExpiresAt: after?.expiresAt ?? null, afterId: after?.id ?? null });
   return runReadCommitted(dataSource, async (tx) => {
     const due = await tx.query<{ id: string; expiresAt: string }>(lockDue.text, lockDue.values);

@@ -1,19 +1,22 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
-/** How many seats of a match a fan has, and what that count depends on. */
+/** How many seats of a match a fan has, and the revision of the fan's row at the time of the count. */
 export interface FanSeats {
-  /** Seats held, ordered, bought or received, less those given away or refunded. An expired hold does not count. */
+  /**
+   * Seats that the fan holds, has ordered, bought or received by transfer, without those given away, refunded or in an expired
+   * hold.
+   */
   readonly taken: number;
   /** Grows whenever the fan gets seats of the match. HOLD_BATCH holds nothing if it has grown since the count. */
   readonly revision: number;
-  /** The reservations that were counted. */
+  /** Ids of the reservations that were counted. */
   readonly living: readonly string[];
 }
 
 /** A fan without a row in `fan_seats`: the common case. */
-export const NEWCOMER: FanSeats = { taken: 0, revision: 0, living: [] };
+export const FAN_WITHOUT_SEATS: FanSeats = { taken: 0, revision: 0, living: [] };
 
-/** The seats of each fan, in the order of `userIds`; `matchIds` belongs to the same positions. Reads rows by key only. */
+/** Counts fans' seats: of fan `userIds[i]` at match `matchIds[i]`. The results have the same order. Reads rows by key only. */
 export const COUNT_FAN_SEATS = namedSql<{ readonly matchIds: readonly string[]; readonly userIds: readonly string[] }>(
   'count-fan-seats',
   `

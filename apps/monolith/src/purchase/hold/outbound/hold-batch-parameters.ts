@@ -2,13 +2,15 @@ import { boolArray, ctidArray, hexBytes, int4Array, uuidArray } from '#platform/
 import type { SectorForSale } from '../../application/ports.ts';
 import type { FanSeats } from './fan-seats.sql.ts';
 
-/** One request of a batch, for the parameters of HOLD_BATCH. */
+/** One hold request of a batch, as the statements HOLD_BATCH and WHY_NOT_HELD need it. */
 export interface HoldRow {
   readonly reservationId: string;
   readonly sector: Pick<SectorForSale, 'id' | 'matchId' | 'name' | 'priceCents'>;
   readonly userId: string;
   readonly sessionToken: string | null;
-  /** Indices of the proposed seats in their sector. Empty when none could be proposed: then only the reason is read. */
+  /**
+   * Indices of the proposed seats in their sector. Empty if no seat could be proposed: then only WHY_NOT_HELD runs, for the reason.
+   */
   readonly seats: readonly number[];
   readonly seatRows: SeatRows;
   /** Number of seats asked for. */
@@ -19,14 +21,16 @@ export interface HoldRow {
   readonly key: { readonly key: string; readonly fingerprint: string } | null;
 }
 
-/** The rows of a sector's seats in the database. */
+/** Finds the database rows of a sector's seats: by id, and by ctid (where PostgreSQL keeps the row). */
 export interface SeatRows {
   idOf(seatIndex: number): string;
-  /** The row's ctid at the last refresh; null for a seat that was not read. */
+  /** The ctid of the seat's row at the last refresh of the snapshot; null for a seat that was not read. */
   ctidOf(seatIndex: number): string | null;
 }
 
+/** The parameters of HOLD_BATCH. */
 export type HoldBatchParameters = ReturnType<typeof holdBatchParameters>;
+/** The parameters of WHY_NOT_HELD. */
 export type WhyNotHeldParameters = ReturnType<typeof whyNotHeldParameters>;
 
 /** Control characters that separate texts and stand for null. Schemas and JSON refuse them, so no text contains them. */
@@ -37,7 +41,10 @@ const NO_CTID = '(0,0)';
 const NO_KEY = { key: '0'.repeat(32), fingerprint: '0'.repeat(32) };
 const KEY_BYTES = 16;
 
-/** One array for each column. Requests and sectors are numbered from 1, as PostgreSQL numbers the elements of arrays. */
+/**
+ * The parameters of HOLD_BATCH for a batch: one array for each property of the requests. Requests and sectors are numbered from
+ * 1, as PostgreSQL numbers the elements of arrays.
+ */
 export function holdBatchParameters(rows: readonly HoldRow[], holdSeconds: number) {
   const seats = seatColumns(rows);
   const known = rows
@@ -73,7 +80,7 @@ export function holdBatchParameters(rows: readonly HoldRow[], holdSeconds: numbe
   };
 }
 
-/** The parameters of WHY_NOT_HELD for the same rows. */
+/** The parameters of WHY_NOT_HELD for requests that were not held. */
 export function whyNotHeldParameters(rows: readonly HoldRow[]) {
   const seats = seatColumns(rows);
   return {
@@ -102,7 +109,7 @@ function seatColumns(rows: readonly HoldRow[]) {
   return seats;
 }
 
-/** Read by `texts` in SQL: one text is much cheaper for PostgreSQL than a text[]. */
+/** Joins texts into one, which the SQL fragment `texts` splits: one text is much cheaper for PostgreSQL than a text[]. */
 function joinTexts(values: readonly (string | null)[]): string {
   return values
     .map((value) => (value === null ? NULL_TEXT : value.replaceAll(SEPARATOR, ' ').replaceAll(NULL_TEXT, ' ')))

@@ -10,40 +10,46 @@ import type { HoldBatchParameters } from './hold-batch-parameters.ts';
  * - A seat is held only if it is free at the moment the statement runs. A stale proposal holds nothing.
  * - A fan's ticket limit holds: the fan's row must still have the revision at which the seats were counted.
  * - It waits for no row (`skip locked`). A seat or fan that another transaction has locked means: not held.
- * - No two requests of a batch may name the same seat. The caller sees to that; if they did, the last column would divide by
- *   zero and nothing of the batch would be committed.
- * It returns the winners only. WHY_NOT_HELD finds out what stood in the way of the others.
+ * - No seat is held for two requests of a batch. The caller makes sure that no two requests name the same seat. If two did, the
+ *   last column of the result would divide by zero and nothing of the batch would be committed.
+ * It returns only the requests that were held. WHY_NOT_HELD finds the reason for each request that was not held.
  *
  * How it stays fast
- * - SERIALIZABLE without false conflicts: every table is reached by key. No range, no count, no check whether an idempotency
- *   key exists: a key used twice breaks the unique index, and the caller runs the batch again without it.
- * - Seats are reached by ctid, where the row was at the last refresh. Every change of a row moves it, so a ctid that still
- *   matches needs no index search (15 of 75 µs a hold). Another row may have moved there, so the id is compared, too.
- * - Everything else is a hash join: HOLD_SETTINGS switches nested loops off, because the planner takes a batch of 250 for one
- *   row and would compare each with each (132 ms instead of 10 ms).
- * - Steps pass on only the number of a request; the values come from the parameters when they are written (5 of 40 µs).
+ * - SERIALIZABLE without false conflicts: every row is found by key. The statement reads no range, counts no rows of a table, and
+ *   does not check whether an idempotency key exists: a key used twice violates the unique index, and the caller runs the batch
+ *   again without the request that has this key.
+ * - Seats are found by ctid, which says where PostgreSQL kept the row at the last refresh. This saves the index search (15 of 75
+ *   µs a hold). Every change of a row moves it, and another row may have moved to its ctid, so the id is compared too.
+ * - All other rows are found by hash joins: HOLD_SETTINGS switches nested loops off, because the planner estimates one row for a
+ *   batch of 250 and would compare every row with every other row (132 ms instead of 10 ms).
+ * - The CTEs pass on only the number of a request. Its values are read from the parameters when they are written (saves 5 of 40
+ *   µs).
  */
 
 /** PostgreSQL settings of the sessions that run HOLD_BATCH. */
 export const HOLD_SETTINGS = '-c enable_nestloop=off -c enable_mergejoin=off -c enable_seqscan=off -c jit=off';
 
-/** A row of the result: requests that were held until the same time. */
+/** A row of the result of HOLD_BATCH: all requests of the batch that were held until the same time. */
 export interface HeldRequests {
   /** Numbers of the requests, from 1, separated by commas. */
   readonly indices: string;
   readonly expiresAtMs: number;
 }
 
-/** An array of texts, sent as one text; see `joinTexts`. */
+/** SQL that splits a parameter, which `joinTexts` has joined, into an array of texts. */
 export const texts = (parameter: string): string => `string_to_array(${parameter}::text, chr(30), chr(31))`;
-/** Value of the request in hand: an array of fixed width, so it is read at once. */
+/**
+ * SQL: the value of the request `index` in an array parameter. Its elements have a fixed width, so PostgreSQL finds the value
+ * directly.
+ */
 const own = (parameter: string): string => `(${parameter})[index]`;
-/** Value of the sector of the request in hand. */
+/** SQL: the value of the sector of the request `index` in an array parameter. */
 const ofSector = (parameter: string): string => `(${parameter})[(:sectorNumbers::int[])[index]]`;
-/** 16 bytes of the request in hand. An array of texts would be read from its beginning for each request. */
+/** SQL: the 16 bytes of the request `index` in a parameter. An array of texts would be read from its beginning for each request. */
 const ownBytes = (parameter: string): string => `substring(${parameter}::bytea from index * 16 - 15 for 16)`;
 const NO_KEY = `'\\x${'00'.repeat(16)}'`;
 
+/** The SQL of HOLD_BATCH. Tests change this text to remove a guard. */
 export const HOLD_BATCH_SQL = `
 with clock as materialized (
   select date_trunc('milliseconds', now() + make_interval(secs => :holdSeconds)) as hold_end
@@ -117,4 +123,5 @@ select string_agg(index::text, ',') as indices, date_part('epoch', expires_at) *
        1 / (case when (select count(*) from held) = (select count(*) from given) then 1 else 0 end) as "eachSeatOnce"
 from won group by expires_at`;
 
+/** Holds seats for a batch of requests; see the guarantees at the top of this file. */
 export const HOLD_BATCH = namedSql<HoldBatchParameters>('hold-batch', HOLD_BATCH_SQL);

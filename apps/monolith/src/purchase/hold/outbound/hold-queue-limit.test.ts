@@ -10,7 +10,7 @@ import type { WriterConnection } from './writer-connection.ts';
 
 const SEATS = 10_000;
 
-/** A sector of free standing places. */
+/** The snapshot of a sector in which all standing places are free. */
 function freeSector(): SectorSnapshot {
   const ids = Array.from({ length: SEATS }, () => randomUUID());
   const map = new SectorMap(ids.map((_, rank) => ({ rowIndex: 0, number: null, rank })));
@@ -21,7 +21,7 @@ function freeSector(): SectorSnapshot {
   return snapshot;
 }
 
-test('hold queue: while the database does not answer, 5,000 requests wait, later ones get LOCK_TIMEOUT at once, and all are answered', async () => {
+test('hold queue: while the database does not answer, 5,000 requests wait, further requests get LOCK_TIMEOUT at once, and finally all are answered', async () => {
   let fail: (reason: unknown) => void = () => undefined;
   const noAnswer = new Promise<never>((_resolve, reject) => (fail = reject));
   noAnswer.catch(() => undefined);

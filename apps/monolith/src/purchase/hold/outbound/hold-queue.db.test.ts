@@ -8,7 +8,7 @@ import type { Reservation, SectorForSale } from '../../application/ports.ts';
 import { seatIsFree } from '../../seat-is-free.sql.ts';
 import { openHoldQueue, openSale, writerConnection } from '../../testing/hold-queues.ts';
 import type { HoldOutcome } from '../application/ports.ts';
-import { NEWCOMER } from './fan-seats.sql.ts';
+import { FAN_WITHOUT_SEATS } from './fan-seats.sql.ts';
 import { holdBatchParameters, type HoldBatchParameters, type HoldRow } from './hold-batch-parameters.ts';
 import { HOLD_BATCH_SQL } from './hold-batch.sql.ts';
 import type { HoldQueue } from './hold-queue.ts';
@@ -54,8 +54,8 @@ const fulfilled = <T>(results: readonly PromiseSettledResult<T>[]): T[] =>
   results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 
 /**
- * Number of held seats in the database. Fails unless each of them is listed by exactly one reservation: the one that its row
- * names.
+ * Number of held seats in the database. Fails unless each held seat is listed by exactly one reservation: the one that the seat's
+ * row names.
  */
 async function heldSeats(): Promise<number> {
   const [row] = (await dataSource.query(`
@@ -99,7 +99,7 @@ test('hold queue: concurrent requests of the same fans stay within the ticket li
   for (const fan of fans) expect(reservations.filter(({ userId }) => userId === fan)).toHaveLength(2);
 });
 
-test('hold queue: a request that breaks a rule fails alone: the others of its batch are held', async () => {
+test('hold queue: only the request that breaks a rule is refused; the other requests of its batch are held', async () => {
   const holds = openQueue();
   const greedy = randomUUID();
   const outcomes = await Promise.allSettled([
@@ -127,7 +127,7 @@ test('hold queue: the idempotency key is committed with the hold, and names its 
   expect(rows).toEqual([{ status: 201, body: null, made: id, expires_at: expiresAt }]);
 });
 
-test('hold queue: an idempotency key that is already used fails alone: the others of its batch are held', async () => {
+test('hold queue: only the request whose idempotency key is already used fails; the other requests of its batch are held', async () => {
   const holds = openQueue();
   const used = 'b0eebc999c0b4ef8bb6d6bb9bd380a11';
   await holdBest(holds, 1, randomUUID(), used);
@@ -194,7 +194,7 @@ test('hold queue: seats of expired holds are for sale again within a second', as
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const startedAt = Date.now();
   let again: HoldOutcome = { kind: 'none' };
-  // Also on a slow machine, gives up only after a request that was sent when the second was over.
+  // Repeats the request until one succeeds, or one that was sent after the second was over is refused: right on slow machines too.
   for (let sentAfter = 0; again.kind !== 'held' && sentAfter < 1000;) {
     sentAfter = Date.now() - startedAt;
     again = await holdBest(quick, 4);
@@ -231,7 +231,7 @@ describe('hold queue while another transaction has locked the row of a fan', () 
   });
   afterEach(() => side.release());
 
-  test('holds for other fans at once, and refuses this fan later, with no seat named as taken', async () => {
+  test('seats are held for other fans at once; the request of this fan is refused later, and no seat is named as taken', async () => {
     const begunAt = Date.now();
     const locked = holdBest(holds, 1, fan).then((outcome) => ({ outcome, ms: Date.now() - begunAt }));
     const others = await Promise.all(Array.from({ length: 20 }, () => holdBest(holds, 1)));
@@ -243,7 +243,7 @@ describe('hold queue while another transaction has locked the row of a fan', () 
     expect(othersMs).toBeLessThan(ms - 1000);
   });
 
-  test('holds for this fan when the lock ends within two seconds', async () => {
+  test('seats are held for this fan if the lock ends within two seconds', async () => {
     const locked = holdBest(holds, 1, fan);
     await new Promise((resolve) => setTimeout(resolve, 300));
     await side.rollbackTransaction();
@@ -251,9 +251,9 @@ describe('hold queue while another transaction has locked the row of a fan', () 
   });
 });
 
-describe('HOLD_BATCH, with and without its guards', () => {
+describe('statement HOLD_BATCH, with and without its protections', () => {
   const guards = `where s.ctid = any(:seatCtids::tid[]) and ${seatIsFree('s')}\n  for no key update skip locked`;
-  /** The statement without its guards: it locks no seat, and does not check that the seats are free. */
+  /** HOLD_BATCH without its protections: it locks no seat, and does not check that the seats are free. */
   const WITHOUT_LOCK = HOLD_BATCH_SQL.replace(guards, 'where s.id = any(:seatIds::uuid[]) and :seatCtids::tid[] is not null');
   const WITHOUT_LAST_COLUMN = HOLD_BATCH_SQL.replace(/,\s+1 \/ \(case when .*"eachSeatOnce"/, '');
 
@@ -267,7 +267,7 @@ describe('HOLD_BATCH, with and without its guards', () => {
       seatRows: { idOf: (seatIndex) => seats[seatIndex]!.seatId, ctidOf: (seatIndex) => seats[seatIndex]!.ctid },
       quantity: seats.length,
       together: true,
-      fan: NEWCOMER,
+      fan: FAN_WITHOUT_SEATS,
       key: null,
     };
   }
@@ -296,7 +296,7 @@ describe('HOLD_BATCH, with and without its guards', () => {
     return counted!;
   }
 
-  test('two requests of one batch for the same seats: the last column fails, and nothing of the batch is committed', async () => {
+  test('two requests of one batch for the same seats: the statement fails by its last column, and nothing of the batch is committed', async () => {
     const seats = await twoFreeSeats();
     await expect(run(HOLD_BATCH_SQL, [[rowFor(seats), rowFor(seats)]])).rejects.toMatchObject({ code: '22012' });
     expect([await reservedSeats(), await heldSeats()]).toEqual([{ listed: 0, different: 0 }, 0]);
@@ -315,7 +315,7 @@ describe('HOLD_BATCH, with and without its guards', () => {
     expect(await reservedSeats()).toEqual({ listed: 2, different: 2 });
   });
 
-  test('negative control: without lock and check a stale snapshot holds the same seats twice', async () => {
+  test('negative control: if the statement neither locks nor checks the seats, a stale snapshot holds the same seats twice', async () => {
     const seats = await twoFreeSeats();
     await run(WITHOUT_LOCK, [[rowFor(seats)], [rowFor(seats)]]);
     expect(await reservedSeats()).toEqual({ listed: 4, different: 2 });

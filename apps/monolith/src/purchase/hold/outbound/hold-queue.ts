@@ -1,36 +1,37 @@
 import { DomainError } from '#domain/shared/domain-error';
-import type { Share } from '#domain/purchase/sector-map';
+import type { SectorShare } from '#domain/purchase/sector-map';
 import { RequestRefused } from '#platform/http/request-refused';
 import { KeyAlreadyUsed } from '#application/idempotency-key';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SectorsForSale } from '../../application/ports.ts';
 import { requestedSeats, SeatHolds, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
-import { NEWCOMER } from './fan-seats.sql.ts';
+import { FAN_WITHOUT_SEATS } from './fan-seats.sql.ts';
 import { assertRules, UNKNOWN_FACTS } from './hold-refusal.ts';
 import { HoldWriter, type HoldResult } from './hold-writer.ts';
-import { holdRowOf, isCounted, pendingHold, PendingHolds, reservationOf, type PendingHold } from './pending-holds.ts';
+import { holdRowOf, isFanCounted, pendingHold, PendingHolds, reservationOf, type PendingHold } from './pending-holds.ts';
 import type { SectorSnapshot, SectorSnapshots } from './sector-snapshot.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 import type { WriterConnection } from './writer-connection.ts';
 
-/** Some seconds of work. Later requests are told to try again. */
+/** Maximum number of waiting requests: some seconds of work. Further requests are told to try again. */
 const MAX_WAITING = 5000;
-/** A transaction that has locked the fan's row takes milliseconds. After this time the request is answered. */
+/** How long a request waits while another transaction has locked its fan's row. Such a lock normally lasts milliseconds. */
 const FAN_BUSY_TIMEOUT_MS = 2000;
-/** A request that loses its seats to other processes this often is told that they are busy. */
+/** How often seats are proposed for a request. If other buyers were faster each time, the request is refused. */
 const MAX_ATTEMPTS = 5;
 
-/** Seats that processes broadcast to each other: hints, so that they rarely propose the same seats. */
+/** The seats that processes broadcast to each other. They are only hints: with them, processes rarely propose the same seats. */
 export interface SeatChanges {
-  /** The part of a sector to propose first while several processes sell; undefined when this one sells alone. */
-  share(now: number): Share | undefined;
-  /** By sector: seats held here until then. */
+  /** The part of a sector that this process proposes first while several processes sell; undefined when it sells alone. */
+  share(now: number): SectorShare | undefined;
+  /** Tells other processes which seats (ids by sector) this process holds now. They may be free again at `untilMs`. */
   tell(taken: () => Readonly<Record<string, readonly string[]>>, untilMs: number): void;
 }
 
-export interface HoldQueueParts {
-  /** One commits while the other chooses seats. */
+/** What a hold queue needs: writer connections, snapshots of the seats, and ports to other modules. */
+export interface HoldQueueOptions {
+  /** While a batch is committed on one writer connection, the next batch is prepared for another. */
   readonly connections: readonly WriterConnection[];
   readonly holdSeconds: number;
   readonly snapshots: SectorSnapshots;
@@ -42,8 +43,8 @@ export interface HoldQueueParts {
 }
 
 /**
- * The hold queue of one process. Requests wait until a writer connection is free, and share one statement and one commit.
- * Memory proposes seats, the database decides. Any number of processes may sell the same match.
+ * The hold queue of one process. Requests wait until a writer connection is free. Then up to 256 of them share one statement and
+ * one commit. The snapshot in memory proposes seats, the database decides. Any number of processes may sell the same match.
  *
  *                 hold()                takeBatch + propose           HOLD_BATCH
  *     (request) ─────────▶  WAITING  ──────────────────▶  PROPOSED  ──────────▶  HELD     answered with the reservation
@@ -53,11 +54,11 @@ export interface HoldQueueParts {
  *                             └─────  PAUSED 50–100 ms  ◀─────┘
  *                                     the fan's row is locked
  *
- * - The first attempt assumes the common case: a fan without seats, and a turn that PostgreSQL knows. If it fails for any
- *   reason, the fan's seats are counted and the turn is looked up (`count`), and the request waits again at the front. So the
- *   first failure is never the answer.
- * - A retry proposes other seats from a corrected snapshot, at most MAX_ATTEMPTS times. Seats that the fan chose are not
- *   replaced by others.
+ * - The first attempt assumes the common case: a fan without seats, and a turn that PostgreSQL knows. If it fails for any reason,
+ *   the request waits again at the front, and the second attempt counts the fan's seats and looks up the turn (`count`). So a
+ *   failed first attempt never refuses the request.
+ * - A retry proposes other seats from a corrected snapshot. There are at most MAX_ATTEMPTS attempts. Seats that the fan chose are
+ *   never replaced by other seats.
  * - WAITING requests whose deadline has passed are refused with LOCK_TIMEOUT when a batch is made of them.
  */
 export class HoldQueue extends SeatHolds {
@@ -70,20 +71,20 @@ export class HoldQueue extends SeatHolds {
   private readonly outsideRequests = AsyncLocalStorage.snapshot();
   private paused = 0;
 
-  constructor(private readonly parts: HoldQueueParts) {
+  constructor(private readonly options: HoldQueueOptions) {
     super();
-    this.writers = parts.connections.map((connection) => new HoldWriter(connection, parts.holdSeconds));
+    this.writers = options.connections.map((connection) => new HoldWriter(connection, options.holdSeconds));
     this.idleWriters = [...this.writers];
-    this.random = parts.random ?? Math.random;
+    this.random = options.random ?? Math.random;
   }
 
   hold(request: HoldRequest): Promise<HoldOutcome> {
     const { matchId, sector } = request;
     if (!this.matchesWithSnapshots.has(matchId))
       void this.loadSnapshots(matchId).catch(() => this.matchesWithSnapshots.delete(matchId));
-    const snapshot = this.parts.snapshots.get(sector.id);
+    const snapshot = this.options.snapshots.get(sector.id);
     if (snapshot) return this.add(request, snapshot);
-    return this.parts.snapshots.forceFetch(sector.id).then((loaded) => this.add(request, loaded));
+    return this.options.snapshots.forceFetch(sector.id).then((loaded) => this.add(request, loaded));
   }
 
   /** Answers the requests in the queue, then closes the connections. Nest calls it when the process stops. */
@@ -93,10 +94,12 @@ export class HoldQueue extends SeatHolds {
     await Promise.all(this.writers.map((writer) => writer.close()));
   }
 
-  /** All sectors of a match at its first request: loading one later would cost its first buyer 25 ms. */
+  /**
+   * Loads the snapshots of all sectors at the first request of a match. Otherwise the first buyer of each sector would wait 25 ms.
+   */
   private async loadSnapshots(matchId: string): Promise<void> {
     this.matchesWithSnapshots.add(matchId);
-    for (const { id } of await this.parts.matches.sectors(matchId)) await this.parts.snapshots.forceFetch(id);
+    for (const { id } of await this.options.matches.sectors(matchId)) await this.options.snapshots.forceFetch(id);
   }
 
   private add(request: HoldRequest, snapshot: SectorSnapshot): Promise<HoldOutcome> {
@@ -108,18 +111,19 @@ export class HoldQueue extends SeatHolds {
   }
 
   private startBatches(): void {
-    const writer = this.pending.areWorthABatch ? this.idleWriters.pop() : undefined;
+    const writer = this.pending.isBatchWorthwhile ? this.idleWriters.pop() : undefined;
     if (writer) this.outsideRequests(() => void this.runBatches(writer));
   }
 
-  /** Batch after batch, until no requests wait or the other writers take them. */
+  /** Runs batch after batch with this writer, until `takeBatch` has no batch for it. */
   private async runBatches(writer: HoldWriter): Promise<void> {
     for (;;) {
-      // Requests of the same tick of the event loop share a batch; so do requests that were answered by the last batch and ask again.
+      // Wait one tick of the event loop, so that requests of the same tick share a batch. Fans who were answered by the last
+      // batch and ask for more seats at once share it too.
       await new Promise((resolve) => setImmediate(resolve));
       const taken = this.pending.takeBatch();
       if (taken.length === 0) break;
-      // The remaining requests may be worth a batch beside this one, and perhaps no later request will start it.
+      // The requests that still wait may be worth a second batch beside this one. Start it now: perhaps no later request does.
       this.startBatches();
       const batch = await this.proposeSeats(taken);
       if (batch.length > 0) await this.decide(writer, batch);
@@ -131,7 +135,7 @@ export class HoldQueue extends SeatHolds {
   private async proposeSeats(taken: readonly PendingHold[]): Promise<readonly PendingHold[]> {
     await this.refreshSnapshots(taken);
     const now = Date.now();
-    const share = this.parts.changes?.share(now);
+    const share = this.options.changes?.share(now);
     return taken.filter((hold) => {
       const isLate = now > (hold.request.deadlineAtMs ?? Number.POSITIVE_INFINITY);
       if (isLate) hold.reject(tooManyRequests());
@@ -140,7 +144,7 @@ export class HoldQueue extends SeatHolds {
     });
   }
 
-  /** Refreshes the snapshots that are known to be wrong, or that have too few free seats: memory alone never refuses a request. */
+  /** Refreshes the snapshots that are stale or have too few free seats, because no request may be refused from memory alone. */
   private async refreshSnapshots(holds: readonly PendingHold[]): Promise<void> {
     const now = Date.now();
     const outdated = new Set<SectorSnapshot>();
@@ -154,7 +158,7 @@ export class HoldQueue extends SeatHolds {
     await Promise.all([...outdated].map((snapshot) => snapshot.refresh().catch(() => undefined)));
   }
 
-  private propose(hold: PendingHold, share = this.parts.changes?.share(Date.now())): void {
+  private propose(hold: PendingHold, share = this.options.changes?.share(Date.now())): void {
     const { chosen, snapshot, request } = hold;
     hold.attempts += 1;
     if (chosen) {
@@ -172,7 +176,7 @@ export class HoldQueue extends SeatHolds {
   private async decide(writer: HoldWriter, batch: readonly PendingHold[]): Promise<void> {
     let results: readonly HoldResult[];
     try {
-      await this.count(writer, batch.filter(isCounted));
+      await this.count(writer, batch.filter(isFanCounted));
       results = await writer.hold(batch.map(holdRowOf));
     } catch (error) {
       for (const { snapshot, proposed } of batch) snapshot.notHeld(proposed, []);
@@ -188,28 +192,30 @@ export class HoldQueue extends SeatHolds {
       hold.snapshot.held(hold.proposed, expiresAtMs);
       hold.resolve({ kind: 'held', reservation: reservationOf(hold, result.expiresAt) });
     }
-    if (winners.length > 0) this.parts.changes?.tell(() => seatIdsBySector(winners), expiresAtMs);
+    if (winners.length > 0) this.options.changes?.tell(() => seatIdsBySector(winners), expiresAtMs);
     for (const [at, hold] of batch.entries()) {
       const result = results[at]!;
       if ('facts' in result) this.retryOrRefuse(hold, result.facts ?? UNKNOWN_FACTS, winners);
     }
   }
 
-  /** Counts the fans' seats, and stores the turns that the waiting room granted and whose message has not arrived yet. */
+  /** Counts the fans' seats, and stores turns that the waiting room has granted but PostgreSQL does not know yet. */
   private async count(writer: HoldWriter, holds: readonly PendingHold[]): Promise<void> {
     if (holds.length === 0) return;
-    const learning = Promise.all(holds.map(({ request }) => this.parts.turns.learn(request)));
-    // Without Redis it fails while the seats are counted. The error is thrown by the `await` below.
+    const learning = Promise.all(holds.map(({ request }) => this.options.turns.learn(request)));
+    // Without Redis `learning` fails while the seats are still counted. The `await` below throws its error; this handler only
+    // prevents an unhandled rejection before.
     learning.catch(() => undefined);
     const fans = await writer.countFanSeats(holds.map(({ request }) => request));
-    for (const [index, hold] of holds.entries()) hold.fan = fans[index] ?? NEWCOMER;
+    for (const [index, hold] of holds.entries()) hold.fan = fans[index] ?? FAN_WITHOUT_SEATS;
     await learning;
   }
 
   /**
-   * One bad request never fails the others. An idempotency key used twice breaks the whole statement: the batch runs again
-   * without it, or request by request. An error that concerns all of them (no database, too much contention) answers all of
-   * them: 256 more attempts to connect would not help.
+   * Handles the error of a whole batch, so that one bad request never fails the other requests. If an idempotency key was used
+   * before, its request is refused and the batch runs again without it. After any other error of a single request, the requests
+   * run one by one. An error that concerns all requests (no database, too much contention) is the answer to all of them: 256 more
+   * attempts to connect would not help.
    */
   private async afterError(writer: HoldWriter, batch: readonly PendingHold[], error: unknown): Promise<void> {
     const isDuplicateKey = sqlstateOf(error) === sqlstates.uniqueViolation;
@@ -240,7 +246,7 @@ export class HoldQueue extends SeatHolds {
     const isLost = gone.length + facts.busy.length > 0;
     hold.mustRefresh = facts.moved.length > 0;
     snapshot.notHeld(proposed, facts.gone, facts.gone.length + facts.busy.length > 0);
-    if (!isCounted(hold)) return this.pending.addFirst(hold);
+    if (!isFanCounted(hold)) return this.pending.addFirst(hold);
     try {
       assertRules(request, facts, hold.fan.taken);
     } catch (brokenRule) {
@@ -253,7 +259,9 @@ export class HoldQueue extends SeatHolds {
     hold.resolve({ kind: 'lost', taken: gone, busy: [...facts.busy, ...facts.moved] });
   }
 
-  /** Tries again after a pause that does not count as an attempt. False when the fan's row has been locked for too long. */
+  /**
+   * Tries the request again after a pause, without using up its attempts. False when the fan's row has been locked for too long.
+   */
   private pauseForFan(hold: PendingHold): boolean {
     hold.fanBusySince ??= Date.now();
     if (Date.now() - hold.fanBusySince > FAN_BUSY_TIMEOUT_MS) return false;

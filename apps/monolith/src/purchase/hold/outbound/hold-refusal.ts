@@ -1,11 +1,11 @@
 import { assertHoldsAllowed, type SaleStatus } from '#domain/catalog/sale';
-import { assertWindowOpen, assertWithinLimit, type KnownWindow } from '#domain/purchase/buying-rules';
+import { assertWindowOpen, assertWithinLimit, type StoredWindow } from '#domain/purchase/buying-rules';
 import { requestedSeats, type HoldRequest } from '../application/ports.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 
 /**
- * Throws the error of the first rule that a request broke: sale, then turn, then ticket limit. HOLD_BATCH has already decided; the
- * domain's rules give the reason.
+ * Throws the error of the first rule that a request broke: sale, then turn, then ticket limit. The statement HOLD_BATCH has already
+ * decided not to hold; the domain's rules give the reason.
  */
 export function assertRules(request: HoldRequest, facts: HoldFacts, taken: number): void {
   const { queueRequired } = facts;
@@ -15,14 +15,14 @@ export function assertRules(request: HoldRequest, facts: HoldFacts, taken: numbe
   assertWithinLimit({ limit: facts.limit, taken, wanted: requestedSeats(request) });
 }
 
-function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldFacts): KnownWindow | undefined {
+function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldFacts): StoredWindow | undefined {
   return windowUser && windowMatch
     ? { userId: windowUser, matchId: windowMatch, isOver: windowOver, endReason: windowEnd }
     : undefined;
 }
 
 /**
- * Facts that break no rule, for when the facts could not be read. The reservation does not exist, so the request is tried again.
+ * Stands for facts that could not be read. It breaks no rule, so the request, which has no reservation, is tried again.
  */
 export const UNKNOWN_FACTS: HoldFacts = {
   saleStatus: 'open',

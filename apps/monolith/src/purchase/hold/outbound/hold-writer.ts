@@ -5,10 +5,12 @@ import { HOLD_BATCH, type HeldRequests } from './hold-batch.sql.ts';
 import { WHY_NOT_HELD, type HoldFacts, type WhyNotHeldRow } from './why-not-held.sql.ts';
 import type { WriterConnection } from './writer-connection.ts';
 
-/** The seats are held until `expiresAt`; or what stood in the way, undefined when it could not be read. */
+/**
+ * Result of one request: its seats are held until `expiresAt`, or they are not held because of `facts` (undefined if unreadable).
+ */
 export type HoldResult = { readonly expiresAt: Date } | { readonly facts: HoldFacts | undefined };
 
-/** Which of the reservations of a batch exist, in the form of HOLD_BATCH's result. */
+/** Finds which reservations of a batch exist. The result has the same form as that of HOLD_BATCH. */
 const FIND_RESERVATIONS = namedSql<{ readonly ids: readonly string[] }>(
   'find-reservations',
   `select string_agg(array_position(:ids::uuid[], id)::text, ',') as indices, date_part('epoch', expires_at) * 1000 as "expiresAtMs"
@@ -27,7 +29,7 @@ export class HoldWriter {
     private readonly holdSeconds: number,
   ) {}
 
-  /** Commits the batch. The results have the order of the rows. */
+  /** Commits the batch. The results are in the order of `rows`. */
   async hold(rows: readonly HoldRow[]): Promise<readonly HoldResult[]> {
     const results: (HoldResult | undefined)[] = rows.map(() => undefined);
     const withSeats = rows.flatMap((row, at) => (row.seats.length > 0 ? at : []));
@@ -41,14 +43,14 @@ export class HoldWriter {
     return results as HoldResult[];
   }
 
-  /** In the order of the fans. */
+  /** Counts the seats of each fan at a match. The results are in the order of `fans`. */
   countFanSeats(fans: readonly { readonly matchId: string; readonly userId: string }[]): Promise<readonly FanSeats[]> {
     const matchIds = fans.map(({ matchId }) => matchId);
     const userIds = fans.map(({ userId }) => userId);
     return this.connection.read<FanSeats>(COUNT_FAN_SEATS.with({ matchIds, userIds }));
   }
 
-  /** Those of the idempotency keys that are committed already. */
+  /** Returns those of the idempotency keys that are already committed. */
   async usedKeys(keys: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.connection.read<{ key: string }>(FIND_USED_KEYS.with({ keys }));
     return new Set(rows.map(({ key }) => key));
@@ -63,12 +65,15 @@ export class HoldWriter {
     const ids = rows.map(({ reservationId }) => reservationId);
     return this.connection.commit<HeldRequests>(HOLD_BATCH.with(holdBatchParameters(rows, this.holdSeconds)), async (client) => {
       const found = await client.query<HeldRequests>(FIND_RESERVATIONS.with({ ids }));
-      // One reservation is enough to know that the batch was committed. Requests without one were not held and ask again.
+      // One existing reservation shows that the batch was committed. Requests without a reservation were not held; they are tried
+      // again.
       return found.rows.length > 0 ? found.rows : undefined;
     });
   }
 
-  /** An error here must not fail the batch: seats that were held are held. */
+  /**
+   * Reads why requests were not held. An error is ignored: other requests of the batch are committed, so the batch must not fail.
+   */
   private async readFacts(rows: readonly HoldRow[]): Promise<readonly (HoldFacts | undefined)[]> {
     const statement = WHY_NOT_HELD.with(whyNotHeldParameters(rows));
     const found = await this.connection.read<WhyNotHeldRow>(statement).catch(() => []);

@@ -27,16 +27,16 @@ test('PendingHolds: a batch contains all waiting requests, in the order of their
 
 test('PendingHolds: a single request is worth a batch when no other batch is being committed', () => {
   const pending = pendingOf(1);
-  expect([pending.areWorthABatch, pending.takeBatch().length]).toEqual([true, 1]);
+  expect([pending.isBatchWorthwhile, pending.takeBatch().length]).toEqual([true, 1]);
 });
 
-test('PendingHolds: beside another batch, fewer than 128 requests wait until it is done', () => {
+test('PendingHolds: while another batch is being committed, fewer than 128 requests wait until that batch is done', () => {
   const pending = pendingOf(40);
   const first = pending.takeBatch();
   for (let fan = 0; fan < 127; fan += 1) pending.add(holdOf(`later fan ${fan}`));
-  expect([pending.areWorthABatch, pending.takeBatch()]).toEqual([false, []]);
+  expect([pending.isBatchWorthwhile, pending.takeBatch()]).toEqual([false, []]);
   pending.add(holdOf('128th'));
-  expect([pending.areWorthABatch, pending.takeBatch().length]).toEqual([true, 128]);
+  expect([pending.isBatchWorthwhile, pending.takeBatch().length]).toEqual([true, 128]);
   pending.add(holdOf('last'));
   expect(pending.takeBatch()).toEqual([]);
   pending.batchDone(first);
@@ -55,7 +55,7 @@ test('PendingHolds: when a batch takes longer than 50 ms, even one waiting reque
   const pending = pendingOf(2);
   pending.takeBatch();
   pending.add(holdOf('later fan'));
-  expect(pending.areWorthABatch).toBe(false);
+  expect(pending.isBatchWorthwhile).toBe(false);
   const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60);
   expect(fansOf(pending.takeBatch())).toEqual(['later fan']);
   now.mockRestore();

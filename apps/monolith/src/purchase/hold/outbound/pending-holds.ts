@@ -2,29 +2,29 @@ import type { IdempotencyKey } from '#application/idempotency-key';
 import { newId } from '#platform/ids';
 import type { Reservation } from '../../application/ports.ts';
 import { requestedSeats, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
-import { NEWCOMER, type FanSeats } from './fan-seats.sql.ts';
+import { FAN_WITHOUT_SEATS, type FanSeats } from './fan-seats.sql.ts';
 import type { HoldRow } from './hold-batch-parameters.ts';
 import type { SectorSnapshot } from './sector-snapshot.ts';
 
-/** A larger batch costs more time than it saves commits. */
+/** Maximum number of requests in a batch. A larger batch would lose more time than it saves by fewer commits. */
 const MAX_BATCH = 256;
-/** While another batch is being committed, a smaller one is not worth a commit of its own. */
+/** While another batch is being committed, fewer waiting requests than this are not worth a commit of their own. */
 const MIN_BATCH_BESIDE_ANOTHER = 128;
-/** A commit takes milliseconds. After this time the other batch counts as hanging, and any batch is worth a commit. */
+/** A commit takes milliseconds. A batch that takes longer than this counts as hanging, and the next batch may have any size. */
 const HANGING_BATCH_MS = 50;
 
-/** A request in the hold queue, with what is learned about it from one attempt to the next. */
+/** A request in the hold queue, with the state that is kept from one attempt to the next. */
 export interface PendingHold {
   readonly request: HoldRequest;
   readonly snapshot: SectorSnapshot;
   readonly reservationId: string;
   readonly resolve: (outcome: HoldOutcome) => void;
   readonly reject: (error: unknown) => void;
-  /** Indices of the seats the fan chose. Undefined when the seats are for us to choose. */
+  /** Indices of the seats that the fan chose. Undefined when the fan asked for the best seats. */
   readonly chosen: readonly number[] | undefined;
   /** Indices of the seats proposed in the current batch. */
   proposed: readonly number[];
-  /** Chosen seats that another request of the same batch has been proposed first. */
+  /** Those of the chosen seats that are already proposed for another request of the same batch. */
   contested: readonly number[];
   together: boolean;
   attempts: number;
@@ -34,12 +34,13 @@ export interface PendingHold {
   isRefreshed: boolean;
   /** A proposed seat was not where the snapshot had it. */
   mustRefresh: boolean;
-  /** Assumed to be a fan without seats until they are counted. */
+  /** The counted seats of the fan. Until they are counted, the fan is assumed to have none. */
   fan: FanSeats;
 }
 
 const NO_SEATS: readonly number[] = [];
 
+/** A new request for the hold queue, before its first attempt. */
 export function pendingHold(
   request: HoldRequest,
   snapshot: SectorSnapshot,
@@ -58,18 +59,19 @@ export function pendingHold(
     fanBusySince: undefined,
     isRefreshed: false,
     mustRefresh: false,
-    fan: NEWCOMER,
+    fan: FAN_WITHOUT_SEATS,
   };
 }
 
 /**
- * Whether the fan's seats are counted and the turn is looked up for this attempt. The first attempt goes without, unless no seat
- * could be proposed: then only the reason for the refusal is left to find.
+ * True if the fan's seats are counted and the turn is looked up for the current attempt. The first attempt does neither, unless no
+ * seat could be proposed: then the request will be refused, and the reason is needed.
  */
-export function isCounted({ attempts, proposed }: PendingHold): boolean {
+export function isFanCounted({ attempts, proposed }: PendingHold): boolean {
   return attempts > 1 || proposed.length === 0;
 }
 
+/** The request as HOLD_BATCH needs it. */
 export function holdRowOf(hold: PendingHold): HoldRow {
   const { request, snapshot } = hold;
   const key: IdempotencyKey | null = request.idempotencyKey ?? null;
@@ -110,7 +112,7 @@ export function reservationOf(hold: PendingHold, expiresAt: Date): Reservation {
   };
 }
 
-/** Requests that no batch contains yet, in the order of their arrival. Says which of them make up the next batch. */
+/** The requests that wait for a batch, in the order of their arrival. Decides which of them make up the next batch. */
 export class PendingHolds {
   private readonly waiting: PendingHold[] = [];
   private readonly fansInBatches = new Set<string>();
@@ -121,8 +123,8 @@ export class PendingHolds {
     return this.waiting.length;
   }
 
-  /** False when the waiting requests should rather share the batch after the current one. */
-  get areWorthABatch(): boolean {
+  /** True if a batch should start now. False if the waiting requests should rather share the batch after the current one. */
+  get isBatchWorthwhile(): boolean {
     const isUrgent = this.inBatches === 0 || Date.now() - this.lastBatchAt > HANGING_BATCH_MS;
     return this.waiting.length >= (isUrgent ? 1 : MIN_BATCH_BESIDE_ANOTHER);
   }
@@ -131,17 +133,17 @@ export class PendingHolds {
     this.waiting.push(hold);
   }
 
-  /** For another attempt, before requests that arrived later. */
+  /** Adds a request for another attempt, before requests that arrived later. */
   addFirst(hold: PendingHold): void {
     this.waiting.unshift(hold);
   }
 
   /**
-   * The next batch. It has one request for each fan, so that each is counted on its own, and no request for chosen seats that
-   * another batch has proposed. Requests that have to wait keep their order.
+   * Takes the requests of the next batch. A fan has at most one request in all current batches, so that the fan's seats are counted
+   * correctly. A request for chosen seats that another batch has proposed must wait. Requests that must wait keep their order.
    */
   takeBatch(): readonly PendingHold[] {
-    if (!this.areWorthABatch) return [];
+    if (!this.isBatchWorthwhile) return [];
     const batch: PendingHold[] = [];
     const postponed: PendingHold[] = [];
     let examined = 0;
@@ -158,7 +160,7 @@ export class PendingHolds {
     return batch;
   }
 
-  /** Every request of the batch is answered or waits again. */
+  /** Call this when every request of the batch is answered or waits again. */
   batchDone(batch: readonly PendingHold[]): void {
     this.inBatches -= batch.length;
     for (const { request } of batch) this.fansInBatches.delete(request.userId);

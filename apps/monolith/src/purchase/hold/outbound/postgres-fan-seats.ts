@@ -1,6 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
-import { COUNT_FAN_SEATS, NEWCOMER, type FanSeats } from './fan-seats.sql.ts';
+import { COUNT_FAN_SEATS, FAN_WITHOUT_SEATS, type FanSeats } from './fan-seats.sql.ts';
 
 interface FanAtMatch {
   readonly matchId: string;
@@ -9,13 +9,14 @@ interface FanAtMatch {
 
 async function countSeats(tx: Transaction, { matchId, userId }: FanAtMatch): Promise<FanSeats> {
   const { text, values } = COUNT_FAN_SEATS.with({ matchIds: [matchId], userIds: [userId] });
-  const [counted = NEWCOMER] = await inside(tx).rows<FanSeats>(text, values);
+  const [counted = FAN_WITHOUT_SEATS] = await inside(tx).rows<FanSeats>(text, values);
   return counted;
 }
 
 /**
- * Adds a reservation to the fan's counted seats, if the count stays within the limit. Two transactions that give the same fan seats
- * update the same row: the second waits for the first, then finds a newer revision and returns false.
+ * Adds a reservation to the fan's counted seats and returns true, if the count stays within the limit. Two transactions that give
+ * the same fan seats update the same row of `fan_seats`: the second one waits for the first, then finds a newer revision and
+ * returns false.
  */
 export async function countReservation(
   tx: Transaction,
@@ -34,9 +35,9 @@ export async function countReservation(
 }
 
 /**
- * Increases the fan's revision with a payment. Otherwise another hold of the same fan could miss the paid seats: a hold paid in its
- * last millisecond is expired a millisecond later, so a concurrent count leaves it out. Returns false when the fan's row no longer
- * lists the reservation.
+ * Increases the revision of the fan's row when a hold is paid. Otherwise a concurrent hold request of the same fan could miss the
+ * paid seats: a hold paid in its last millisecond is expired a millisecond later, so the count of that request leaves it out.
+ * Returns false when the fan's row no longer lists the reservation.
  */
 export async function keepCounted(
   tx: Transaction,
@@ -50,8 +51,9 @@ export async function keepCounted(
 }
 
 /**
- * A transferred ticket counts for `to` from now on. Returns how many seats `to` had before. Both revisions grow, so that
- * no transaction adds to an old count. Rows are locked in the order of their keys: two fans may give each other tickets at once.
+ * Moves a transferred ticket from the count of the fan `from` to that of the fan `to`. Returns how many seats `to` had before. The
+ * revisions of both fans grow, so that no transaction adds to an old count. Rows are locked in the order of their keys, because two
+ * fans may give each other tickets at the same time.
  */
 export async function countHandover(
   tx: Transaction,
@@ -69,8 +71,8 @@ export async function countHandover(
 }
 
 /**
- * Refunded tickets no longer count for their owners, whether bought or received. `userIds` has one entry for each ticket. The
- * revisions grow, so that no transaction adds to an old count. Rows are locked in the order of their keys, as in a transfer.
+ * Subtracts refunded tickets from the counts of their owners. `userIds` has one entry for each ticket: its owner. The revisions
+ * of the owners grow, so that no transaction adds to an old count. Rows are locked in the order of their keys, as in a transfer.
  */
 export async function countRefunded(tx: Transaction, matchId: string, userIds: readonly string[]): Promise<void> {
   const rows = await inside(tx).rows<{ n: number }>(

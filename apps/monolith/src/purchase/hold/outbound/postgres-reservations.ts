@@ -11,12 +11,12 @@ import {
   type CompletableHold,
   type CompleteHoldsParameters,
 } from './complete-holds.sql.ts';
-import { expireDue } from './expire-due.ts';
+import { expireDueReservations } from './expire-due.ts';
 import { countReservation, keepCounted } from './postgres-fan-seats.ts';
 import { LOCK_RESERVATION, LOCK_UNLOCKED_RESERVATIONS, READ_RESERVATION, type ReservationRow } from './reservation-rows.sql.ts';
 
 /**
- * The reservation with its status at the time of the read: `expired` once its time has passed, also before an expiry run ends it.
+ * The reservation with its status at the time of the read: `expired` from its expiry on, also before the expiry sweeper ends it.
  */
 function asReservation({ asOf, ...row }: ReservationRow): Reservation {
   return { ...row, status: reservationStatusAt(row.status, row.expiresAt, asOf) };
@@ -39,7 +39,7 @@ export class PostgresReservations extends Reservations {
     return !row || (userId !== undefined && row.userId !== userId) ? undefined : asReservation(row);
   }
 
-  async lockFree(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>> {
+  async lockSkippingLocked(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>> {
     const { text, values } = LOCK_UNLOCKED_RESERVATIONS.with({ ids: reservationIds });
     const rows = await inside(tx).rows<ReservationRow>(text, values);
     return new Map(rows.map((row) => [row.id, asReservation(row)]));
@@ -81,7 +81,7 @@ export class PostgresReservations extends Reservations {
     return countReservation(tx, { ...reservation, quantity: reservation.seats.length }, limit);
   }
 
-  async lockWhole(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
+  async lockComplete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
     if (reservations.length === 0) return new Set();
     const { text, values } = LOCK_COMPLETABLE_HOLDS.with(completeHoldsParameters(reservations));
     const rows = await inside(tx).rows<CompletableHold>(text, values);
@@ -102,8 +102,8 @@ export class PostgresReservations extends Reservations {
     return rows.map(({ id }) => id);
   }
 
-  expireDue(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch> {
-    return expireDue(this.dataSource, limit, after);
+  expireDueReservations(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch> {
+    return expireDueReservations(this.dataSource, limit, after);
   }
 }
 

@@ -1,13 +1,13 @@
 import { namedSql } from '#platform/postgres/named-sql';
 import type { Reservation } from '../../application/ports.ts';
 
-/** A reservation as it is stored. `status` may still be `held` after the expiry: no expiry run has ended it yet. */
+/** A reservation as it is stored. `status` may still be `held` after the expiry, until the expiry sweeper ends the reservation. */
 export type ReservationRow = Reservation & {
   /** Start of the transaction that read the row, on the database's clock. */
   readonly asOf: Date;
 };
 
-/** `now()` is read with the row, so that the caller decides by the database's clock whether the hold has expired. */
+/** The columns of a ReservationRow, with `now()`: the caller decides by the database's clock whether the hold has expired. */
 const COLUMNS = `
   now() as "asOf", r.id, r.match_id as "matchId", r.sector_id as "sectorId", r.user_id as "userId", r.session_token as "sessionToken", r.status, r.together,
   r.total_cents as "totalCents", r.currency, r.expires_at as "expiresAt",

@@ -8,8 +8,8 @@ import { openHoldQueue, openSale, writerConnection } from '../../testing/hold-qu
 import { broadcastBlocked, SeatChangeBroadcast } from './seat-change-broadcast.ts';
 import { seatChangesFor, sectorSnapshots } from './sector-snapshot.ts';
 
-// Two processes sell one sector, each from its own snapshot. A process learns which seats the other took from broadcasts, or because
-// its own proposal of them fails.
+// Two processes sell one sector, each from its own snapshot. A process learns which seats the other took from broadcasts, or
+// because its own proposal of them fails.
 
 const FANS = 40;
 const CHANNEL = 'seat_news';
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 type SellingProcess = Awaited<ReturnType<typeof openProcess>>;
 
-/** A process that counts its batches. */
+/** Opens the hold queue of a process, which counts its batches. */
 async function openProcess({ isSubscribed = true } = {}) {
   const batches = { count: 0 };
   const connection = writerConnection(database.url);
@@ -55,7 +55,7 @@ async function openProcess({ isSubscribed = true } = {}) {
   broadcast.listen(seatChangesFor(snapshots));
   if (isSubscribed) {
     broadcast.subscribe();
-    // Redis answers in order: when this subscription is confirmed, the earlier one is confirmed, too.
+    // Redis answers in order: when the subscription to `markers` is confirmed, the one of the broadcast is confirmed too.
     await subscriber.subscribe('markers');
   }
   const queue = openHoldQueue(dataSource, connection, { snapshots, changes: broadcast, random: () => 0 });
@@ -69,7 +69,9 @@ async function openProcess({ isSubscribed = true } = {}) {
   return { batches, holdTwo, broadcast };
 }
 
-/** A subscriber connection. `delivered` waits until it has received all messages. */
+/**
+ * Opens a connection that subscribes to messages. `delivered` waits until every such connection has received all earlier messages.
+ */
 async function openSubscriber(): Promise<RedisConnection> {
   const subscriber = connectRedis(redis.url, { name: 'subscriber', forJobs: true });
   await whenReady(subscriber);
@@ -96,7 +98,7 @@ async function delivered(): Promise<void> {
   await Promise.all(arrivals);
 }
 
-/** Two processes sell alternately. Returns how many of their batches held nothing. */
+/** Two processes hold seats alternately. Returns how many of their batches held no seats. */
 async function sellAlternately(first: SellingProcess, second: SellingProcess): Promise<number> {
   // Both processes load their snapshots before the sale.
   await Promise.all([first.holdTwo(), second.holdTwo()]);
@@ -130,7 +132,7 @@ test('negative control: processes that are not subscribed propose taken seats ag
   expect(await sellAlternately(...processes)).toBeGreaterThan(5);
 });
 
-test('seat-change broadcasts: two processes that sell at the same time propose different rows; a process that sells alone has no share', async () => {
+test('seat-change broadcasts: two processes that sell at the same time propose different rows; a process that sells alone has no rows of its own', async () => {
   const [first, second] = [await openProcess(), await openProcess()];
   await Promise.all([first.holdTwo(), second.holdTwo()]);
   await delivered();
@@ -217,7 +219,7 @@ test('seat-change broadcasts: blocked seats are no longer proposed; their sender
   expect(seats.map(({ seatId }) => seatId).filter((seatId) => blocked.includes(seatId))).toEqual([]);
 });
 
-test('seat-change broadcasts: after a lost one a refresh corrects the snapshot: the next proposal succeeds', async () => {
+test('seat-change broadcasts: after a lost broadcast a refresh corrects the snapshot, so the next proposal succeeds', async () => {
   const [first, second] = [await openProcess(), await openProcess()];
   await Promise.all([first.holdTwo(), second.holdTwo()]);
   await delivered();

@@ -1,15 +1,15 @@
-import type { Share } from '#domain/purchase/sector-map';
+import type { SectorShare } from '#domain/purchase/sector-map';
 import { newId } from '#platform/ids';
 import { closeRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { z } from 'zod';
 import type { SeatsFreed } from '../application/ports.ts';
 
 const CHANNEL = 'seat_news';
-/** A process that has not been heard of for this time sells nothing, and gets no share of the seats. */
+/** A process that has sent no broadcast for this time is taken to sell nothing, and gets no share of the seats. */
 const ACTIVE_MS = 3000;
-/** A process that sells alone broadcasts at most this often, and without the seats. */
+/** A process that sells alone broadcasts at most once in this time, and does not name the seats. */
 const ALONE_INTERVAL_MS = 200;
-/** Numbers of a process are remembered longer than its share: a pause between two sales must not look like a lost message. */
+/** How long the last message number of a process is remembered: a pause between two sales must not look like a lost message. */
 const FORGET_PROCESS_MS = 3_600_000;
 
 const messageSchema = z.object({
@@ -17,9 +17,11 @@ const messageSchema = z.object({
   from: z.string(),
   /** Counts the messages of a process. A gap means that messages were lost. */
   number: z.int(),
-  /** When the first of the taken seats may be free again. */
+  /** When the first of the taken seats may be free again, in milliseconds since 1970. */
   until: z.number(),
-  /** Seat ids by sector. Omitted by a process that believes to sell alone; its receiver knows that it missed some. */
+  /**
+   * Ids of the taken seats, by sector. A process that believes to sell alone omits them: a receiver then knows that it missed some.
+   */
   taken: z.record(z.string(), z.array(z.string())).optional(),
   /** Sectors in which seats became free without the end of a hold. */
   freed: z.array(z.string()).default([]),
@@ -27,17 +29,18 @@ const messageSchema = z.object({
 
 type Message = z.infer<typeof messageSchema>;
 
-/** The number of every message of a sender that sells nothing: it gets no share, and none of its messages counts as missed. */
+/** Message number of a sender that sells nothing: it gets no share of the seats, and none of its messages counts as missed. */
 const NO_SELLER = 0;
-/** For blocked seats: until a refresh for another reason. */
+/** Blocked seats are broadcast as taken for this time, in effect until the snapshot is refreshed for another reason. */
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** Tells all processes which seats are gone in another way than by a hold, for example blocked. */
+/** Tells all processes which seats are no longer for sale although nobody holds them, for example blocked seats. */
 export function broadcastBlocked(publisher: RedisConnection, seats: Readonly<Record<string, readonly string[]>>): void {
   const text = JSON.stringify({ from: newId(), number: NO_SELLER, until: Date.now() + YEAR_MS, taken: seats });
   publisher.publish(CHANNEL, text).catch(() => undefined);
 }
 
+/** Receives the broadcasts of other processes. */
 export interface SeatChangeListener {
   /** Another process holds these seats. */
   taken(sectorId: string, seatIds: readonly string[], untilMs: number): void;
@@ -48,11 +51,11 @@ export interface SeatChangeListener {
 }
 
 /**
- * Tells the other processes which seats this one has just held, over Redis pub/sub, so that they do not propose them. Without it
- * a process would learn of each foreign block by losing it. Refunded seats are broadcast, too: no hold's end would tell of them.
- * While several processes sell, each proposes rows of its own first (`share`). Naming hundreds of seats for each batch cost a
- * process that sells alone a twelfth of its time, so it only says now and then that it exists.
- * Only hints: a lost message costs a failed proposal, never a seat.
+ * Tells the other processes over Redis pub/sub which seats this process has just held, so that they do not propose them. Without
+ * these broadcasts a process would learn only from failed proposals that seats are taken. Refunded seats are broadcast too: a
+ * snapshot refreshes itself when a hold ends, but with a refund no hold ends. While several processes sell, each proposes rows of
+ * its own first (`share`). A process that sells alone only says now and then that it exists: naming hundreds of seats for each
+ * batch cost it a twelfth of its time. Broadcasts are only hints: a lost one costs a failed proposal, never a seat.
  */
 export class SeatChangeBroadcast implements SeatsFreed {
   private readonly id = newId();
@@ -70,7 +73,7 @@ export class SeatChangeBroadcast implements SeatsFreed {
     this.listeners.push(listener);
   }
 
-  /** Not awaited: without Redis every process goes on selling. */
+  /** Subscribes in the background: without Redis every process goes on selling. */
   subscribe(): void {
     this.subscriber.on('message', (_channel: string, text: string) => this.receive(text));
     this.subscriber.on('ready', () => this.missed());
@@ -92,8 +95,8 @@ export class SeatChangeBroadcast implements SeatsFreed {
     this.publish({ until: 0, taken: {}, freed: [sectorId] });
   }
 
-  /** The part of the seats that this process proposes first. Undefined when it sells alone. */
-  share(now = Date.now()): Share | undefined {
+  /** The part of a sector that this process proposes first. Undefined when it sells alone. */
+  share(now = Date.now()): SectorShare | undefined {
     let [index, of] = [0, 1];
     for (const [id, { heardAt }] of this.others) {
       if (now - heardAt > FORGET_PROCESS_MS) this.others.delete(id);
@@ -116,7 +119,7 @@ export class SeatChangeBroadcast implements SeatsFreed {
   }
 
   private receive(text: string): void {
-    // Redis sends our own messages back, too.
+    // Redis delivers our own messages to us too. Skip them.
     if (text.startsWith(`{"from":"${this.id}"`)) return;
     const message = parse(text);
     if (!message) return;

@@ -1,7 +1,7 @@
 import { namedSql } from '#platform/postgres/named-sql';
 import { seatIsFree } from '../../seat-is-free.sql.ts';
 
-/** What never changes of a sector's seats. The index in these arrays is the seat index: row by row, seat by seat. */
+/** The properties of a sector's seats that never change. The index in each array is the seat index: row by row, seat by seat. */
 export interface SectorSeats {
   readonly ids: readonly string[];
   readonly rows: readonly (string | null)[];
@@ -10,21 +10,24 @@ export interface SectorSeats {
   readonly ranks: readonly number[];
 }
 
-/** What changes, by seat index, as of one read. */
+/** The properties of a sector's seats that change, as of one read, in the order of the seat indices. */
 export interface SeatStates {
-  /** One letter for each seat: `FREE` or another. */
+  /** One letter for each seat: `FREE` for a free seat, `-` for any other. */
   readonly letters: string;
+  /** Where PostgreSQL keeps the row of each seat. */
   readonly ctids: readonly string[];
   /** When the first hold of the sector ends. */
   readonly nextExpiryMs: number | null;
 }
 
+/** The letter of a free seat in `SeatStates.letters`. */
 export const FREE = 'f';
 
-/** All values in one row: 2,000 rows would keep the event loop busy for 10 ms. */
+/** SQL that collects a column of all seats into one JSON array: reading 2,000 rows would keep the event loop busy for 10 ms. */
 const inSeatOrder = (column: string): string =>
   `coalesce(json_agg(${column} order by row_index, coalesce(number, rank), rank), '[]')`;
 
+/** Reads the `SectorSeats` of a sector. */
 export const SECTOR_SEATS = namedSql<{ readonly sectorId: string }>(
   'sector-seats',
   `select ${inSeatOrder('id')} as ids, ${inSeatOrder('row_label')} as rows, ${inSeatOrder('number')} as numbers,
@@ -32,6 +35,7 @@ export const SECTOR_SEATS = namedSql<{ readonly sectorId: string }>(
    from seats where sector_id = :sectorId`,
 );
 
+/** Reads the `SeatStates` of a sector. */
 export const SEAT_STATES = namedSql<{ readonly sectorId: string }>(
   'seat-states',
   `select coalesce(string_agg(case when is_free then '${FREE}' else '-' end, '' order by row_index, coalesce(number, rank), rank), '')

@@ -1,30 +1,35 @@
-import { MIN_BLOCKS_TO_DRAW_FROM, SectorMap, type Proposal, type Share } from '#domain/purchase/sector-map';
+import { MIN_BLOCKS_TO_DRAW_FROM, SectorMap, type Proposal, type SectorShare } from '#domain/purchase/sector-map';
 import { LRUCache } from 'lru-cache';
 import type { DataSource } from 'typeorm';
 import { FREE, SEAT_STATES, SECTOR_SEATS, type SeatStates, type SectorSeats } from './sector-seats.sql.ts';
 
-/** A stale snapshot is refreshed at most this often. Seats of an expired hold are for sale again within a second. */
+/** A stale snapshot is refreshed at most once in this time. Still, seats of an expired hold are for sale again within a second. */
 const MIN_REFRESH_INTERVAL_MS = 400;
-/** When seats taken by another process are checked: how long that process holds them is not known here. */
+/**
+ * After a proposal was lost to another process, refresh after this time: this process does not know how long the seats are held.
+ */
 const CHECK_OTHERS_AFTER_MS = 10_000;
-/** Each seat lost to another process doubles the number of blocks to draw from; each hold takes 0.2 % off. */
+/**
+ * A proposal is drawn from several good blocks. A proposal lost to another process doubles their number; each hold takes 0.2 % off.
+ */
 const MAX_BLOCKS_TO_DRAW_FROM = 384;
 const DRAW_DECAY = 0.998;
 
-/** Snapshots that nobody used for this time are dropped: matches come and go while the process stays. */
+/** Snapshots that were not used for this time are dropped, because a process runs much longer than the sale of one match. */
 const UNUSED_MS = 600_000;
-/** A sector of 2,000 seats takes about half a megabyte. */
+/** Maximum number of snapshots in memory. That of a sector of 2,000 seats takes about half a megabyte. */
 const MAX_SECTORS = 2000;
 
-/** State of a seat in the batch being decided. */
+/** State of a seat that no current batch has proposed: the map says whether it is free or taken. */
 const SETTLED = 0;
-/** Proposed and not decided yet: a refresh that was read meanwhile does not apply to it. */
+/** State of a seat that a batch has proposed and not decided yet. A refresh that was read meanwhile does not change this seat. */
 const PROPOSED = 1;
-/** Proposed, and another process has broadcast meanwhile that it took the seat. */
+/** State of a proposed seat of which another process has broadcast meanwhile that it took the seat. */
 const PROPOSED_BUT_TAKEN = 2;
 
 /**
- * What this process believes about the seats of one sector. A hint: it proposes seats, and the database decides.
+ * What this process believes about the seats of one sector. It is only a hint: the snapshot proposes seats, and the database
+ * decides.
  *
  *            propose               held
  *     FREE ───────────▶ PROPOSED ───────▶ TAKEN
@@ -32,8 +37,8 @@ const PROPOSED_BUT_TAKEN = 2;
  *      └───────────────────┴────────────────┘
  *        notHeld: free again     notHeld: has an owner; or another process took it
  *
- * `refresh` corrects it from the database: when a hold has expired, when it was wrong, or when it has too few free seats.
- * A seat is named by its index in the sector; ids are for the database and for clients.
+ * `refresh` corrects the snapshot from the database: when a hold has expired, when the snapshot was wrong, or when it has too few
+ * free seats. A seat is named by its index in the sector; seat ids are for the database and for clients.
  */
 export class SectorSnapshot {
   private readonly states: Uint8Array;
@@ -67,7 +72,7 @@ export class SectorSnapshot {
     return this.ctids[seatIndex] ?? null;
   }
 
-  /** The caller knows that the seats are in this sector. */
+  /** The indices of these seats. Throws if a seat is not in this sector. */
   indicesOf(seatIds: readonly string[]): readonly number[] {
     return seatIds.map((seatId) => {
       const seatIndex = this.indexOf.get(seatId);
@@ -76,43 +81,48 @@ export class SectorSnapshot {
     });
   }
 
-  /** A hold has expired since the last refresh, or a broadcast was lost. */
+  /** True if the snapshot needs a refresh: a hold has expired, seats became free, or a broadcast was lost. */
   isStale(now: number): boolean {
     return now >= this.nextExpiryAt && now - this.refreshedAt >= MIN_REFRESH_INTERVAL_MS;
   }
 
-  /** One refresh at a time. A call during a refresh waits for it and shares the next one. */
+  /**
+   * Reads the seats from the database. One refresh runs at a time: calls during a refresh wait for it and then share the next one.
+   */
   async refresh(): Promise<void> {
     if (this.refreshing) await this.refreshing.catch(() => undefined);
     this.refreshing ??= this.readAndApply().finally(() => (this.refreshing = undefined));
     await this.refreshing;
   }
 
-  /** The best seats together, drawn from several good blocks. Undefined when too few are free. */
-  propose(quantity: number, random: () => number, share?: Share): Proposal | undefined {
+  /** Proposes a block of seats, drawn from several good blocks. Undefined when too few seats are free. */
+  propose(quantity: number, random: () => number, share?: SectorShare): Proposal | undefined {
     const proposal = this.map.propose(quantity, random, Math.floor(this.drawFrom), share);
     if (proposal) this.setStates(proposal.seats, PROPOSED);
     return proposal;
   }
 
-  /** Seats that the fan chose. */
+  /** Marks seats that the fan chose as proposed. */
   proposeChosen(seats: readonly number[]): void {
     this.map.markTaken(seats);
     this.setStates(seats, PROPOSED);
   }
 
-  /** Those of the seats that a batch has proposed and not decided yet. */
+  /** Returns those of the seats that a batch has proposed and not decided yet. */
   beingDecided(seats: readonly number[]): readonly number[] {
     return seats.filter((seatIndex) => this.states[seatIndex] !== SETTLED);
   }
 
+  /** Call this when the proposal succeeded: the seats are held until `expiresAtMs`. */
   held(seats: readonly number[], expiresAtMs: number): void {
     this.setStates(seats, SETTLED);
     this.drawFrom = Math.max(MIN_BLOCKS_TO_DRAW_FROM, this.drawFrom * DRAW_DECAY);
     this.nextExpiryAt = Math.min(this.nextExpiryAt, expiresAtMs);
   }
 
-  /** The proposal failed. Seats with an owner (`gone`) stay taken, the others are free again. */
+  /**
+   * Call this when the proposal failed. Seats with an owner (ids in `gone`) stay taken, the other proposed seats are free again.
+   */
   notHeld(seats: readonly number[], gone: readonly string[], isContended = gone.length > 0): void {
     const free = seats.filter((seat) => this.states[seat] !== PROPOSED_BUT_TAKEN && !gone.includes(this.idOf(seat)));
     this.setStates(seats, SETTLED);
@@ -121,7 +131,9 @@ export class SectorSnapshot {
     if (gone.length > 0) this.nextExpiryAt = Math.min(this.nextExpiryAt, this.refreshedAt + CHECK_OTHERS_AFTER_MS);
   }
 
-  /** Another process broadcasts that it took these seats. The database decides about those that are proposed here. */
+  /**
+   * Call this when another process broadcasts that it took seats. For seats that this process has proposed, the database decides.
+   */
   takenElsewhere(seatIds: readonly string[], untilMs: number): void {
     const seats = seatIds.flatMap((seatId) => this.indexOf.get(seatId) ?? []);
     this.map.markTaken(seats);
@@ -129,7 +141,7 @@ export class SectorSnapshot {
     this.nextExpiryAt = Math.min(this.nextExpiryAt, untilMs);
   }
 
-  /** Seats became free, or a broadcast was lost. */
+  /** Call this when seats became free or a broadcast was lost: the snapshot needs a refresh. */
   markStale(): void {
     this.nextExpiryAt = 0;
   }
@@ -157,6 +169,7 @@ export class SectorSnapshot {
 /** The snapshots of this process, by sector. `forceFetch` loads a missing one; calls for the same sector share the load. */
 export type SectorSnapshots = LRUCache<string, SectorSnapshot>;
 
+/** Creates the cache of sector snapshots of one process. */
 export function sectorSnapshots(dataSource: DataSource): SectorSnapshots {
   return new LRUCache<string, SectorSnapshot>({
     max: MAX_SECTORS,
@@ -167,7 +180,7 @@ export function sectorSnapshots(dataSource: DataSource): SectorSnapshots {
   });
 }
 
-/** Hints from other processes, applied to the snapshots that are loaded. */
+/** The listener that applies the broadcasts of other processes to the loaded snapshots. */
 export function seatChangesFor(snapshots: SectorSnapshots) {
   return {
     taken: (sectorId: string, seatIds: readonly string[], untilMs: number): void =>
@@ -179,7 +192,7 @@ export function seatChangesFor(snapshots: SectorSnapshots) {
   };
 }
 
-/** A sector that does not exist has no seats. */
+/** Loads the snapshot of a sector from the database. For an unknown sector the snapshot has no seats. */
 async function loadSnapshot(dataSource: DataSource, sectorId: string): Promise<SectorSnapshot> {
   const read = async <R>({ text, values }: { text: string; values: unknown[] }): Promise<R> => {
     const [row] = await dataSource.query<R[]>(text, values);

@@ -3,9 +3,11 @@ import { seatIsFree } from '../../seat-is-free.sql.ts';
 import type { WhyNotHeldParameters } from './hold-batch-parameters.ts';
 import { texts } from './hold-batch.sql.ts';
 
-/** What the domain's rules need to refuse a request, and which of its proposed seats could not be held. */
+/**
+ * Why a request was not held: the facts that the domain's rules need to refuse it, and the proposed seats that could not be held.
+ */
 export interface HoldFacts {
-  /** A scheduled sale whose opening time has come is `open`, by the database's clock. */
+  /** Status of the sale. A scheduled sale whose opening time has come on the database's clock is `open`. */
   readonly saleStatus: string;
   readonly opensAtMs: number | null;
   readonly queueRequired: boolean;
@@ -14,7 +16,7 @@ export interface HoldFacts {
   readonly windowMatch: string | null;
   readonly windowOver: boolean;
   readonly windowEnd: string | null;
-  /** Another transaction has locked the fan's row: it pays for, or gets, other seats of this fan. */
+  /** True if another transaction has locked the fan's row in `fan_seats`: it pays for other seats of this fan, or adds some. */
   readonly fanBusy: boolean;
   /** Ids of proposed seats that have an owner. */
   readonly gone: readonly string[];
@@ -24,15 +26,15 @@ export interface HoldFacts {
   readonly moved: readonly string[];
 }
 
-/** One row for each request; `index` counts the requests from 1. */
+/** A row of the result of WHY_NOT_HELD: the facts about one request. `index` numbers the requests from 1. */
 export interface WhyNotHeldRow {
   readonly index: number;
   readonly facts: HoldFacts;
 }
 
 /**
- * Reads, right after HOLD_BATCH, what stood in the way of the requests that it did not hold. It decides nothing: if nothing
- * stands in the way any more, the request is tried again. Every table is reached by key, as in HOLD_BATCH.
+ * Reads, right after HOLD_BATCH, why that statement did not hold some of its requests. WHY_NOT_HELD decides nothing: if the
+ * reason is gone meanwhile, the request is tried again. Every row is found by key, as in HOLD_BATCH.
  */
 export const WHY_NOT_HELD = namedSql<WhyNotHeldParameters>(
   'why-not-held',

@@ -4,32 +4,33 @@ import type { PreparedStatement } from '#platform/postgres/named-sql';
 import { backoffMs, isConnectionLoss, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf } from '#platform/postgres/sqlstates';
 import pg from 'pg';
 
-/** How long the server may need to notice that a client is gone and to end its backend process. */
+/** How long PostgreSQL may take to notice a broken connection and to end its backend process. */
 const BACKEND_END_TIMEOUT_MS = 5000;
 const POLL_INTERVAL_MS = 100;
 
+/** How a writer connection connects to PostgreSQL. */
 export interface WriterConnectionOptions {
   readonly url: string;
   readonly name: string;
-  /** Settings of the session, as command line options. */
+  /** PostgreSQL settings of the session, as command line options (`-c name=value`). */
   readonly settings: string;
   readonly onRetry: (sqlstate: string) => void;
 }
 
-/** Finds out on a new connection whether a statement was committed. Undefined when it was not. */
+/** After a connection broke during a commit: reads on a new connection what was committed. Undefined when nothing was. */
 export type FindCommitted<R> = (client: pg.Client) => Promise<R[] | undefined>;
 
 /**
- * Two database connections: one to commit, one to read. On the first, every statement is a SERIALIZABLE transaction of its own
- * (a session setting instead of BEGIN and COMMIT), so a batch is one round trip. Not `pool.query()`: a pool closes the
- * connection on every error, also on a serialization failure, which only needs another attempt.
+ * Two database connections: one to commit, one to read. On the commit connection every statement is a SERIALIZABLE transaction of
+ * its own (a session setting instead of BEGIN and COMMIT), so a batch is one round trip. It does not use `pool.query()`: a pool
+ * closes the connection on every error, also on a serialization failure, which only needs another attempt.
  */
 export class WriterConnection {
   private readonly clients = new Map<'commit' | 'read', pg.Client>();
 
   constructor(private readonly options: WriterConnectionOptions) {}
 
-  /** Repeated once on a new connection when the old one broke: a read changes nothing. */
+  /** Runs a statement that only reads. If the connection breaks, runs the statement once more on a new connection. */
   async read<R>(statement: PreparedStatement): Promise<R[]> {
     const client = await this.connected('read');
     try {
@@ -42,8 +43,9 @@ export class WriterConnection {
   }
 
   /**
-   * Commits the statement, with up to six attempts on contention. When the connection breaks, the outcome is unknown: once the
-   * lost backend process has ended, `findCommitted` looks for the effect, and only without one the statement runs again.
+   * Commits the statement, with up to six attempts on contention. When the connection breaks, the outcome is unknown: `commit`
+   * waits until the lost backend process has ended, and `findCommitted` looks for the effect. Only if there is none, the
+   * statement runs again.
    */
   async commit<R>(statement: PreparedStatement, findCommitted: FindCommitted<R>): Promise<R[]> {
     for (let attempt = 1; ; attempt += 1) {

@@ -8,9 +8,9 @@ interface Blocked extends EffectOutcome {
 }
 
 /**
- * Takes seats that a partner has sold off sale. A seat that is held or sold here stays with its fan, and a conflict is recorded,
- * because we have promised the seat to that fan. When a hold in conflict ends unpaid, the event is applied again: then the seat is
- * blocked and the conflict is gone.
+ * Blocks the seats that a partner has sold, so that nobody can buy them here. A seat that a fan holds or has bought here stays
+ * with that fan, and a conflict is recorded. For a held seat the event is applied again when the hold ends: if it ended unpaid,
+ * the seat is then blocked and the conflict is gone.
  */
 export class BlockPartnerSoldSeats {
   constructor(

@@ -11,6 +11,7 @@ export interface PartnerSoldSeat {
   readonly soldBy: { readonly source: string; readonly reference: string } | undefined;
 }
 
+/** A partner's sale as it is stored with the seats that it blocks. */
 export interface RecordedPartnerSale {
   readonly source: string;
   readonly eventId: string;
@@ -18,6 +19,7 @@ export interface RecordedPartnerSale {
   readonly matchId: string;
 }
 
+/** Storage of the seats that partners have sold. */
 export abstract class PartnerSoldSeats {
   /** Locks the seats until the transaction ends. Seats that are not of this match are missing from the result. */
   abstract lock(tx: Transaction, matchId: string, seatIds: readonly string[]): Promise<readonly PartnerSoldSeat[]>;
@@ -26,8 +28,8 @@ export abstract class PartnerSoldSeats {
 }
 
 /**
- * Tells all processes that seats were taken, so that they do not propose them. Only a hint: if it is lost, the database refuses the
- * seats.
+ * Broadcasts to all processes that seats were blocked, so that they do not propose them. Only a hint: if it gets lost, a process
+ * may propose such a seat, and the database refuses it.
  */
 export abstract class SeatHints {
   abstract gone(seats: readonly Pick<PartnerSoldSeat, 'seatId' | 'sectorId'>[]): void;

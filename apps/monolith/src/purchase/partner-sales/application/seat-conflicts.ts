@@ -1,6 +1,7 @@
 import type { Conflict } from '#application/loaded-effect';
 import type { PartnerSoldSeat } from './ports.ts';
 
+/** A sale of our seats that a partner reports. */
 export interface PartnerSale {
   readonly matchId: string;
   /** The partner's own id of the sale. */
@@ -8,7 +9,10 @@ export interface PartnerSale {
   readonly seatIds: readonly string[];
 }
 
-/** The reason why the seat cannot be blocked for the partner. Undefined if it can be, or was blocked by this sale before. */
+/**
+ * The reason why a seat cannot be blocked for the partner. Undefined if the seat can be blocked, or this sale has blocked it
+ * before.
+ */
 export function conflictOf(
   seatId: string,
   seat: PartnerSoldSeat | undefined,

@@ -4,13 +4,13 @@ import { RequestRefused } from '#platform/http/request-refused';
 import { PartnerSalesApi } from '../../partner-sales.api.ts';
 import type { BlockPartnerSoldSeats } from '../application/block-partner-sold-seats.ts';
 
-/** Parses partners' sales that the event loader fetched. */
+/** Checks partners' sales that the event loader fetched, and applies them. */
 export class LoadedPartnerSales extends PartnerSalesApi {
   constructor(private readonly blockPartnerSoldSeats: BlockPartnerSoldSeats) {
     super();
   }
 
-  async hear(loaded: unknown, effect: LoadedEffect): Promise<EffectOutcome> {
+  async apply(loaded: unknown, effect: LoadedEffect): Promise<EffectOutcome> {
     const parsed = partnerSale.safeParse(loaded);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;

@@ -2,7 +2,7 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import { broadcastBlocked } from '../../hold/outbound/seat-change-broadcast.ts';
 import { SeatHints, type PartnerSoldSeat } from '../application/ports.ts';
 
-/** Sends the hints as seat-change broadcasts over Redis. */
+/** Sends the hints about blocked seats as seat-change broadcasts over Redis. */
 export class RedisSeatHints extends SeatHints {
   constructor(private readonly redis: RedisConnection) {
     super();

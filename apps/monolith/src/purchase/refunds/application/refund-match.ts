@@ -4,9 +4,15 @@ import type { RefundMatch } from '#domain/purchase/refund';
 import type { Refunds } from './refund-ports.ts';
 import type { RefundTickets } from './refund-tickets.ts';
 
-/** An order takes about ten statements, so the transaction of a page takes about half a second. */
+/**
+ * Orders that one job refunds in one transaction. An order takes about ten statements, so the transaction takes about half a
+ * second.
+ */
 const MAX_ORDERS_IN_A_PAGE = 50;
-/** Longer than any request runs: a hold whose request was running during the cancellation is committed before the next pass. */
+/**
+ * Time from one pass over the orders to the next. No request runs this long, so a hold requested before the cancellation is then
+ * visible.
+ */
 const NEXT_PASS_SECONDS = 60;
 
 interface Page {
@@ -15,9 +21,10 @@ interface Page {
 }
 
 /**
- * Refunds one page of a cancelled match's orders, including used tickets. The job for the next page is put in the same transaction,
- * so a crash loses no page and refunds none twice. Holds stay valid after the cancellation and may still be paid. So all orders are
- * checked again each minute, until a pass finds no completed order and no hold or order that can still be paid.
+ * Refunds one page of a cancelled match's orders, including used tickets. The job for the next page is added in the same
+ * transaction, so a crash loses no page and refunds no page twice. Holds stay valid after the cancellation and may still be paid.
+ * So a new pass over all orders begins each minute, until a pass finds no completed order and no hold or order that can still be
+ * paid.
  */
 export class RefundMatchOrders extends JobHandler<RefundMatch, Page> {
   readonly class = 'refund_match';

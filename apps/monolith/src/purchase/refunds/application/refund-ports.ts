@@ -2,7 +2,9 @@ import type { Transaction } from '#application/transaction-manager';
 import type { Money } from '#domain/shared/money';
 import type { Order } from '../../application/sale-ports.ts';
 
-/** A ticket of an order. A transferred ticket stays in the list, and the receiver's new ticket is listed too. */
+/**
+ * A ticket of an order. After a transfer the order has two tickets for the seat: the old one (`transferred`) and the receiver's.
+ */
 export interface SoldTicket {
   readonly id: string;
   /** The owner of the ticket. It counts against this fan's limit. */
@@ -25,7 +27,10 @@ export interface Refund {
 export abstract class Refunds {
   /** The reservation of the order. Callers lock it before they lock the order. */
   abstract reservationOf(tx: Transaction, orderId: string): Promise<string | undefined>;
-  /** Puts the seats on sale at once and subtracts them from the fans' counts. Fails if a seat did not belong to the reservation. */
+  /**
+   * Puts the refunded seats on sale and subtracts them from the owners' seat counts. Fails if a seat is not sold to this order's
+   * reservation.
+   */
   abstract giveBack(tx: Transaction, order: Order, refund: Refund): Promise<void>;
   abstract timeline(tx: Transaction, orderId: string): Promise<readonly { at: string; event: string }[]>;
   /** Ids of the completed orders of a match, sorted by id, at most `limit` after the order `after`. */
@@ -34,9 +39,9 @@ export abstract class Refunds {
   abstract hasPayableOrders(matchId: string): Promise<boolean>;
 }
 
-/** The effects of a refund: invalid tickets, the message to the provider, mails. */
+/** Writes the effects of a refund in its transaction: invalid tickets, the message to the provider, mails. */
 export abstract class RefundConsequences {
-  /** All tickets of this order, also invalid ones, locked until the transaction ends. */
+  /** Locks all tickets of the order, valid or not, until the transaction ends, and returns them. */
   abstract tickets(tx: Transaction, orderId: string): Promise<readonly SoldTicket[]>;
   /** Invalidates the tickets and writes the message that refunds the buyer, and the mails to the buyer and to ticket receivers. */
   abstract refunded(tx: Transaction, order: Order, refund: Refund): Promise<void>;

@@ -9,14 +9,16 @@ import type { OrderDetails } from '../../checkout/application/purchase-reader.ts
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import type { RefundConsequences, Refunds, SoldTicket } from './refund-ports.ts';
 
+/** A request to refund tickets of an order. */
 export interface RefundCommand {
   readonly orderId: string;
-  /** Tickets of this order. If omitted: all tickets that can still be refunded. */
+  /** Ids of the tickets to refund. If omitted: all tickets of the order that can still be refunded. */
   readonly ticketIds?: readonly string[];
   /** Also refunds tickets that were scanned at the gate. Only for cancelled matches, where nobody sits in the seat. */
   readonly includeUsed?: boolean;
 }
 
+/** The result of a refund. `order` and `tickets` have their status after it. */
 export interface Refunded {
   readonly order: Order;
   readonly reservation: Reservation;
@@ -27,9 +29,9 @@ export interface Refunded {
 }
 
 /**
- * Refunds tickets in one transaction. The tickets become invalid, also when they were transferred. Their seats are for sale again
- * and count against no fan's limit. With its last ticket the order becomes `refunded`. The provider pays the money back after the
- * commit, through the outbox.
+ * Refunds tickets of an order in one transaction. The tickets become invalid, also for a fan who got them by transfer. Their
+ * seats are for sale again and count against no fan's limit. With its last ticket the order becomes `refunded`. A message in the
+ * outbox tells the provider after the commit to pay the money back.
  */
 export class RefundTickets {
   constructor(
@@ -49,7 +51,7 @@ export class RefundTickets {
     });
   }
 
-  /** Refunds in the caller's transaction, for callers that refund several orders in one transaction. */
+  /** Refunds tickets of one order in the caller's transaction, which may refund several orders. */
   async refund(tx: Transaction, { orderId, ticketIds, includeUsed = false }: RefundCommand): Promise<Refunded> {
     const { order, reservation } = await this.lock(tx, orderId);
     const tickets = await this.consequences.tickets(tx, orderId);

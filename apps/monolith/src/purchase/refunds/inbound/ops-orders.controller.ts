@@ -1,7 +1,7 @@
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page } from '#platform/http/paging';
-import { givenId } from '#platform/http/text-fields';
+import { uuidField } from '#platform/http/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import type { Logger } from '#platform/logging/logger';
 import { Body, Controller, Get, Inject, Param, Post, Query, Res } from '@nestjs/common';
@@ -69,7 +69,7 @@ export class OpsOrdersController {
   @ApiOkResponse({ standardSchema: refundAnswer })
   refund(
     @Caller() { userId: operator }: CallerIdentity,
-    @Param('id', { schema: givenId }) orderId: string,
+    @Param('id', { schema: uuidField }) orderId: string,
     @Body({ schema: refundRequest }) body: z.output<typeof refundRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {

@@ -1,5 +1,5 @@
 import { pageQuery } from '#platform/http/paging';
-import { givenId } from '#platform/http/text-fields';
+import { uuidField } from '#platform/http/text-fields';
 import { z } from 'zod';
 import type { OrderDetails } from '../../checkout/application/purchase-reader.ts';
 import { orderAnswer, orderView } from '../../checkout/inbound/purchase.schemas.ts';
@@ -12,8 +12,8 @@ export const opsOrderListAnswer = z
   .meta({ id: 'OpsOrderList' });
 
 export const opsOrderQuery = pageQuery.extend({
-  match_id: givenId.optional(),
-  user_id: givenId.optional(),
+  match_id: uuidField.optional(),
+  user_id: uuidField.optional(),
   status: orderAnswer.shape.status.optional(),
   q: z
     .string()
@@ -27,7 +27,7 @@ export const opsOrderQuery = pageQuery.extend({
 export const refundRequest = z
   .strictObject({
     ticket_ids: z
-      .array(givenId)
+      .array(uuidField)
       .min(1)
       .max(20)
       .refine((ids) => new Set(ids).size === ids.length, 'names a ticket twice')
@@ -47,10 +47,12 @@ export const refundAnswer = opsOrderAnswer
 
 type TicketsOfOrder = Parameters<typeof orderView>[1];
 
+/** An order as operators see it: with its fan and email address. */
 export function opsOrderView(details: OrderDetails, tickets: TicketsOfOrder): z.infer<typeof opsOrderAnswer> {
   return { ...orderView(details, tickets), user_id: details.order.userId, email: details.order.email };
 }
 
+/** The answer to a refund: the order after it, and what was refunded. */
 export function refundView({
   details,
   tickets,

@@ -9,7 +9,7 @@ const refundMatch = z.object({
   round: z.int().min(0),
 });
 
-/** The background jobs of this context, for the job runner. */
+/** The kinds of background jobs that `purchase` handles: payload schema and handler. */
 export class PurchaseJobs {
   readonly kinds: readonly JobKind[];
 

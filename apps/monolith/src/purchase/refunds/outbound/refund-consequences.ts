@@ -4,7 +4,7 @@ import type { Order } from '../../application/sale-ports.ts';
 import type { OrderMessenger } from '../../settlement/outbound/order-messenger.ts';
 import { RefundConsequences, type Refund, type SoldTicket } from '../application/refund-ports.ts';
 
-/** Writes the refunded tickets and all messages about them in the transaction of the refund. */
+/** Invalidates the refunded tickets and writes all messages about them, in the transaction of the refund. */
 export class PostgresRefundConsequences extends RefundConsequences {
   constructor(
     private readonly ticketing: TicketingApi,

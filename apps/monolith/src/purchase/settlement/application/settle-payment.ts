@@ -9,6 +9,7 @@ import type { OrderConsequences, Orders } from '../../checkout/application/ports
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import type { PaymentInbox } from './ports.ts';
 
+/** An event of the payment provider that reports what became of a payment. */
 export interface PaymentReport {
   readonly eventId: string;
   readonly type: string;
@@ -26,12 +27,12 @@ export interface PaymentReport {
  */
 export type SettlementResult = 'completed' | 'refunded' | 'noted' | 'repeated' | 'unknown intent';
 
-/** Timeline events of a paid order. */
+/** What the timeline of an order gets when its payment completes it. */
 const PAID_EVENTS = ['payment_succeeded', 'completed'];
 
 /**
- * Applies the provider's reports about payments. A report takes effect once, in one transaction with the record of its event. Every
- * captured payment ends in one of two ways (W9):
+ * Applies the provider's reports about payments. A report takes effect once: its effect and the record of its event commit in the
+ * same transaction. Every captured payment ends in one of two ways:
  * - The order is completed if its hold is valid, or has ended but its seats are still available.
  * - Otherwise, and if the fan is blacklisted, the payment is refunded in full.
  */
@@ -66,7 +67,10 @@ export class SettlePayment {
     return 'noted';
   }
 
-  /** Settles the simple cases: an exact payment of an order that awaits it and whose hold is valid. `settle` does the others. */
+  /**
+   * Settles the simple reports of a batch: an exact payment of an order that awaits it and whose hold is valid. For all other
+   * reports the result is undefined, and `settle` is called.
+   */
   private async settleMany(
     tx: Transaction,
     reports: readonly PaymentReport[],
@@ -81,7 +85,7 @@ export class SettlePayment {
     );
     const awaiting = [...orders.values()];
     const [holds, blacklistedUserIds] = await Promise.all([
-      this.reservations.lockFree(
+      this.reservations.lockSkippingLocked(
         tx,
         awaiting.map(({ reservationId }) => reservationId),
       ),
@@ -134,8 +138,8 @@ export class SettlePayment {
   }
 
   /**
-   * Sells the seats of the reservation; false if they are not available. A valid hold has its seats. For a hold that has ended, the
-   * same rules apply as for a new request: sale, turn, ticket limit, free seats.
+   * Sells the seats of the reservation; false if it cannot. A valid hold still has its seats. For a hold that has ended, the same
+   * rules apply as for a new hold request: sale not closed, turn without another order, ticket limit, free seats.
    */
   private async sellSeats(tx: Transaction, order: Order, reservation: Reservation): Promise<boolean> {
     const isHoldValid = reservation.status === 'ordered' && (await this.reservations.staysCounted(tx, reservation));
@@ -160,7 +164,7 @@ export class SettlePayment {
     await this.reservations.freeSeats(tx, reservation.id);
   }
 
-  /** The webhook may arrive before checkout has stored the intent. Then it is stored here, because a refund needs it. */
+  /** Stores the intent on the order if the report arrived before checkout has stored it. A refund needs the stored intent. */
   private async withIntent(tx: Transaction, order: Order, { intentId }: PaymentReport): Promise<Order> {
     if (order.payment.intentId !== null || !intentId) return order;
     const payment = { ...order.payment, intentId };
@@ -169,7 +173,7 @@ export class SettlePayment {
   }
 }
 
-/** The timeline event that explains the refund. */
+/** The timeline event that says why a payment is refunded. */
 function refundReason({ paidExactly, isBlacklisted }: { paidExactly: boolean; isBlacklisted: boolean }): string {
   if (!paidExactly) return 'payment_mismatch';
   return isBlacklisted ? 'blacklisted' : 'seats_gone';
@@ -179,7 +183,7 @@ function paidFor(order: Order, report: PaymentReport): Money {
   return { amountCents: report.amountCents ?? order.totalCents, currency: report.currency?.toUpperCase() ?? '' };
 }
 
-/** True if amount, currency and order id match (W9). A payment with the id of another order completes neither order. */
+/** True if the payment has the order's amount, currency and id. A payment that names another order's id completes neither order. */
 function isExactly(order: Order, report: PaymentReport): boolean {
   const { amountCents, currency } = paidFor(order, report);
   const isForThisOrder = report.orderId === undefined || report.orderId === order.id;

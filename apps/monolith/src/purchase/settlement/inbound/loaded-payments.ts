@@ -3,7 +3,7 @@ import type { PaymentApi } from '../../../payment/payment.api.ts';
 import { PaymentReportsApi } from '../../payment-reports.api.ts';
 import type { SettlePayment } from '../application/settle-payment.ts';
 
-/** The second path of payment events, in case webhooks fail: the event loader fetches the provider's list of events. */
+/** Applies payment events from the provider's list of events, which the event loader fetches in case webhooks fail. */
 export class LoadedPayments extends PaymentReportsApi {
   constructor(
     private readonly payments: PaymentApi,
@@ -13,7 +13,7 @@ export class LoadedPayments extends PaymentReportsApi {
     super();
   }
 
-  async hear(loaded: unknown): Promise<void> {
+  async apply(loaded: unknown): Promise<void> {
     const event = this.payments.readEvent(loaded);
     const settled = await this.settlePayment.execute(event);
     if (settled === 'repeated') return;

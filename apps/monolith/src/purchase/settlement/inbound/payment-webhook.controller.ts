@@ -40,7 +40,7 @@ export class PaymentWebhookController {
     const event = this.payments.readWebhook(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0), signature);
     const settled = await this.settlePayment.execute(event);
     const facts = { event_id: event.eventId, type: event.type, intent_id: event.intentId, settled };
-    // A payment without an order needs an operator. A refunded payment needs none: the fan gets a mail.
+    // An operator must look at a payment without an order. A refunded payment needs no operator: the fan gets a mail.
     if (event.outcome === 'succeeded' && settled === 'unknown intent') this.logger.error(facts, 'payment for an unknown order');
     else if (settled === 'refunded') this.logger.warn(facts, 'payment is refunded');
     else this.logger.info(facts, 'payment event');

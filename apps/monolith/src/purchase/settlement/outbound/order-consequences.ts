@@ -6,7 +6,7 @@ import { OrderConsequences, type CompletedOrder } from '../../checkout/applicati
 import type { PostgresPurchaseWindows } from '../../turns/outbound/postgres-purchase-windows.ts';
 import type { OrderMessenger } from './order-messenger.ts';
 
-/** Writes the tickets, the end of the turn and all messages in the transaction that decides about the order. */
+/** Writes what follows from a decision about an order, in the same transaction: tickets, the end of the turn, all messages. */
 export class PostgresOrderConsequences extends OrderConsequences {
   constructor(
     private readonly ticketing: TicketingApi,

@@ -56,7 +56,7 @@ export function orderConfirmation(facts: OrderMessageFacts, reservation: Reserva
   });
 }
 
-/** One mail with all tickets and one push to the fan's devices. `gates`: sector name → gate. */
+/** One mail with all tickets of the order and, if the fan has a device, one push. `gates`: sector name → gate of the stadium. */
 export function ticketDelivery(
   facts: OrderMessageFacts,
   tickets: readonly IssuedTicket[],
@@ -114,7 +114,7 @@ export function refundNotice(facts: OrderMessageFacts, paid: Money): OutboxMessa
   });
 }
 
-/** The mail to a fan whose `received` tickets, transferred from the buyer, were refunded. The money goes to the buyer. */
+/** The mail to a fan who got tickets by transfer that were refunded. `received`: how many tickets. The money goes to the buyer. */
 export function receiverNotice(facts: OrderMessageFacts, recipient: string, received: number): OutboxMessage {
   const { order, match, contact } = facts;
   const zeroAmount = formatMoney({ amountCents: 0, currency: order.currency });

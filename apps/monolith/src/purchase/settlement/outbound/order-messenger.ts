@@ -11,7 +11,10 @@ import type { MatchesForSale, Order } from '../../application/sale-ports.ts';
 import type { CompletedOrder } from '../../checkout/application/ports.ts';
 import { receiverNotice, orderConfirmation, refundNotice, ticketDelivery, type OrderMessageFacts } from './order-messages.ts';
 
-/** Writes all messages about an order to the outbox: mails and pushes to fans, to the waiting room, to the payment provider. */
+/**
+ * Writes all messages about an order to the outbox: mails and pushes to fans, messages to the waiting room and the payment
+ * provider.
+ */
 export class OrderMessenger {
   constructor(
     private readonly fans: FansApi,
@@ -21,7 +24,10 @@ export class OrderMessenger {
     private readonly clock: Clock,
   ) {}
 
-  /** `issue` creates and signs the tickets. It runs in parallel with the queries for contacts and matches. */
+  /**
+   * Writes the messages about completed orders. `issue` creates and signs the tickets; it runs in parallel with the queries for
+   * contacts and matches.
+   */
   async completed(
     tx: Transaction,
     completed: readonly CompletedOrder[],
@@ -43,7 +49,7 @@ export class OrderMessenger {
     await this.outbox.append(tx, messages);
   }
 
-  /** `key`: idempotency key for the provider. */
+  /** Writes the command that refunds `paid` at the provider, and the mail to the buyer. `key`: idempotency key of the refund. */
   async refunded(tx: Transaction, order: Order, paid: Money, key: string): Promise<void> {
     // For free seats there is nothing to refund at the provider.
     const commands = paid.amountCents > 0 ? [this.refundCommand(order, paid, key)] : [];
@@ -90,7 +96,7 @@ export class OrderMessenger {
     return { id: this.ids.next(), destination: WAITING_ROOM_DESTINATION, event: 'order.completed', body };
   }
 
-  /** One entry for each order, in the same sequence. */
+  /** The data for the messages about each order, in the sequence of `orders`. */
   private async factsOf(tx: Transaction, orders: readonly Order[]): Promise<readonly OrderMessageFacts[]> {
     const [contacts, matches] = await Promise.all([
       this.fans.contacts(

@@ -6,8 +6,9 @@ const MAX_EVENTS_IN_A_BATCH = 500;
 const STREAM_START = '0-0';
 
 /**
- * Reads the waiting room's events and applies each one once, with any number of replicas: the effects and the reader's new stream
- * position commit together. A message on `queue_events` only triggers a read. If it is lost, the event is applied a moment later (W11).
+ * Reads the waiting room's event streams and applies each event once, with any number of replicas: the effects and the new stream
+ * position commit in one transaction. A message on the channel `queue_events` only triggers a read. If the message is lost, the
+ * event is applied a moment later.
  */
 export class FollowWaitingRoom {
   /** For each match: the stream id up to which some replica has applied the events, as far as this process knows. */
@@ -20,13 +21,14 @@ export class FollowWaitingRoom {
     private readonly consequences: WaitingRoomConsequences,
   ) {}
 
+  /** Applies all new events of a match. Returns how many this process has applied. */
   async execute(matchId: string): Promise<number> {
     let total = 0;
     for (;;) {
       const from = await this.cursors.position(matchId);
       const { events, lastId } = await this.events.readAfter(matchId, from, MAX_EVENTS_IN_A_BATCH);
       if (lastId === from) {
-        // Set only here: applying events that were read may still fail.
+        // Set `appliedUpTo` only here, when all events are applied: to apply events that were read may still fail.
         this.appliedUpTo.set(matchId, from);
         return total;
       }
@@ -41,8 +43,8 @@ export class FollowWaitingRoom {
   }
 
   /**
-   * Matches whose stream has events that are not applied as far as this process knows. Matches stay in the list forever, and most
-   * have no new events. Checking in Redis saves a database query for each of those.
+   * The matches whose stream has events that are not applied, as far as this process knows. A match never leaves the list in
+   * Redis, and most matches have no new events. This check in Redis saves a database query for each match without new events.
    */
   async matchesWithNewEvents(): Promise<readonly string[]> {
     const matches = await this.events.matches();

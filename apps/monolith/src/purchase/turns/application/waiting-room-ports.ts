@@ -1,6 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 
-/** An event of the waiting room, in the terms of `purchase`. */
+/** An event of the waiting room: a turn begins or ends, a fan reaches the front of the line, or positions of fans have changed. */
 export type WaitingRoomEvent =
   | {
       readonly kind: 'turn granted';
@@ -27,11 +27,16 @@ export type WaitingRoomEvent =
       readonly items: readonly { readonly userId: string; readonly position: number }[];
     };
 
-/** The waiting room's event streams, one for each match. Unlike pub/sub messages, their events are not lost on a broken connection. */
+/**
+ * The waiting room's event streams, one for each match. Unlike pub/sub messages, their events are not lost on a broken connection.
+ */
 export abstract class WaitingRoomEvents {
   abstract matches(): Promise<readonly string[]>;
   abstract hasAfter(matchId: string, streamId: string): Promise<boolean>;
-  /** Events after `streamId`, oldest first. Invalid entries are skipped, but `lastId` counts them as read. */
+  /**
+   * The events after `streamId`, oldest first. Invalid stream entries are skipped. `lastId`: id of the last entry read, valid or
+   * not.
+   */
   abstract readAfter(
     matchId: string,
     streamId: string,
@@ -39,7 +44,10 @@ export abstract class WaitingRoomEvents {
   ): Promise<{ events: readonly WaitingRoomEvent[]; lastId: string }>;
 }
 
-/** The position up to which each stream was applied. It advances in the transaction of the effects: only one replica applies an event. */
+/**
+ * Stores up to which position the event stream of each match is applied. A cursor advances in the transaction of the effects, so
+ * only one replica applies an event.
+ */
 export abstract class StreamCursors {
   abstract position(matchId: string): Promise<string>;
   /** False if another replica has advanced the cursor meanwhile: then that replica has applied these events. */

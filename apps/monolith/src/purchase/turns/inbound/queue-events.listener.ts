@@ -8,8 +8,8 @@ import { CONFIG, LOGGER, LOOPS } from '../../../tokens.ts';
 import { FollowWaitingRoom } from '../application/follow-waiting-room.ts';
 
 /**
- * The longest delay of an event whose message was lost. A turn must be stored within 500 ms, in case Redis is lost (CONTRACT §6);
- * 300 ms leave time for the transaction.
+ * How often the streams of all matches are checked: the longest delay of an event whose message was lost. A turn must be stored
+ * within 500 ms, in case Redis loses its data (CONTRACT §6), so 300 ms leave time for the transaction.
  */
 const READ_ALL_INTERVAL_MS = 300;
 

@@ -4,9 +4,12 @@ import { writePush } from '#domain/notification/push-templates';
 import type { FanContact } from '../../../fans/fans.api.ts';
 import type { WaitingRoomEvent } from '../application/waiting-room-ports.ts';
 
-/** An absent fan stays at the front of the line for 30 minutes (CONTRACT §6). After that the push is worthless. */
+/**
+ * How long the push "You are at the front" is worth sending: an absent fan stays at the front of the line for 30 minutes (CONTRACT
+ * §6).
+ */
 const FRONT_USEFUL_MS = 30 * 60_000;
-/** After 10 minutes the position has changed, and a push about the new one is sent. */
+/** How long a push about a position is worth sending: after 10 minutes there is a push about a newer position. */
 const POSITION_USEFUL_MS = 10 * 60_000;
 
 interface Notice {
@@ -18,7 +21,7 @@ interface Notice {
   readonly usefulUntil: string;
 }
 
-/** The fans who may get a push about this event. */
+/** Ids of the fans whom this event of the waiting room concerns and who may get a push about it. */
 export function fansToNotify(event: WaitingRoomEvent): readonly string[] {
   if (event.kind === 'positions') return event.items.map(({ userId }) => userId);
   return event.kind === 'turn ended' ? [] : [event.userId];
@@ -50,7 +53,7 @@ const eventNames: Record<WaitingRoomEvent['kind'], string> = {
   positions: 'queue.position_update',
 };
 
-/** The push to one fan about one event; undefined for a fan without a device. */
+/** The push to one fan about one event of the waiting room; undefined for a fan without a device. */
 export function queuePush(
   event: WaitingRoomEvent,
   contact: FanContact,

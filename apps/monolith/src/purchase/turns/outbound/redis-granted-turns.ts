@@ -9,6 +9,7 @@ const window = z.object({
   place_score: z.int().optional(),
 });
 
+/** A turn as the waiting room has granted it. */
 export interface GrantedTurn {
   readonly sessionToken: string;
   readonly expiresAt: string;
@@ -24,11 +25,11 @@ function asJson(text: string): unknown {
   }
 }
 
-/** Reads granted turns from the waiting room's hash in Redis. Never writes. */
+/** Reads granted turns from the hash in Redis in which the waiting room keeps them. Never writes to it. */
 export class GrantedTurns {
   constructor(private readonly redis: RedisConnection) {}
 
-  /** Undefined if the fan has no turn. Rejects if Redis does not answer: then the caller must not treat the turn as invalid. */
+  /** The fan's turn, or undefined. Rejects if Redis does not answer: then the caller must not treat the turn as invalid. */
   async of(matchId: string, userId: string): Promise<GrantedTurn | undefined> {
     const text = await this.redis.hget(queueKeys.windows(matchId), userId);
     const parsed = text ? window.safeParse(asJson(text)) : undefined;

@@ -4,6 +4,7 @@ import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { WaitingRoomEvents, type WaitingRoomEvent } from '../application/waiting-room-ports.ts';
 
+/** Reads the waiting room's events from Redis streams and translates them. */
 export class RedisWaitingRoomEvents extends WaitingRoomEvents {
   constructor(
     private readonly redis: RedisConnection,

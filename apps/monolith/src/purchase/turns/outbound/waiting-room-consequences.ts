@@ -7,7 +7,7 @@ import { WaitingRoomConsequences, type WaitingRoomEvent } from '../application/w
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import { fansToNotify, queuePush } from './queue-pushes.ts';
 
-/** Stores windows and writes pushes in the transaction that advances the stream cursor, so each event has its effect once. */
+/** Stores turns and writes pushes in the transaction that advances the stream cursor, so each event has its effect once. */
 export class PostgresWaitingRoomConsequences extends WaitingRoomConsequences {
   constructor(
     private readonly windows: PostgresPurchaseWindows,
@@ -36,7 +36,10 @@ export class PostgresWaitingRoomConsequences extends WaitingRoomConsequences {
     await this.outbox.append(tx, pushes);
   }
 
-  /** Removes turns of an older generation. Redis lost them before they were stored; their fans are at the front again and get new turns. */
+  /**
+   * Leaves out turns of an older generation (an earlier state of the match in Redis). Redis lost them before they were stored.
+   * Their fans are at the front of the line again and get new turns.
+   */
   private async withoutVoidTurns(tx: Transaction, events: readonly WaitingRoomEvent[]): Promise<readonly WaitingRoomEvent[]> {
     const matches = new Set(events.flatMap((event) => (event.kind === 'turn granted' ? [event.matchId] : [])));
     const current = new Map<string, number>();
