@@ -68,15 +68,13 @@ describe('imports', () => {
       ['apps/web/src/main.tsx', '#domain/shared/money'],
       ['apps/web/src/main.tsx', 'node:fs'],
     ],
-    'a context imports only the x.api.ts of another context; modules may also import its module, the command line its module and x.sql.ts':
-      [
-        [`${purchase}/availability/outbound/catalog-matches.ts`, '../../../catalog/outbound/postgres-catalog.ts'],
-        [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../ticketing/ticketing.module.ts'],
-        [`${purchase}/checkout/checkout.providers.ts`, '../../ticketing/ticketing.module.ts'],
-        [`${purchase}/purchase.module.ts`, '../ticketing/application/ticketing.ts'],
-        ['apps/monolith/src/cli/demo-data.ts', '../operations/application/create-match.ts'],
-        ['apps/monolith/src/ticketing/outbound/postgres-tickets.ts', '../../purchase/seat-is-free.sql.ts'],
-      ],
+    'a context imports only the x.api.ts of another context; modules and the command line may also import its module': [
+      [`${purchase}/availability/outbound/catalog-matches.ts`, '../../../catalog/outbound/postgres-catalog.ts'],
+      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../ticketing/ticketing.module.ts'],
+      [`${purchase}/checkout/checkout.providers.ts`, '../../ticketing/ticketing.module.ts'],
+      [`${purchase}/purchase.module.ts`, '../ticketing/application/ticketing.ts'],
+      ['apps/monolith/src/cli/demo-data.ts', '../operations/application/create-match.ts'],
+    ],
     'a context imports only config, tokens and parts from the root of its app, and a use case not even those': [
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../../app.module.ts'],
       [`${purchase}/hold/application/hold-seats.ts`, '../../../config.ts'],
@@ -104,7 +102,7 @@ describe('imports', () => {
       [`${purchase}/hold/application/hold-seats.ts`, '../../../catalog/catalog.api.ts'],
       [`${purchase}/hold/application/hold-seats.ts`, '../../../catalog/domain/sale.ts'],
     ],
-    'a feature of purchase imports only the features below it, and the ports, purchase.api.ts and x.sql.ts of the context': [
+    'a feature of purchase imports only the features below it, and the ports and x.api.ts of the context': [
       [`${purchase}/hold/application/hold-seats.ts`, '../../checkout/application/ports.ts'],
       [`${purchase}/hold/inbound/reservations.controller.ts`, '../../checkout/application/check-out.ts'],
       [`${purchase}/availability/outbound/shared-seat-views.ts`, '../../hold/outbound/sector-snapshot.ts'],

@@ -11,7 +11,7 @@ export type Area =
   | 'package'
   | 'elsewhere';
 /** The layer of a file, read from its folder or its file name. */
-export type Layer = 'domain' | 'application' | 'inbound' | 'outbound' | 'api' | 'module' | 'sql' | 'tests' | 'other';
+export type Layer = 'domain' | 'application' | 'inbound' | 'outbound' | 'api' | 'module' | 'tests' | 'other';
 
 /** Where a file belongs: its area, app, context, feature and layer. */
 export interface CodeLocation {
@@ -29,7 +29,7 @@ function layerOf(pathInSrc: string): Layer {
   if (/(^|\/)testing\/|\.(test|contract)\.tsx?$/.test(pathInSrc)) return 'tests';
   const folder = /(^|\/)(domain|application|inbound|outbound)\//.exec(pathInSrc)?.[2];
   if (folder) return folder as Layer;
-  return (/\.(api|module|sql)\.ts$/.exec(pathInSrc)?.[1] as Layer | undefined) ?? 'other';
+  return (/\.(api|module)\.ts$/.exec(pathInSrc)?.[1] as Layer | undefined) ?? 'other';
 }
 
 /** The location of a file, read only from its path, so that tests can ask about files that do not exist. */

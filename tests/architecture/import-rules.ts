@@ -83,14 +83,12 @@ export const importRules: readonly ImportRule[] = [
       isWeb(from) && (to.path.startsWith('package:node:') || !['app', 'contracts', 'queue-client', 'package'].includes(to.area)),
   },
   {
-    sentence:
-      'a context imports only the x.api.ts of another context; modules may also import its module, the command line its module and x.sql.ts',
+    sentence: 'a context imports only the x.api.ts of another context; modules and the command line may also import its module',
     forbids: (from, to) => {
       if (!inSameServerApp(from, to) || !from.context || !to.context || from.context === to.context || to.layer === 'api')
         return false;
       // `cli` may import `verify`, a part of the command line that has its own folder.
       if (from.context === 'cli' && to.context === 'verify') return false;
-      if (from.context === 'cli' && to.layer === 'sql') return false;
       return !(to.layer === 'module' && (from.layer === 'module' || from.context === 'cli'));
     },
   },
@@ -118,12 +116,11 @@ export const importRules: readonly ImportRule[] = [
     },
   },
   {
-    sentence:
-      'a feature of purchase imports only the features below it, and the ports, purchase.api.ts and x.sql.ts of the context',
+    sentence: 'a feature of purchase imports only the features below it, and the ports and x.api.ts of the context',
     forbids: (from, to) => {
       if (!inSameServerApp(from, to) || from.context !== 'purchase' || to.context !== 'purchase') return false;
       if (!from.feature || from.layer === 'tests' || from.feature === to.feature) return false;
-      if (!to.feature) return !['application', 'api', 'sql'].includes(to.layer);
+      if (!to.feature) return !['application', 'api'].includes(to.layer);
       return !purchaseFeatures[from.feature]?.includes(to.feature);
     },
   },

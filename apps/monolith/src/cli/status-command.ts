@@ -2,7 +2,7 @@ import { openDatabase, pingDatabase } from '#platform/postgres/database';
 import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
 import type { Command } from 'commander';
 import type { DataSource } from 'typeorm';
-import { seatIsFree } from '../purchase/seat-is-free.sql.ts';
+import { seatIsFree } from '../purchase/seat-is-free.api.ts';
 import { cliConfig, print } from './environment.ts';
 
 interface Status {

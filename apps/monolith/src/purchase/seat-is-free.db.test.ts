@@ -2,7 +2,7 @@ import { seatIsFreeCases } from '#domain/purchase/testing/seat-is-free.cases';
 import { openDatabase } from '#platform/postgres/database';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
-import { seatIsFree, seatIsHeld } from './seat-is-free.sql.ts';
+import { seatIsFree, seatIsHeld } from './seat-is-free.api.ts';
 
 let database: TestDatabase;
 let dataSource: DataSource;

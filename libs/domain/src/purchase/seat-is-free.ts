@@ -7,7 +7,7 @@ export interface SeatOwnership {
 
 /**
  * A seat whose hold has expired is free from that millisecond on, although its row says `held` until the expiry sweeper or the next
- * hold changes it. `seat-is-free.sql.ts` is the same rule in SQL. The cases of `seat-is-free.cases.ts` test both.
+ * hold changes it. `seat-is-free.api.ts` is the same rule in SQL. The cases of `seat-is-free.cases.ts` test both.
  */
 export function isSeatFree({ status, expiresAtMs }: SeatOwnership, nowMs: number): boolean {
   return status === 'available' || (status === 'held' && expiresAtMs !== null && expiresAtMs <= nowMs);

@@ -1,6 +1,6 @@
 import { HeldBack } from '../jobs/job-outcomes.ts';
 import { post, type HttpAnswer, type HttpRequest } from './http-call.ts';
-import { LimiterUnavailable, type CallOutcomes, type ProviderLimiter, type Pass } from './provider-limiter.ts';
+import { LimiterUnavailable, type CallOutcomes, type ProviderLimiter, type CallPermit } from './provider-limiter.ts';
 import { isProviderFailure, NotSent, ProviderDown, RateLimited } from './send-errors.ts';
 
 /** Pause after an answer 429 without Retry-After. */
@@ -29,7 +29,7 @@ export class ProviderCalls {
     }
   }
 
-  private async pass(): Promise<Pass> {
+  private async pass(): Promise<CallPermit> {
     try {
       return await this.limiter.enter(1, 'urgent');
     } catch (error) {

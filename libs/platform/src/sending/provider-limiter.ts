@@ -37,7 +37,7 @@ export interface CallOutcomes {
 }
 
 /** Permission to make a number of calls to the provider. */
-export interface Pass {
+export interface CallPermit {
   readonly calls: number;
   /** Reports the outcomes of the calls. Resolves to true when the breaker is open: the provider is down. */
   leave(outcomes: CallOutcomes): Promise<boolean>;
@@ -55,7 +55,7 @@ export abstract class ProviderLimiter {
    * Waits until the rate limit allows at least one call. Returns a pass for 1 to `wanted` calls. Throws HeldBack while the
    * provider is down or has asked for a pause.
    */
-  abstract enter(wanted: number, priority: SendPriority): Promise<Pass>;
+  abstract enter(wanted: number, priority: SendPriority): Promise<CallPermit>;
 }
 
 /** Provider, rate limit and breaker of a SharedProviderLimiter. */
@@ -92,14 +92,14 @@ export class SharedProviderLimiter extends ProviderLimiter {
    * In one process, the calls of the same priority ask Redis one at a time, in their order. A hundred waiting calls that poll in
    * parallel would be thousands of commands a second.
    */
-  enter(wanted: number, priority: SendPriority): Promise<Pass> {
+  enter(wanted: number, priority: SendPriority): Promise<CallPermit> {
     const giveUpAt = Date.now() + (this.options.maxWaitMs ?? Infinity);
-    const pass = this.lastRequests[priority].then(() => this.waitForPass(wanted, priority, giveUpAt));
+    const pass = this.lastRequests[priority].then(() => this.waitForPermit(wanted, priority, giveUpAt));
     this.lastRequests[priority] = pass.catch(() => undefined);
     return pass;
   }
 
-  private async waitForPass(wanted: number, priority: SendPriority, giveUpAt: number): Promise<Pass> {
+  private async waitForPermit(wanted: number, priority: SendPriority, giveUpAt: number): Promise<CallPermit> {
     const { callsPerSecond, probeIntervalMs = PROBE_INTERVAL_MS, provider } = this.options;
     const limit = priority === 'urgent' ? callsPerSecond : Math.max(1, Math.floor(callsPerSecond * (1 - URGENT_SHARE)));
     for (;;) {
@@ -146,7 +146,7 @@ const retryDelayMs = (): number => Math.round(1000 * (1 + 2 * Math.random()));
 
 /** A limiter that allows every call. For the mailbox, which calls no external provider, and for measurements without limits. */
 export class UnlimitedProvider extends ProviderLimiter {
-  enter(wanted: number): Promise<Pass> {
+  enter(wanted: number): Promise<CallPermit> {
     return Promise.resolve({ calls: wanted, leave: () => Promise.resolve(false) });
   }
 }

@@ -1,6 +1,6 @@
 import { HeldBack, PermanentFailure } from '#platform/jobs/job-outcomes';
 import type { SendClaims } from '#platform/postgres/send-claims';
-import type { ProviderLimiter, Pass } from '#platform/sending/provider-limiter';
+import type { ProviderLimiter, CallPermit } from '#platform/sending/provider-limiter';
 import { isProviderFailure, NoAnswer, Refused, RateLimited } from '#platform/sending/send-errors';
 import { Mails, type SendOutcome, type MailProvider, type OutgoingMail } from '../application/ports.ts';
 
@@ -52,7 +52,7 @@ export class ProviderMails extends Mails {
     return this.claims.settled();
   }
 
-  private async afterFailure(error: unknown, { messageId }: OutgoingMail, token: string, permit: Pass): Promise<unknown> {
+  private async afterFailure(error: unknown, { messageId }: OutgoingMail, token: string, permit: CallPermit): Promise<unknown> {
     const isDown = await permit.leave(
       error instanceof RateLimited
         ? { rateLimited: { calls: 1, forMs: error.forMs } }

@@ -1,5 +1,5 @@
 import { namedSql } from '#platform/postgres/named-sql';
-import { seatIsFree, seatIsHeld } from '../../seat-is-free.sql.ts';
+import { seatIsFree, seatIsHeld } from '../../seat-is-free.api.ts';
 
 /*
  * Statements that read seats for any caller. Guarantee of each statement: it reads one snapshot of the database, and the seat of

@@ -1,5 +1,5 @@
 import { namedSql } from '#platform/postgres/named-sql';
-import { seatIsFree, seatIsHeld } from '../../seat-is-free.sql.ts';
+import { seatIsFree, seatIsHeld } from '../../seat-is-free.api.ts';
 import { epochMs, type ReadTimes } from './seats-left.sql.ts';
 
 /**

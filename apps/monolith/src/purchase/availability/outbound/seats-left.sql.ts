@@ -1,5 +1,5 @@
 import { namedSql } from '#platform/postgres/named-sql';
-import { seatIsFree, seatIsHeld } from '../../seat-is-free.sql.ts';
+import { seatIsFree, seatIsHeld } from '../../seat-is-free.api.ts';
 import type { AvailabilityView } from '../application/availability-reader.ts';
 
 /** When a state was read, and when its next hold ends. Both on the database's clock, in milliseconds. */

@@ -5,7 +5,7 @@ import { namedSql } from '#platform/postgres/named-sql';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Reservation, SectorForSale } from '../../application/ports.ts';
-import { seatIsFree } from '../../seat-is-free.sql.ts';
+import { seatIsFree } from '../../seat-is-free.api.ts';
 import { openHoldQueue, openSale, writerConnection } from '../../testing/hold-queues.ts';
 import type { HoldOutcome } from '../application/ports.ts';
 import { FAN_WITHOUT_SEATS } from './fan-seats.sql.ts';

@@ -4,7 +4,7 @@ import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { Reservation } from '../../application/ports.ts';
 import { Reservations, type ExpiredBatch } from '../application/reservation-ports.ts';
-import { seatIsFree } from '../../seat-is-free.sql.ts';
+import { seatIsFree } from '../../seat-is-free.api.ts';
 import {
   COMPLETE_HOLDS,
   LOCK_COMPLETABLE_HOLDS,

@@ -1,5 +1,5 @@
 import { namedSql } from '#platform/postgres/named-sql';
-import { seatIsFree } from '../../seat-is-free.sql.ts';
+import { seatIsFree } from '../../seat-is-free.api.ts';
 
 /** The properties of a sector's seats that never change. The index in each array is the seat index: row by row, seat by seat. */
 export interface SectorSeats {

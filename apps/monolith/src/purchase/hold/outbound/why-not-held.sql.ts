@@ -1,5 +1,5 @@
 import { namedSql } from '#platform/postgres/named-sql';
-import { seatIsFree } from '../../seat-is-free.sql.ts';
+import { seatIsFree } from '../../seat-is-free.api.ts';
 import type { WhyNotHeldParameters } from './hold-batch-parameters.ts';
 import { texts } from './hold-batch.sql.ts';
 

@@ -1,5 +1,5 @@
 import { namedSql } from '#platform/postgres/named-sql';
-import { seatIsFree } from '../../seat-is-free.sql.ts';
+import { seatIsFree } from '../../seat-is-free.api.ts';
 
 /**
  * Locks the seats in the order of their ids, like all code that locks seats, so there are no deadlocks. It reads by key only: a

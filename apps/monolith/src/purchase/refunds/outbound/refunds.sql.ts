@@ -1,5 +1,5 @@
 import { namedSql } from '#platform/postgres/named-sql';
-import { seatIsHeld } from '../../seat-is-free.sql.ts';
+import { seatIsHeld } from '../../seat-is-free.api.ts';
 
 interface RefundedOrder {
   readonly orderId: string;
