@@ -15,7 +15,7 @@ interface Piece {
 }
 
 const SHARES = { comment: 20, 'test name': 10, identifier: 10 } as const;
-const BLOCK_COMMENT = /\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm;
+const BLOCK_COMMENT = /(?<=^[ \t]*)\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm;
 const TEST_NAME = /^(\s*)(test|it|describe)(?:\.each[\s\S]*?\]\s*(?:as const)?\s*,?\s*\))?\(\s*(['"`])(.+?)\3,/gm;
 const IDENTIFIER = /^export (?:declare |abstract |async )*(?:class|function|const|interface|type) (\w+).*$/gm;
 
