@@ -2,7 +2,7 @@
 export interface Shop {
   /** Resolves to undefined when the fan has the seats, or to the code of the refusal. */
   buy(purchase: Purchase, caller: number): Promise<string | undefined>;
-  /** Number of transaction retries since the start. */
+  /** Number of transaction retries since the shop was opened, warm-up included. */
   retries(): Promise<number>;
   close(): Promise<void>;
 }

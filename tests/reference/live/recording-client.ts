@@ -10,7 +10,7 @@ export interface RecordedAnswer extends LiveAnswer {
   readonly service: ServiceName;
 }
 
-/** The caller, key, headers and body of a request. */
+/** The caller, idempotency key, headers and body of a request. */
 export interface RequestOptions {
   /** User id of the caller. Without a user id the request has no caller. */
   readonly as?: string;
