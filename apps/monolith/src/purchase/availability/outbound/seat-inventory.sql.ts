@@ -2,8 +2,8 @@ import { namedSql } from '#platform/postgres/named-sql';
 import { seatIsFree, seatIsHeld } from '../../seat-is-free.sql.ts';
 
 /*
- * Statements that read seats for any caller. Guarantee of each statement: one snapshot, on the database's clock; the seat of an
- * expired hold is available. None of them locks a row, so a seat that is available here may be taken a moment later.
+ * Statements that read seats. Guarantee of each statement: all values are of one moment, by the database's clock, and the seat of
+ * an expired hold is available. No statement locks a row, so a seat that is available in a result may be taken a moment later.
  */
 
 const AVAILABLE = seatIsFree('seats');
@@ -14,7 +14,10 @@ const COUNTS = `
   count(*) filter (where status = 'sold')::int as sold, count(*) filter (where status = 'blocked')::int as blocked,
   min(expires_at) filter (where ${HELD}) as "nextExpiryAt"`;
 
-/** All seats of a sector with their geometry, by row, number and rank. READ_SEAT_LETTERS has the same order. */
+/**
+ * All seats of a sector with their geometry, in the order of row, number and rank. READ_SEAT_LETTERS returns the states of the
+ * seats in the same order.
+ */
 export const READ_SEATS = namedSql<{ readonly sectorId: string }>(
   'read-seats',
   `select id as "seatId", row_label as row, number, row_index as "rowIndex", x, y, rank,
@@ -22,15 +25,16 @@ export const READ_SEATS = namedSql<{ readonly sectorId: string }>(
    from seats where sector_id = :sectorId order by row_index, number, rank`,
 );
 
-/** The counts of all sectors of a match. Scans all of its seats. */
+/** Counts the seats of each sector of a match by status. Scans all seats of the match. */
 export const COUNT_SECTORS = namedSql<{ readonly matchId: string }>(
   'count-sectors',
   `select sector_id as "sectorId", ${COUNTS} from seats where match_id = :matchId group by sector_id`,
 );
 
 /**
- * The counts of one sector, and whether another sector has a free seat. Runs for each refused hold, so it must not scan the match:
- * for 470 refusals, counting a stadium of 20,000 seats each time took longer than the rest of their work.
+ * Counts the seats of one sector by status, and reads whether another sector of the match has a free seat. It runs for each
+ * refused hold, so it must not scan the whole match: with 470 refusals, counting a stadium of 20,000 seats each time took longer
+ * than all other work on these refusals.
  */
 export const COUNT_SECTOR = namedSql<{ readonly matchId: string; readonly sectorId: string }>(
   'count-sector',
@@ -40,7 +44,7 @@ export const COUNT_SECTOR = namedSql<{ readonly matchId: string; readonly sector
    from seats where sector_id = :sectorId`,
 );
 
-/** The sector of each seat. Unknown seats, and seats of other matches, are missing. */
+/** Finds the sector of each seat. Unknown seats, and seats of other matches, are missing from the result. */
 export const FIND_SECTORS_OF_SEATS = namedSql<{ readonly seatIds: readonly string[]; readonly matchId: string }>(
   'find-sectors-of-seats',
   `select id as "seatId", sector_id as "sectorId" from seats where id = any(:seatIds::uuid[]) and match_id = :matchId`,

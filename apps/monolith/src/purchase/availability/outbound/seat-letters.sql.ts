@@ -2,13 +2,17 @@ import { namedSql } from '#platform/postgres/named-sql';
 import { seatIsFree, seatIsHeld } from '../../seat-is-free.sql.ts';
 import { epochMs, type ReadTimes } from './seats-left.sql.ts';
 
-/** One letter for each seat, the first letter of its status: `a`vailable, `h`eld, `s`old, `b`locked. In seat order. */
+/**
+ * The states of a sector's seats as one text: one letter for each seat, the first letter of its status (`a`vailable, `h`eld,
+ * `s`old, `b`locked), in the order of row, number and rank.
+ */
 export type SeatLetters = ReadTimes & { readonly letters: string };
 
 /**
  * Reads the state of all seats of a sector as one text, in less than 1 ms for 2,000 seats.
  *
- * Guarantee: one snapshot, on the database's clock; an expired hold is `a`. The order is that of READ_SEATS: row, number, rank.
+ * Guarantee: all letters are of one moment, by the database's clock. The seat of an expired hold is `a`. The order of the seats is
+ * that of READ_SEATS: row, number, rank.
  */
 export const READ_SEAT_LETTERS = namedSql<{ readonly sectorId: string }>(
   'read-seat-letters',

@@ -2,57 +2,58 @@ import { namedSql } from '#platform/postgres/named-sql';
 import { seatIsFree, seatIsHeld } from '../../seat-is-free.sql.ts';
 import type { AvailabilityView } from '../application/availability-reader.ts';
 
-/** When a state was read, and when its next hold ends. Both on the database's clock, in milliseconds. */
+/** When the seats were read (`atMs`), and when the next of their holds ends. Both by the database's clock, in ms since 1970. */
 export interface ReadTimes {
   readonly atMs: number;
   readonly nextExpiryMs: number | null;
 }
 
+/** The result row of COUNT_SEATS_LEFT: remaining seats by sector, held seats, and counts of purchase windows of one match. */
 export type SeatsLeftCount = ReadTimes & Pick<AvailabilityView, 'sectors' | 'held' | 'windowsHolding' | 'windowsIdle'>;
 
-/** A point in time as milliseconds since 1970. */
+/** SQL expression that converts the SQL timestamp `time` to milliseconds since 1970. */
 export const epochMs = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
 
 const IS_FREE = seatIsFree('seats');
 const IS_HELD = seatIsHeld('seats');
 
-/** For how many seconds window `w` has held seats in total. Holds that overlap count once. */
+/** SQL expression: for how many seconds the purchase window `w` has held seats in total. Holds that overlap in time count once. */
 const HOLDING_SECONDS = `
   select coalesce(sum(extract(epoch from upper(span) - lower(span))), 0)
   from unnest((select range_agg(tstzrange(r.created_at, greatest(r.created_at, least(r.ended_at, r.expires_at, now()))))
                from reservations r where r.session_token = w.session_token)) as span`;
 
 /**
- * Counts the remaining seats of a match and its open windows. Runs about every second while fans watch the match.
+ * Counts the remaining seats of a match and its open purchase windows. Runs about every second while fans watch the match.
  *
- * Guarantee: all numbers are of one snapshot, on the database's clock. An expired hold counts as free, also before an expiry run
- * has ended it.
+ * Guarantee: all numbers are of one moment, by the database's clock. The seat of an expired hold counts as free, even before an
+ * expiry run has ended the hold.
  *
  * How it stays fast: one scan of the match's seats, 12 ms for 40,000 seats and 27 ms for 120,000, plus 4 ms when 1,000 windows hold
- * seats. No counter table and no index on the status: every hold would have to write there. The owners of held seats are collected
- * only for a match that has windows.
+ * seats. There is no counter table and no index on the status, because every hold would have to update it. The reservations of held
+ * seats are collected only for a match that has purchase windows.
  */
 export const COUNT_SEATS_LEFT = namedSql<{
   readonly matchId: string;
-  /** A window that has held no seats for this many seconds in total is idle. */
+  /** A purchase window that has held no seats for this many seconds in total is idle. */
   readonly idleSeconds: number;
 }>(
   'count-seats-left',
   `
   with counted as (
-    -- Seats by sector. holders: the reservations of the held seats.
+    -- Seats counted by sector. holders: the reservations of the held seats.
     select sector_id, count(*) filter (where ${IS_FREE})::int as available,
            count(*) filter (where ${IS_HELD})::int as held, min(expires_at) filter (where ${IS_HELD}) as next_expiry,
            array_agg(reservation_id) filter (where ${IS_HELD} and (select exists (select from purchase_windows where match_id = :matchId))) as holders
     from seats where match_id = :matchId group by sector_id
   ), holding as (
-    -- Open windows that hold seats.
+    -- Number of open windows that hold seats now.
     select count(distinct w.session_token)::int as windows
     from (select distinct unnest(holders) as id from counted) h join reservations r on r.id = h.id
          join purchase_windows w on w.session_token = r.session_token and w.ended_at is null and w.expires_at > now()
   ), idle as (
-    -- Open windows that hold nothing now, and that have held nothing for :idleSeconds in total. The comparison with created_at
-    -- excludes younger windows without a subquery.
+    -- Number of open windows that hold nothing now and have held nothing for :idleSeconds in total. The comparison with
+    -- created_at excludes windows younger than :idleSeconds without a subquery.
     select count(*)::int as windows from purchase_windows w
     where w.match_id = :matchId and w.expires_at > now() and w.ended_at is null
       and w.created_at <= now() - make_interval(secs => :idleSeconds)

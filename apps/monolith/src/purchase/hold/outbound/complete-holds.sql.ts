@@ -5,16 +5,16 @@ import { namedSql } from '#platform/postgres/named-sql';
  *
  * Guarantees
  * - All seats of a hold are sold or none.
- * - Only a hold that its fan's row still lists is completed, and the fan's revision grows: another hold of the same fan that was
- *   counted before must count again (`keepCounted` does the same for one hold).
- * - It waits for no row: it locks with `skip locked` before it updates, because an UPDATE would wait. A hold with a seat or fan that
- *   another transaction has locked stays as it was.
+ * - A hold is completed only if its fan's row in `fan_seats` still lists it. The revision in this row grows, so a hold request of
+ *   the same fan whose seats were counted before must count again (`keepCounted` does the same for one hold).
+ * - The statement waits for no row: it locks with `skip locked` before it updates, because an UPDATE alone would wait. If another
+ *   transaction has locked a seat of a hold or the row of its fan, this hold does not change.
  *
- * How it stays fast: rows to update are selected by arrays, not by joins. The planner estimates one row for a batch, so a join
- * would compare each row with each.
+ * How it stays fast: rows to update are selected by arrays, not by joins. The planner estimates one row for a batch, so it would
+ * choose a join that compares each row with every other row.
  */
 
-/** One element for each hold; `seatIds` has the seats of all holds. */
+/** Arrays with one element for each hold; only `seatIds` is different: it has the seats of all holds. */
 export interface CompleteHoldsParameters {
   readonly reservationIds: readonly string[];
   readonly quantities: readonly number[];
@@ -39,18 +39,19 @@ const COMPLETABLE = `
     select ctid as row_ctid, match_id, user_id, reservation_ids from fan_seats
     where user_id = any(:userIds::uuid[]) and match_id = any(:matchIds::uuid[]) for no key update skip locked
   ), completable as (
-    -- Holds with all of their seats locked, that their fan's row still lists.
+    -- Holds whose seats are all locked by us and that their fan's row still lists.
     select asked.id, fans_locked.row_ctid
     from asked join seats_locked on seats_locked.reservation_id = asked.id join fans_locked using (match_id, user_id)
     where asked.id = any(fans_locked.reservation_ids) group by asked.id, quantity, fans_locked.row_ctid having count(*) = quantity
   )`;
 
-/** Locks the rows of the holds that COMPLETE_HOLDS will complete in the same transaction. */
+/** Locks the seats and fans' rows of the holds that COMPLETE_HOLDS will complete in the same transaction. Returns these holds. */
 export const LOCK_COMPLETABLE_HOLDS = namedSql<CompleteHoldsParameters>(
   'lock-completable-holds',
   `${COMPLETABLE} select id from completable`,
 );
 
+/** Marks the seats as sold and the reservations as completed. Returns the completed holds. */
 export const COMPLETE_HOLDS = namedSql<CompleteHoldsParameters>(
   'complete-holds',
   `${COMPLETABLE}, counted as (

@@ -1,21 +1,25 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
 /*
- * An expiry run ends reservations in batches. A batch is one READ COMMITTED transaction with two statements.
+ * An expiry run ends reservations whose hold has expired, in batches. A batch is one READ COMMITTED transaction with two statements.
  *
  * Guarantees
- * - A hold ends together with its order and its seats, or stays as it was. `reservation.expired` is written once.
- * - A payment or checkout that commits before the locks is respected: END_LOCKED_RESERVATIONS takes its snapshot after the locks. In
- *   one statement with LOCK_DUE_RESERVATIONS, the order of such a checkout would be invisible and would wait for its payment for
- *   ever.
- * - Seats that have a new owner keep that owner.
- * - It waits for no row. A reservation with a seat or order that another transaction has locked stays as it was until the next run.
+ * - A hold, its order and its seats end together or not at all. The event `reservation.expired` is written once for each hold.
+ * - A payment or checkout that commits before LOCK_DUE_RESERVATIONS locks its reservation is respected, because
+ *   END_LOCKED_RESERVATIONS takes its snapshot after the locks. If both were one statement, the order of such a checkout would be
+ *   invisible to it and would wait for its payment forever.
+ * - Seats that belong to another reservation by now stay with it.
+ * - A batch waits for no row. If another transaction has locked a seat or the order of a reservation, this reservation does not
+ *   change until the next run.
  *
- * How it stays fast: rows to update are selected by arrays, not by joins. The planner estimates one row for a batch, so a join
- * would compare each row with each.
+ * How it stays fast: rows to update are selected by arrays, not by joins. The planner estimates one row for a batch, so it would
+ * choose a join that compares each row with every other row.
  */
 
-/** Locks the next due reservations, oldest first, after the last one of the previous batch (null in the first batch). */
+/**
+ * Locks the next reservations whose expiry has passed, the earliest expiry first. `afterExpiresAt` and `afterId` are of the last
+ * reservation of the previous batch, null in the first batch.
+ */
 export const LOCK_DUE_RESERVATIONS = namedSql<{
   readonly limit: number;
   readonly afterExpiresAt: string | null;
@@ -34,17 +38,17 @@ export const END_LOCKED_RESERVATIONS = namedSql<{ readonly ids: readonly string[
   'end-locked-reservations',
   `
   with due as (
-    -- Without those that were paid or released in time: they are only marked as swept.
+    -- Without reservations that were paid or released in time: these are only marked as swept.
     select id, match_id, sector_id, user_id, seat_ids from reservations where id = any(:ids::uuid[]) and status in ('held', 'ordered')
   ), seats_held as (
-    -- The held seats of these reservations, and then those of them that no other transaction has locked.
+    -- seats_held: the held seats of these reservations. seats_locked: the ones that no other transaction has locked.
     select id, reservation_id from seats
     where id = any(array(select unnest(seat_ids) from due)) and reservation_id = any(:ids::uuid[]) and status = 'held'
   ), seats_locked as (
     select id, reservation_id from seats
     where id = any(array(select unnest(seat_ids) from due)) and reservation_id = any(:ids::uuid[]) and status = 'held' for update skip locked
   ), orders_open as (
-    -- The unpaid orders of these reservations, and then those of them that no other transaction has locked.
+    -- orders_open: the unpaid orders of these reservations. orders_locked: the ones that no other transaction has locked.
     select id, reservation_id from orders where reservation_id = any(:ids::uuid[]) and status = 'awaiting_payment'
   ), orders_locked as (
     select id, reservation_id from orders where reservation_id = any(:ids::uuid[]) and status = 'awaiting_payment' for update skip locked
@@ -55,7 +59,7 @@ export const END_LOCKED_RESERVATIONS = namedSql<{ readonly ids: readonly string[
   ), ended as (
     select * from due where id not in (select reservation_id from busy)
   ), swept as (
-    -- Swept reservations are not read by later runs. Those that were paid or released in time keep their status.
+    -- Later runs do not read swept reservations. Reservations that were paid or released in time keep their status.
     update reservations set swept = true, status = case when status in ('held', 'ordered') then 'expired' else status end,
                             ended_at = coalesce(ended_at, now())
     where id = any(:ids::uuid[]) and id not in (select reservation_id from busy)

@@ -6,44 +6,54 @@ import type { HoldBatchParameters } from './hold-batch-parameters.ts';
  * HOLD_BATCH holds seats for up to 256 requests in one statement and one commit.
  *
  * Guarantees
- * - Each request gets all of its seats or none, together with its reservation, its idempotency row and its fan's new revision.
- * - A seat is held only if it is free at the moment the statement runs. A stale proposal holds nothing.
+ * - Each request gets all of its seats or none, together with its reservation, its idempotency row and the new revision of
+ *   its fan's row in `fan_seats`.
+ * - A seat is held only if it is free at the moment the statement runs. A request whose seats were proposed from an outdated
+ *   snapshot holds nothing.
  * - A fan's ticket limit holds: the fan's row must still have the revision at which the seats were counted.
- * - It waits for no row (`skip locked`). A seat or fan that another transaction has locked means: not held.
- * - No two requests of a batch may name the same seat. The caller sees to that; if they did, the last column would divide by
- *   zero and nothing of the batch would be committed.
- * It returns the winners only. WHY_NOT_HELD finds out what stood in the way of the others.
+ * - The statement waits for no row (`skip locked`). A request is not held if another transaction has locked one of its seats or its
+ *   fan's row.
+ * - A seat is never held for two requests. The caller must not propose the same seat for two requests of a batch; if it does, the
+ *   last column divides by zero and nothing of the batch is committed.
+ * It returns only the requests that were held. WHY_NOT_HELD reads why the other requests were not.
  *
  * How it stays fast
  * - SERIALIZABLE without false conflicts: every table is reached by key. No range, no count, no check whether an idempotency
- *   key exists: a key used twice breaks the unique index, and the caller runs the batch again without it.
- * - Seats are reached by ctid, where the row was at the last refresh. Every change of a row moves it, so a ctid that still
- *   matches needs no index search (15 of 75 µs a hold). Another row may have moved there, so the id is compared, too.
- * - Everything else is a hash join: HOLD_SETTINGS switches nested loops off, because the planner takes a batch of 250 for one
- *   row and would compare each with each (132 ms instead of 10 ms).
- * - Steps pass on only the number of a request; the values come from the parameters when they are written (5 of 40 µs).
+ *   key exists: a key used twice violates the unique index, and the caller repeats the batch without that request.
+ * - Seats are reached by ctid, the place where PostgreSQL kept the row at the last refresh of the snapshot. This saves an index
+ *   search (15 of 75 µs a hold). Every update gives a row a new ctid, and another row may have moved to the old one, so the id is
+ *   compared, too.
+ * - All joins are hash joins: HOLD_SETTINGS switches nested loops off, because the planner estimates one row for a batch of 250
+ *   and would compare each row with every other row (132 ms instead of 10 ms).
+ * - The steps (CTEs) pass on only the number of a request. Its values are read from the parameters when they are written (this
+ *   saves 5 of 40 µs).
  */
 
-/** PostgreSQL settings of the sessions that run HOLD_BATCH. */
+/** PostgreSQL settings of the connections that run HOLD_BATCH. */
 export const HOLD_SETTINGS = '-c enable_nestloop=off -c enable_mergejoin=off -c enable_seqscan=off -c jit=off';
 
-/** A row of the result: requests that were held until the same time. */
+/** A row of HOLD_BATCH's result: the requests that were held and whose holds end at the same time, `expiresAtMs`. */
 export interface HeldRequests {
-  /** Numbers of the requests, from 1, separated by commas. */
+  /** Positions of these requests in the batch, counted from 1, separated by commas. */
   readonly indices: string;
   readonly expiresAtMs: number;
 }
 
-/** An array of texts, sent as one text; see `joinTexts`. */
+/** SQL expression that splits a parameter into an array of texts. `joinTexts` (hold-batch-parameters.ts) joined them. */
 export const texts = (parameter: string): string => `string_to_array(${parameter}::text, chr(30), chr(31))`;
-/** Value of the request in hand: an array of fixed width, so it is read at once. */
+/** SQL expression for the value of the request `index`. Elements have a fixed width, so PostgreSQL reads one without the others. */
 const own = (parameter: string): string => `(${parameter})[index]`;
-/** Value of the sector of the request in hand. */
+/** SQL expression for the value that belongs to the sector of the request `index`. */
 const ofSector = (parameter: string): string => `(${parameter})[(:sectorNumbers::int[])[index]]`;
-/** 16 bytes of the request in hand. An array of texts would be read from its beginning for each request. */
+/**
+ * SQL expression for the 16 bytes of the request `index`. Not an array of texts: PostgreSQL would read such an array from its
+ * beginning for each request.
+ */
 const ownBytes = (parameter: string): string => `substring(${parameter}::bytea from index * 16 - 15 for 16)`;
+/** The 16 zero bytes of a request without an idempotency key. */
 const NO_KEY = `'\\x${'00'.repeat(16)}'`;
 
+/** The text of HOLD_BATCH with named parameters. */
 export const HOLD_BATCH_SQL = `
 with clock as materialized (
   select date_trunc('milliseconds', now() + make_interval(secs => :holdSeconds)) as hold_end
@@ -66,7 +76,7 @@ with clock as materialized (
   select s.id, s.ctid as row_ctid, s.sector_id from seats s where s.ctid = any(:seatCtids::tid[]) and ${seatIsFree('s')}
   for no key update skip locked
 ), proposed as materialized (
-  -- The request each of them was proposed for. Comparing the id excludes another row that moved to the same ctid.
+  -- The locked seats, each with the request it was proposed for. Comparing the id excludes another row with the same ctid.
   select index, row_ctid from unnest(:seatOwners::int[], :seatIds::uuid[]) as p(index, seat_id)
          join locked on id = seat_id and sector_id = ${ofSector(':sectorIds::uuid[]')}
 ), complete as materialized (
@@ -74,13 +84,13 @@ with clock as materialized (
   select index, id from (select index from proposed group by index having count(*) = ${own(':quantities::int[]')}) as c
                         join permitted using (index)
 ), unlocked as (
-  -- Rows of known fans that no other transaction has locked.
+  -- Rows of known fans (fans who have a row in fan_seats) that no other transaction has locked.
   select f.match_id, f.user_id from fan_seats f
   where f.user_id = any(array(select ${own(':userIds::uuid[]')} from complete where ${own(':revisions::int[]')} > 0))
     and f.match_id = any(:matchIds)
   for no key update skip locked
 ), known as (
-  -- Known fans whose revision is still the counted one: moved on, so that nobody adds to the old count.
+  -- Known fans whose revision is still the counted one. It is increased, so that no other request relies on the old count.
   update fan_seats f set revision = f.revision + 1, reservation_ids = d.living::uuid[]
   from unnest(:knownIndices::int[], ${texts(':knownReservations')}) as d(index, living) join complete c using (index)
        join unlocked u on u.match_id = ${ofSector(':matchIds::uuid[]')} and u.user_id = ${own(':userIds::uuid[]')}
@@ -88,7 +98,7 @@ with clock as materialized (
     and f.revision = ${own(':revisions::int[]')}
   returning c.id
 ), newcomers as (
-  -- Fans counted as new. A row that exists meanwhile means: not held.
+  -- Fans who had no row when their seats were counted. If the fan has a row by now, the request is not held.
   insert into fan_seats (match_id, user_id, revision, reservation_ids)
   select ${ofSector(':matchIds::uuid[]')}, ${own(':userIds::uuid[]')}, 1, array[id] from complete where ${own(':revisions::int[]')} = 0
   on conflict (user_id, match_id) do nothing returning reservation_ids[1] as id
@@ -112,7 +122,7 @@ with clock as materialized (
   update seats s set status = 'held', reservation_id = given.id, expires_at = given.expires_at
   from given where s.ctid = given.row_ctid and s.ctid = any(array(select row_ctid from given)) returning 1
 )
--- The winners. The last column divides by zero when a seat was given to two requests.
+-- The held requests. The last column divides by zero when a seat was given to two requests.
 select string_agg(index::text, ',') as indices, date_part('epoch', expires_at) * 1000 as "expiresAtMs",
        1 / (case when (select count(*) from held) = (select count(*) from given) then 1 else 0 end) as "eachSeatOnce"
 from won group by expires_at`;

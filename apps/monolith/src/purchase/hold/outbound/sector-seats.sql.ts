@@ -1,7 +1,10 @@
 import { namedSql } from '#platform/postgres/named-sql';
 import { seatIsFree } from '../../seat-is-free.sql.ts';
 
-/** What never changes of a sector's seats. The index in these arrays is the seat index: row by row, seat by seat. */
+/**
+ * The data of a sector's seats that never changes. The index in these arrays is the seat index, the number of a seat in a sector
+ * map: row by row, seat by seat.
+ */
 export interface SectorSeats {
   readonly ids: readonly string[];
   readonly rows: readonly (string | null)[];
@@ -10,21 +13,26 @@ export interface SectorSeats {
   readonly ranks: readonly number[];
 }
 
-/** What changes, by seat index, as of one read. */
+/** The data of a sector's seats that changes, as it was at one moment. The index is the seat index, as in SectorSeats. */
 export interface SeatStates {
-  /** One letter for each seat: `FREE` or another. */
+  /** One letter for each seat: `FREE` for a free seat, `-` for any other. */
   readonly letters: string;
   readonly ctids: readonly string[];
-  /** When the first hold of the sector ends. */
+  /** The time at which the next hold in the sector ends, in ms since 1970; null without holds. */
   readonly nextExpiryMs: number | null;
 }
 
+/** The letter of a free seat in `SeatStates.letters`. */
 export const FREE = 'f';
 
-/** All values in one row: 2,000 rows would keep the event loop busy for 10 ms. */
+/**
+ * SQL expression: the values of a column for all seats as one JSON array, by seat index. Reading 2,000 rows instead would keep the
+ * event loop busy for 10 ms.
+ */
 const inSeatOrder = (column: string): string =>
   `coalesce(json_agg(${column} order by row_index, coalesce(number, rank), rank), '[]')`;
 
+/** Reads SectorSeats, in one row. */
 export const SECTOR_SEATS = namedSql<{ readonly sectorId: string }>(
   'sector-seats',
   `select ${inSeatOrder('id')} as ids, ${inSeatOrder('row_label')} as rows, ${inSeatOrder('number')} as numbers,
@@ -32,6 +40,7 @@ export const SECTOR_SEATS = namedSql<{ readonly sectorId: string }>(
    from seats where sector_id = :sectorId`,
 );
 
+/** Reads SeatStates, in one row. */
 export const SEAT_STATES = namedSql<{ readonly sectorId: string }>(
   'seat-states',
   `select coalesce(string_agg(case when is_free then '${FREE}' else '-' end, '' order by row_index, coalesce(number, rank), rank), '')

@@ -3,36 +3,40 @@ import { seatIsFree } from '../../seat-is-free.sql.ts';
 import type { WhyNotHeldParameters } from './hold-batch-parameters.ts';
 import { texts } from './hold-batch.sql.ts';
 
-/** What the domain's rules need to refuse a request, and which of its proposed seats could not be held. */
+/** Why a hold request was not held: the facts that the domain's rules decide by, and the proposed seats that could not be held. */
 export interface HoldFacts {
-  /** A scheduled sale whose opening time has come is `open`, by the database's clock. */
+  /** Status of the match's sale. A scheduled sale whose opening time has passed is `open`, by the database's clock. */
   readonly saleStatus: string;
   readonly opensAtMs: number | null;
   readonly queueRequired: boolean;
+  /** How many tickets a fan may have for the match. */
   readonly limit: number;
+  /** Owner of the purchase window that the request names; null if there is no such window. */
   readonly windowUser: string | null;
   readonly windowMatch: string | null;
+  /** True when the purchase window has reached its expiry. */
   readonly windowOver: boolean;
+  /** Why the purchase window has ended; null while it has not. */
   readonly windowEnd: string | null;
-  /** Another transaction has locked the fan's row: it pays for, or gets, other seats of this fan. */
+  /** True when another transaction has locked the fan's row in `fan_seats`, because it changes which seats this fan has. */
   readonly fanBusy: boolean;
-  /** Ids of proposed seats that have an owner. */
+  /** Ids of proposed seats that are not free any more. */
   readonly gone: readonly string[];
   /** Ids of proposed seats that another transaction has locked. */
   readonly busy: readonly string[];
-  /** Ids of proposed seats whose row has moved since the last refresh. The snapshot needs a refresh. */
+  /** Ids of proposed seats whose row has another ctid since the last refresh. The sector snapshot needs a refresh. */
   readonly moved: readonly string[];
 }
 
-/** One row for each request; `index` counts the requests from 1. */
+/** A row of WHY_NOT_HELD's result, one for each request. `index` is the request's position in the parameters, counted from 1. */
 export interface WhyNotHeldRow {
   readonly index: number;
   readonly facts: HoldFacts;
 }
 
 /**
- * Reads, right after HOLD_BATCH, what stood in the way of the requests that it did not hold. It decides nothing: if nothing
- * stands in the way any more, the request is tried again. Every table is reached by key, as in HOLD_BATCH.
+ * Reads, right after HOLD_BATCH, why some requests were not held. It decides nothing: if it finds no reason any more, the request
+ * is tried again. Every table is reached by key, as in HOLD_BATCH.
  */
 export const WHY_NOT_HELD = namedSql<WhyNotHeldParameters>(
   'why-not-held',
@@ -43,7 +47,7 @@ with asked as materialized (
 ), proposed as materialized (
   select * from unnest(:seatOwners::int[], :seatIds::uuid[]) as p(index, seat_id)
 ), found as materialized (
-  -- Rows that are still where the snapshot had them.
+  -- Seats whose row still has the ctid that is in the sector snapshot.
   select s.id, ${seatIsFree('s')} as free from seats s where s.ctid = any(:seatCtids::tid[])
 ), locked as materialized (
   select s.id from seats s where s.ctid = any(:seatCtids::tid[]) for no key update skip locked
