@@ -58,7 +58,7 @@ export const ADD_ANSWER = namedSql<NewKey & KeyAnswer>(
    values (:key, :userId, :fingerprint, :status, :body, :location) on conflict (key) do nothing`,
 );
 
-export interface StoredKey {
+export interface IdempotencyKeyRow {
   readonly key: string;
   readonly fingerprint: string;
   readonly status: number;

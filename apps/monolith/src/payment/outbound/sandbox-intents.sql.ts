@@ -21,7 +21,7 @@ export const ADD_INTENT_ONCE = namedSql<NewIntent>(
   `
   insert into sandbox_intents (id, order_id, amount_cents, currency, client_secret)
   values (:id, :orderId, :amountCents, :currency, :clientSecret)
-  -- This update changes no value. Without it, `returning` would not return an intent that existed before.
+  -- This update changes no value. Without it, "returning" would not return an intent that existed before.
   on conflict (order_id) do update set order_id = excluded.order_id
   returning ${COLUMNS}`,
 );
