@@ -1,7 +1,7 @@
 /*
- * SQL conditions for the rule "the seat of an expired hold is free", by the database's clock. A hold ends at `expires_at`, even if
- * no expiry run has ended it yet. `isSeatFree` (libs/domain/src/purchase) is the same rule in TypeScript. The tests of both use the
- * cases of seat-is-free.cases.ts.
+ * SQL conditions for the rule "the seat of an expired hold is free", by the database's clock. A hold ends at `expires_at`, even
+ * if no expiry run has ended it yet. `isSeatFree` (libs/domain/src/purchase) is the same rule in TypeScript. The tests of both
+ * use the cases of seat-is-free.cases.ts.
  */
 
 /** SQL condition: the seat is free. `seats` is the name or alias of the table `seats` in the statement. */

@@ -60,8 +60,8 @@ with current as (
 ), ${COMPARE_COUNT_AND_MOVE_CURSOR}`;
 
 /**
- * The later steps of the statement: compare the offered events that are already stored, quarantine bad events, count, and move the
- * cursor.
+ * The later steps of the statement: compare the offered events that are already stored, quarantine bad events, count, and move
+ * the cursor.
  */
 const COMPARE_COUNT_AND_MOVE_CURSOR = `
 known as (
@@ -81,7 +81,7 @@ known as (
 ), due as (
   insert into loaded_events_due (source, event_id, feeds) select :source, event_id, :feeds from fresh where :feeds::text is not null
 ), counted as (
-  -- missing: events that the source counts in its digest and that we do not have. Known only when the cursor is at the digest's id.
+  -- missing: number of events in the source's digest that we do not have. Known only when the cursor is at the digest's id.
   select current.source,
          (select count(*) from fresh) as stored,
          (select count(*) from known where not differs) + :duplicates::int as refused,
@@ -102,8 +102,8 @@ known as (
     quarantined = b.quarantined + excluded.quarantined, dropped = b.dropped + excluded.dropped,
     missing = coalesce(excluded.missing, b.missing)
 )
--- Moves the cursor. last_error is cleared, except when the answer had only bad events that are already quarantined: another loader
--- may have just written the error.
+-- Moves the cursor. last_error is cleared, except when the answer had only bad events that are already quarantined: another
+-- loader may have just written the error.
 update loader_sources s set
   cursor = :to, fence = :lockNumber::bigint, gaps = s.gaps + :gaps::bigint,
   last_error = case when jsonb_array_length(:bad::jsonb) > 0 and :offeredCount::int + c.quarantined = 0 and cursor is not distinct from :to
@@ -115,13 +115,13 @@ where s.source = c.source
 returning c.stored::int, c.refused::int, c.quarantined::int`;
 
 /**
- * Stores one batch of events, which may contain events that are already stored. The statement is a transaction of its own: it makes
- * all changes or none.
+ * Stores one batch of events, which may contain events that are already stored. The statement is a transaction of its own: it
+ * makes all changes or none.
  *
  * Guarantees
  * - Nothing is changed unless the cursor is still `from` and no newer lock number has written.
- * - A stored event never changes. An offered event that is already stored is a refused duplicate if its content is the same. If not,
- *   it is a violation of immutability and is quarantined.
+ * - A stored event never changes. An offered event that is already stored is a refused duplicate if its content is the same. If
+ *   not, it is a violation of immutability and is quarantined.
  *
  * Ids and payloads are sent as one text each, joined by a character that JSON never contains. In a text array every quote would
  * need a backslash, which cost a sixth of the loader's time and of the bytes.
@@ -129,7 +129,7 @@ returning c.stored::int, c.refused::int, c.quarantined::int`;
 export const APPEND_EVENTS = namedSql<AppendParameters>('loader-append', appendSql('on conflict do nothing'));
 
 /**
- * Like APPEND_EVENTS, for batches with only new events. It is a fifth faster, because it does not check for conflicts: if one event
- * is already stored, the whole statement fails.
+ * Like APPEND_EVENTS, for batches with only new events. It is a fifth faster, because it does not check for conflicts: if one
+ * event is already stored, the whole statement fails.
  */
 export const APPEND_ONLY_NEW_EVENTS = namedSql<AppendParameters>('loader-append-only-new', appendSql(''));

@@ -1,9 +1,9 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
 /*
- * Tables of the event loader. `loaded_events_due`: loaded events that have not taken effect yet. `loaded_conflicts`: parts of events
- * that could not be applied, so that an operator decides. A row of `loaded_events_due` is deleted or delayed in the transaction that
- * applies its event.
+ * Tables of the event loader. `loaded_events_due`: loaded events that have not taken effect yet. `loaded_conflicts`: parts of
+ * events that could not be applied, so that an operator decides. A row of `loaded_events_due` is deleted or delayed in the
+ * transaction that applies its event.
  */
 
 /** The next events to apply, in the order in which they were loaded. A parked event does not delay later ones. */
@@ -24,7 +24,9 @@ interface FailedEvent {
   readonly maxAttempts: number;
 }
 
-/** Records that an event could not be applied: schedules a retry after 1, 2, 4 … at most 300 seconds, or parks it for operators. */
+/**
+ * Records that an event could not be applied: schedules a retry after 1, 2, 4 … at most 300 seconds, or parks it for operators.
+ */
 export const RECORD_EVENT_FAILURE = namedSql<FailedEvent>(
   'record-event-failure',
   `
@@ -39,7 +41,9 @@ interface EventConflicts {
   readonly eventId: string;
 }
 
-/** Marks conflicts of an event as resolved, except those about `subjects` (ids of seats or tickets that are still in conflict). */
+/**
+ * Marks conflicts of an event as resolved, except those about `subjects` (ids of seats or tickets that are still in conflict).
+ */
 export const RESOLVE_CONFLICTS = namedSql<EventConflicts & { readonly subjects: readonly string[] }>(
   'resolve-conflicts',
   `

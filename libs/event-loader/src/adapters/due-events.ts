@@ -14,7 +14,10 @@ export interface DueEvent {
 /** After this many failed attempts an event is parked: operators decide about it. Later events never wait for it. */
 const MAX_ATTEMPTS = 10;
 
-/** The table `loaded_events_due`: loaded events that have not taken effect yet. A row is deleted only when its effect is committed. */
+/**
+ * The table `loaded_events_due`: loaded events that have not taken effect yet. A row is deleted only when its effect is
+ * committed.
+ */
 export class DueEvents {
   constructor(private readonly pool: pg.Pool) {}
 

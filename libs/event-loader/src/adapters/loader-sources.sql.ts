@@ -15,8 +15,8 @@ interface PollFailure {
 
 /**
  * Counts a failed poll of a source and stores its error. `should_alert` is true for the first refusal (401 or 403) in an hour, so
- * only one of all loaders alerts operators. If that loader dies before it has alerted, only the log has the refusal until the next
- * hour.
+ * only one of all loaders alerts operators. If that loader dies before it has alerted, only the log has the refusal until the
+ * next hour.
  */
 export const RECORD_POLL_FAILURE = namedSql<PollFailure>(
   'record-poll-failure',
@@ -26,7 +26,9 @@ export const RECORD_POLL_FAILURE = namedSql<PollFailure>(
   where source = :source returning :isRefusal and refusal_told_at = now() as should_alert`,
 );
 
-/** The state of all sources, for operators and metrics. Counters are read as floats, which is exact, because they stay below 2^53. */
+/**
+ * The state of all sources, for operators and metrics. Counters are read as floats, which is exact, because they stay below 2^53.
+ */
 export const SOURCE_STATUS = namedSql<object>(
   'source-status',
   `

@@ -29,10 +29,10 @@ const INDEX_SCANS_ONLY = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'].map(
 
 /**
  * Opens the connection pools of one loader. Connections for appends are SERIALIZABLE by their settings, and an append is one
- * statement, so it is a transaction in one round trip. Of two concurrent appends of one source the second waits for the lock of the
- * source's row and then finds that the cursor has moved. All rows are found by index: a scan of the table `loader_sources` would
- * read the rows of other sources and cause serialization conflicts between all appends, and a hash join would read all events of a
- * source to find a few duplicates.
+ * statement, so it is a transaction in one round trip. Of two concurrent appends of one source the second waits for the lock of
+ * the source's row and then finds that the cursor has moved. All rows are found by index: a scan of the table `loader_sources`
+ * would read the rows of other sources and cause serialization conflicts between all appends, and a hash join would read all
+ * events of a source to find a few duplicates.
  */
 export function openLoaderPools(url: string): LoaderPools {
   const open = (options: string): pg.Pool => {
@@ -81,8 +81,8 @@ export class PostgresEventStore extends EventStore {
   }
 
   /**
-   * Most batches have only new events, so the faster APPEND_ONLY_NEW_EVENTS is tried first. If it fails because an event is already
-   * stored, APPEND_EVENTS runs.
+   * Most batches have only new events, so the faster APPEND_ONLY_NEW_EVENTS is tried first. If it fails because an event is
+   * already stored, APPEND_EVENTS runs.
    */
   private async appendOnce(batch: Batch): Promise<AppendResult> {
     const mayHaveKnownEvents = batch.source.overlap > 0 || batch.unrequested.length > 0;

@@ -23,7 +23,10 @@ export interface SourceAlerts {
  * metrics read this row, so the results are kept when a loader process ends.
  */
 export class RecordedPolls extends PollLog {
-  /** Totals of all polls of this process. `fetchedAgain`: events that were fetched but not stored, because another loader was first. */
+  /**
+   * Totals of all polls of this process. `fetchedAgain`: events that were fetched but not stored, because another loader was
+   * first.
+   */
   readonly sum = { stored: 0, refused: 0, quarantined: 0, fetchedAgain: 0, failed: 0 };
   /** The sources whose last poll failed: the error by the name of the source. */
   readonly failing = new Map<string, unknown>();

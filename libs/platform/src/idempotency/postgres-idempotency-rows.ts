@@ -7,8 +7,8 @@ import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
 import { IdempotencyRows, type StoredRow } from './idempotency-rows.ts';
 
 /**
- * How long idempotency rows are kept. Longer than the 48 h that our API promises, so that a loss of Redis near the end of the 48 h
- * breaks nothing.
+ * How long idempotency rows are kept. Longer than the 48 h that our API promises, so that a loss of Redis near the end of the 48
+ * h breaks nothing.
  */
 const KEEP_HOURS = 72;
 /** Maximum number of rows that one purge deletes. */

@@ -21,7 +21,10 @@ import {
   SET_JOB_ASIDE,
 } from './jobs.sql.ts';
 
-/** Outbox destination of background jobs. Within milliseconds after the commit the relay delivers their ids, not the jobs, to BullMQ. */
+/**
+ * Outbox destination of background jobs. Within milliseconds after the commit the relay delivers their ids, not the jobs, to
+ * BullMQ.
+ */
 export const JOBS_DESTINATION = GENERAL_QUEUE;
 /** The body of an outbox message with the destination JOBS_DESTINATION. `again`: an operator retries the job. */
 export type JobsMessage =
@@ -73,7 +76,9 @@ export class PostgresJobs extends Jobs {
     );
   }
 
-  /** Starts failed jobs again, each with the full number of attempts; returns how many. Ignores jobs that are not failed any more. */
+  /**
+   * Starts failed jobs again, each with the full number of attempts; returns how many. Ignores jobs that are not failed any more.
+   */
   async retry(tx: Transaction, ids: readonly string[]): Promise<number> {
     const rows = await inside(tx).rows<{ id: string; class: string }>(REOPEN_JOBS.with({ ids }));
     await this.outbox.append(
@@ -89,7 +94,10 @@ export class PostgresJobs extends Jobs {
   }
 }
 
-/** Reads and writes the table `jobs`, the source of truth about background jobs. BullMQ only transports them and may lose its data. */
+/**
+ * Reads and writes the table `jobs`, the source of truth about background jobs. BullMQ only transports them and may lose its
+ * data.
+ */
 export class JobLedger {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -121,8 +129,8 @@ export class JobLedger {
   }
 
   /**
-   * Open jobs older than `olderThanSeconds`, oldest first: BullMQ may have lost them. Leaves out jobs that are still in the outbox:
-   * BullMQ may still have such a job as failed, from before an operator's retry.
+   * Open jobs older than `olderThanSeconds`, oldest first: BullMQ may have lost them. Leaves out jobs that are still in the
+   * outbox: BullMQ may still have such a job as failed, from before an operator's retry.
    */
   open(olderThanSeconds: number, limit: number, after?: string): Promise<JobRow[]> {
     const destination = JOBS_DESTINATION;

@@ -2,8 +2,8 @@ import { namedSql } from '../postgres/named-sql.ts';
 
 /*
  * The table `jobs`. A job is open until it is done (`done_at`) or failed for good (`failed_at`). Guarantee: only one
- * statement can end an open job. If two workers finish the same job, the statement of one returns no row, and this worker must roll
- * back the job's effect.
+ * statement can end an open job. If two workers finish the same job, the statement of one returns no row, and this worker must
+ * roll back the job's effect.
  */
 
 const COLUMNS = `id, class, message, created_at as "createdAt", attempts, transport, done_at as "doneAt", failed_at as "failedAt"`;
@@ -56,8 +56,8 @@ interface OpenJobsParameters {
 }
 
 /**
- * Open jobs older than `olderThanSeconds`, oldest first. Leaves out jobs that are still in the outbox: BullMQ may still have such a
- * job as failed, from before an operator's retry.
+ * Open jobs older than `olderThanSeconds`, oldest first. Leaves out jobs that are still in the outbox: BullMQ may still have such
+ * a job as failed, from before an operator's retry.
  */
 export const OPEN_JOBS = namedSql<OpenJobsParameters>(
   'open-jobs',

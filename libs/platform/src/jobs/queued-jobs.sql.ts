@@ -1,8 +1,8 @@
 import { namedSql } from '../postgres/named-sql.ts';
 
 /*
- * The table `queued_jobs`: copies of the notification jobs (mails, pushes) that wait in Redis, which may lose them. A row is the copy
- * of one job, or of a bundle: many jobs of one broadcast that travel as one job, with their number in `jobs`.
+ * The table `queued_jobs`: copies of the notification jobs (mails, pushes) that wait in Redis, which may lose them. A row is the
+ * copy of one job, or of a bundle: many jobs of one broadcast that travel as one job, with their number in `jobs`.
  */
 
 interface UnpackParameters {
@@ -14,8 +14,8 @@ interface UnpackParameters {
 }
 
 /**
- * Inserts the copies of a bundle's jobs, at most once: the bundle's own row records whether this has happened. The insert waits for
- * the outbox relay's transaction that adds the bundle's own row and may not have committed yet. If the relay rolled back, its
+ * Inserts the copies of a bundle's jobs, at most once: the bundle's own row records whether this has happened. The insert waits
+ * for the outbox relay's transaction that adds the bundle's own row and may not have committed yet. If the relay rolled back, its
  * messages are still in the outbox and will be delivered in another bundle.
  */
 export const UNPACK_BUNDLE = namedSql<UnpackParameters>(

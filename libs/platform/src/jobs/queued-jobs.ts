@@ -11,7 +11,10 @@ import type { DataSource } from 'typeorm';
 
 /** Redis key that exists after a check has found all jobs in Redis. When Redis loses its data, it loses the key with the jobs. */
 const KNOWN_KEY = `${JOBS_PREFIX}:all-jobs-known`;
-/** Expiry of KNOWN_KEY. A failover of Redis may lose the jobs of the last second but keep the key, so a full check runs this often. */
+/**
+ * Expiry of KNOWN_KEY. A failover of Redis may lose the jobs of the last second but keep the key, so a full check runs this
+ * often.
+ */
 const CHECK_INTERVAL_SECONDS = 600;
 /** Number of copies that are read at once. */
 const PAGE_SIZE = 500;
@@ -40,7 +43,10 @@ export async function jobsInBundles(database: DataSource, queues: readonly JobQu
   return row?.uncounted ?? 0;
 }
 
-/** The copies of notification jobs in PostgreSQL. A copy is deleted when its job ends, and restored to Redis if Redis lost the job. */
+/**
+ * The copies of notification jobs in PostgreSQL. A copy is deleted when its job ends, and restored to Redis if Redis lost the
+ * job.
+ */
 export class QueuedJobs {
   private readonly queues: ReadonlyMap<JobQueue, Queue>;
   private done: string[] = [];
@@ -59,8 +65,8 @@ export class QueuedJobs {
   }
 
   /**
-   * Deletes the copy of a finished job, after a short delay and without a guarantee. If a copy remains and is restored, the worker
-   * finds in the inbox or its ledger that the job is done.
+   * Deletes the copy of a finished job, after a short delay and without a guarantee. If a copy remains and is restored, the
+   * worker finds in the inbox or its ledger that the job is done.
    */
   forget(messageId: string): void {
     this.done.push(messageId);
@@ -69,8 +75,8 @@ export class QueuedJobs {
   }
 
   /**
-   * Adds the jobs of a bundle to their queue. Copies of the jobs are written before, because Redis may lose the jobs. It is safe to
-   * unpack a bundle twice: the jobs keep their ids, and the ledger of sends says which ones were sent.
+   * Adds the jobs of a bundle to their queue. Copies of the jobs are written before, because Redis may lose the jobs. It is safe
+   * to unpack a bundle twice: the jobs keep their ids, and the ledger of sends says which ones were sent.
    */
   async unpack(queue: JobQueue, bundle: BroadcastBundle): Promise<void> {
     const jobs = jobsOfBundle(bundle);

@@ -21,9 +21,9 @@ const DUE = 'destination = :destination and series is not null and parked_at is 
  * bundle, and stores a copy of each bundle in `queued_jobs`. With one BullMQ job per row the relay delivers 17,000 rows a second,
  * with bundles 160,000 (`npm run bench:notifications`).
  *
- * Guarantee: each taken row is in one bundle, and it is gone from the outbox when the caller commits. Not taken are rows older than
- * a week, rows of an aggregate, and all rows if fewer than `minRows` are due; they are delivered one by one. READ COMMITTED on
- * purpose, like the statements in outbox-relay.sql.ts.
+ * Guarantee: each taken row is in one bundle, and it is gone from the outbox when the caller commits. Not taken are rows older
+ * than a week, rows of an aggregate, and all rows if fewer than `minRows` are due; they are delivered one by one. READ COMMITTED
+ * on purpose, like the statements in outbox-relay.sql.ts.
  */
 export const TAKE_BUNDLES = namedSql<BundleParameters>(
   'take-bundles',

@@ -18,8 +18,8 @@ export type ClaimedRow = RelayedMessage & { readonly stale: boolean; readonly wa
  * claimed twice at the same time.
  *
  * Guarantee: a row waits while an earlier row of its aggregate for the same destination is in the outbox, even if another relay
- * has locked the earlier row. This keeps the order within an aggregate, but not across destinations: when the waiting room is down,
- * tickets must still be delivered.
+ * has locked the earlier row. This keeps the order within an aggregate, but not across destinations: when the waiting room is
+ * down, tickets must still be delivered.
  *
  * The `|| ''` keeps the planner from using the index by destination, where the search for an earlier row of the aggregate would
  * scan all earlier rows.

@@ -10,14 +10,17 @@ import { FIND_ALREADY_SENT, STALE_ERROR, UNPARK_STALE } from './stale-messages.s
 
 /** Maximum number of messages in one batch of the relay. The specification fixes this number. */
 export const MAX_BATCH = 1000;
-/** After this time the delivery counts as failed. If the messages arrive later, consumers recognise the second delivery by their ids. */
+/**
+ * After this time the delivery counts as failed. If the messages arrive later, consumers recognise the second delivery by their
+ * ids.
+ */
 const DELIVERY_TIMEOUT_MS = 20_000;
 /** After this number of failures a row is parked for operators, so that it does not block later rows of its aggregate. */
 const MAX_FAILURES = 10;
 
 /**
- * Begins the transaction of a batch. Sequential scans are off, because CLAIM_MESSAGES is often prepared while the outbox is empty,
- * and the same plan must be fast when the outbox has many rows.
+ * Begins the transaction of a batch. Sequential scans are off, because CLAIM_MESSAGES is often prepared while the outbox is
+ * empty, and the same plan must be fast when the outbox has many rows.
  */
 const BEGIN = `
   ${BEGIN_READ_COMMITTED};
@@ -50,7 +53,7 @@ export class OutboxRelay {
 
   private async runBatch(client: DriverClient, maxRows: number, { force, isBundling = true }: BatchOptions): Promise<number> {
     const { name, keepsCopy, refusesStale, minRowsForBundles } = this.destination;
-    // Only CLAIM_MESSAGES is sent before BEGIN is answered: if BEGIN failed, its locks are freed at once and nothing is delivered.
+    // Only CLAIM_MESSAGES is sent before BEGIN is answered: if BEGIN failed, its locks are freed at once, nothing is delivered.
     const begun = client.query(BEGIN);
     if (force && refusesStale)
       await begun.then(() => client.query(UNPARK_STALE.with({ destination: name, staleError: STALE_ERROR })));
@@ -134,9 +137,9 @@ async function claim(client: DriverClient, destination: string, limit: number): 
 }
 
 /**
- * Writes the outcomes of deliveries to the outbox: removes the rows of delivered messages with the statement `removal`, and records
- * the failures in the rows of all other messages. All statements are sent before the function returns, so the caller may send COMMIT
- * without awaiting its promise.
+ * Writes the outcomes of deliveries to the outbox: removes the rows of delivered messages with the statement `removal`, and
+ * records the failures in the rows of all other messages. All statements are sent before the function returns, so the caller may
+ * send COMMIT without awaiting its promise.
  */
 function recordOutcomes(client: DriverClient, deliveries: readonly Delivery[], removal: typeof DELETE_MESSAGES): Promise<unknown> {
   const delivered = deliveries.filter(({ outcome }) => outcome === 'delivered').map(({ id }) => id);

@@ -34,8 +34,8 @@ export interface OutboxCounts {
 }
 
 /**
- * The parked messages of the outbox. A message is parked when its delivery failed ten times, when it can never be delivered, or when
- * it is too old. An operator retries or drops it.
+ * The parked messages of the outbox. A message is parked when its delivery failed ten times, when it can never be delivered, or
+ * when it is too old. An operator retries or drops it.
  */
 export class ParkedMessages {
   constructor(private readonly dataSource: DataSource) {}

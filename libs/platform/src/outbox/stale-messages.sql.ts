@@ -3,7 +3,8 @@ import { namedSql } from '../postgres/named-sql.ts';
 /**
  * A mail or push older than this is parked instead of sent: it belongs to an order of last week, or to a restored backup whose
  * messages were sent long ago. It is sent only when an operator wants it and it was not sent before. The time is one day shorter
- * than the lifetime of the marks in Redis that say which messages were sent, so every message that is not parked still has its mark.
+ * than the lifetime of the marks in Redis that say which messages were sent, so every message that is not parked still has its
+ * mark.
  */
 const STALE_AFTER_DAYS = 7;
 /** The `last_error` of a message that was parked for its age. `outbox:consume --force` finds such rows by this text. */
@@ -22,8 +23,8 @@ export const UNPARK_STALE = namedSql<{ readonly destination: string; readonly st
 );
 
 /**
- * Finds which of the messages were already sent, according to the inbox. Pushes through a provider are not in the inbox; the worker
- * that sends them checks its own ledger, `push_progress`.
+ * Finds which of the messages were already sent, according to the inbox. Pushes through a provider are not in the inbox; the
+ * worker that sends them checks its own ledger, `push_progress`.
  */
 export const FIND_ALREADY_SENT = namedSql<{ readonly ids: readonly string[] }>(
   'find-already-sent',

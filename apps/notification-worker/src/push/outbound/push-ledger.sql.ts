@@ -58,8 +58,8 @@ interface ProgressParameters {
 
 /**
  * Records the results of requests, even when another claim has replaced the caller's claim `holder`, because the requests were
- * sent. `continue` renews and `release` ends only the caller's own claim; `finish` ends the job, whatever claim it has. The result
- * `ours` says whether the job still had the caller's claim.
+ * sent. `continue` renews and `release` ends only the caller's own claim; `finish` ends the job, whatever claim it has. The
+ * result `ours` says whether the job still had the caller's claim.
  */
 export const RECORD_PUSH_PROGRESS = namedSql<ProgressParameters>(
   'record-push-progress',

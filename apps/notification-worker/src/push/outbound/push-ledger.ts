@@ -41,7 +41,7 @@ export interface Progress {
  * devices. A job is claimed before its first request, and its progress is recorded during the sending. After that it is finished,
  * or released if devices remain for a retry.
  *
- *   claim ──▶ held by us ──recordProgress──▶ … ──▶ finished (all devices have a final result)
+ *   claim ──▶ held ────────recordProgress──▶ … ──▶ finished (all devices have a final result)
  *                  │                          └──▶ released (the other devices got no push, or are counted as possible duplicates)
  *                  └─ holder died and its lock expired ──▶ claimed by another worker: open devices count as possible duplicates
  */

@@ -11,8 +11,8 @@ export type SeatLetters = ReadTimes & { readonly letters: string };
 /**
  * Reads the state of all seats of a sector as one text, in less than 1 ms for 2,000 seats.
  *
- * Guarantee: all letters are of one moment, by the database's clock. The seat of an expired hold is `a`. The order of the seats is
- * that of READ_SEATS: row, number, rank.
+ * Guarantee: all letters are of one moment, by the database's clock. The seat of an expired hold is `a`. The order of the seats
+ * is that of READ_SEATS: row, number, rank.
  */
 export const READ_SEAT_LETTERS = namedSql<{ readonly sectorId: string }>(
   'read-seat-letters',

@@ -17,7 +17,9 @@ export const epochMs = (time: string): string => `(extract(epoch from ${time}) *
 const IS_FREE = seatIsFree('seats');
 const IS_HELD = seatIsHeld('seats');
 
-/** SQL expression: for how many seconds the purchase window `w` has held seats in total. Holds that overlap in time count once. */
+/**
+ * SQL expression: for how many seconds the purchase window `w` has held seats in total. Holds that overlap in time count once.
+ */
 const HOLDING_SECONDS = `
   select coalesce(sum(extract(epoch from upper(span) - lower(span))), 0)
   from unnest((select range_agg(tstzrange(r.created_at, greatest(r.created_at, least(r.ended_at, r.expires_at, now()))))
@@ -29,9 +31,9 @@ const HOLDING_SECONDS = `
  * Guarantee: all numbers are of one moment, by the database's clock. The seat of an expired hold counts as free, even before an
  * expiry run has ended the hold.
  *
- * How it stays fast: one scan of the match's seats, 12 ms for 40,000 seats and 27 ms for 120,000, plus 4 ms when 1,000 windows hold
- * seats. There is no counter table and no index on the status, because every hold would have to update it. The reservations of held
- * seats are collected only for a match that has purchase windows.
+ * How it stays fast: one scan of the match's seats, 12 ms for 40,000 seats and 27 ms for 120,000, plus 4 ms when 1,000 windows
+ * hold seats. There is no counter table and no index on the status, because every hold would have to update it. The reservations
+ * of held seats are collected only for a match that has purchase windows.
  */
 export const COUNT_SEATS_LEFT = namedSql<{
   readonly matchId: string;

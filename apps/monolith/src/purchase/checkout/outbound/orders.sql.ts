@@ -125,7 +125,9 @@ export const SET_ORDER_STATUS = namedSql<StatusParameters>(
   order by o.position, e.position`,
 );
 
-/** Deletes an order that has no payment, with its timeline. A completed order without payment (its price was 0) is not deleted. */
+/**
+ * Deletes an order that has no payment, with its timeline. A completed order without payment (its price was 0) is not deleted.
+ */
 export const REMOVE_ORDER = namedSql<{ readonly orderId: string }>(
   'remove-order',
   `

@@ -1,7 +1,8 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
 /*
- * An expiry run ends reservations whose hold has expired, in batches. A batch is one READ COMMITTED transaction with two statements.
+ * An expiry run ends reservations whose hold has expired, in batches. A batch is one READ COMMITTED transaction with two
+ * statements.
  *
  * Guarantees
  * - A hold, its order and its seats end together or not at all. The event `reservation.expired` is written once for each hold.

@@ -2,7 +2,9 @@ import { namedSql } from '#platform/postgres/named-sql';
 
 /** How many seats of a match a fan has, with the revision and the reservations that this count depends on. */
 export interface FanSeats {
-  /** Number of seats that are held, ordered, bought or received, minus those given away or refunded. Expired holds do not count. */
+  /**
+   * Number of seats that are held, ordered, bought or received, minus those given away or refunded. Expired holds do not count.
+   */
   readonly taken: number;
   /** A number that grows whenever the fan gets seats of the match. HOLD_BATCH holds nothing if it has grown since the count. */
   readonly revision: number;

@@ -11,8 +11,8 @@ import type { HoldBatchParameters } from './hold-batch-parameters.ts';
  * - A seat is held only if it is free at the moment the statement runs. A request whose seats were proposed from an outdated
  *   snapshot holds nothing.
  * - A fan's ticket limit holds: the fan's row must still have the revision at which the seats were counted.
- * - The statement waits for no row (`skip locked`). A request is not held if another transaction has locked one of its seats or its
- *   fan's row.
+ * - The statement waits for no row (`skip locked`). A request is not held if another transaction has locked one of its seats or
+ *   its fan's row.
  * - A seat is never held for two requests. The caller must not propose the same seat for two requests of a batch; if it does, the
  *   last column divides by zero and nothing of the batch is committed.
  * It returns only the requests that were held. WHY_NOT_HELD reads why the other requests were not.
@@ -41,7 +41,9 @@ export interface HeldRequests {
 
 /** SQL expression that splits a parameter into an array of texts. `joinTexts` (hold-batch-parameters.ts) joined them. */
 export const texts = (parameter: string): string => `string_to_array(${parameter}::text, chr(30), chr(31))`;
-/** SQL expression for the value of the request `index`. Elements have a fixed width, so PostgreSQL reads one without the others. */
+/**
+ * SQL expression for the value of the request `index`. Elements have a fixed width, so PostgreSQL reads one without the others.
+ */
 const own = (parameter: string): string => `(${parameter})[index]`;
 /** SQL expression for the value that belongs to the sector of the request `index`. */
 const ofSector = (parameter: string): string => `(${parameter})[(:sectorNumbers::int[])[index]]`;

@@ -26,8 +26,8 @@ export interface SeatStates {
 export const FREE = 'f';
 
 /**
- * SQL expression: the values of a column for all seats as one JSON array, by seat index. Reading 2,000 rows instead would keep the
- * event loop busy for 10 ms.
+ * SQL expression: the values of a column for all seats as one JSON array, by seat index. Reading 2,000 rows instead would keep
+ * the event loop busy for 10 ms.
  */
 const inSeatOrder = (column: string): string =>
   `coalesce(json_agg(${column} order by row_index, coalesce(number, rank), rank), '[]')`;

@@ -3,7 +3,9 @@ import { seatIsFree } from '../../seat-is-free.sql.ts';
 import type { WhyNotHeldParameters } from './hold-batch-parameters.ts';
 import { texts } from './hold-batch.sql.ts';
 
-/** Why a hold request was not held: the facts that the domain's rules decide by, and the proposed seats that could not be held. */
+/**
+ * Why a hold request was not held: the facts that the domain's rules decide by, and the proposed seats that could not be held.
+ */
 export interface HoldFacts {
   /** Status of the match's sale. A scheduled sale whose opening time has passed is `open`, by the database's clock. */
   readonly saleStatus: string;

@@ -25,7 +25,9 @@ export const FREE_REFUNDED_SEATS = namedSql<RefundedOrder>(
   ) select count(*)::int as n from freed`,
 );
 
-/** True if an order or hold of the match may still be paid. Only for cancelled matches, whose sale is closed: no holds are added. */
+/**
+ * True if an order or hold of the match may still be paid. Only for cancelled matches, whose sale is closed: no holds are added.
+ */
 export const MAY_BE_PAID = namedSql<{ readonly matchId: string }>(
   'may-be-paid',
   `

@@ -14,7 +14,9 @@ interface PaymentEvent {
   readonly currency: string | null;
 }
 
-/** Records one payment event. Waits while another transaction records the same event. Returns no row if it is already recorded. */
+/**
+ * Records one payment event. Waits while another transaction records the same event. Returns no row if it is already recorded.
+ */
 export const REMEMBER_EVENT = namedSql<PaymentEvent>(
   'remember-payment-event',
   `

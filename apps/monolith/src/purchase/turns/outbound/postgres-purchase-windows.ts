@@ -19,8 +19,8 @@ function storeTurn(matchId: string, userId: string, turn: GrantedTurn): Prepared
 }
 
 /**
- * Turns (permissions to buy) stored in the table `purchase_windows`. A stored turn survives a loss of Redis. It ends when its order
- * is completed, when the waiting room reports its end, or at its expiry.
+ * Turns (permissions to buy) stored in the table `purchase_windows`. A stored turn survives a loss of Redis. It ends when its
+ * order is completed, when the waiting room reports its end, or at its expiry.
  */
 export class PostgresPurchaseWindows {
   constructor(
@@ -50,8 +50,8 @@ export class PostgresPurchaseWindows {
   }
 
   /**
-   * The generation of a match: the number of times its waiting room was restored. Turns of an older generation are void. It cannot
-   * change before this transaction ends.
+   * The generation of a match: the number of times its waiting room was restored. Turns of an older generation are void. It
+   * cannot change before this transaction ends.
    */
   async currentGeneration(tx: Transaction, matchId: string): Promise<number> {
     const [row] = await inside(tx).rows<{ generation: number }>(LOCK_GENERATION.with({ matchId }));

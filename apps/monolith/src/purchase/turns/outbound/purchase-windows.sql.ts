@@ -6,8 +6,8 @@ import { namedSql } from '#platform/postgres/named-sql';
  */
 
 /**
- * Reads a match's generation and locks it until the transaction ends. A restore of the waiting room increases the generation, so it
- * waits for this lock. The turns that the restore reads afterwards are therefore complete.
+ * Reads a match's generation and locks it until the transaction ends. A restore of the waiting room increases the generation, so
+ * it waits for this lock. The turns that the restore reads afterwards are therefore complete.
  */
 export const LOCK_GENERATION = namedSql<{ readonly matchId: string }>(
   'lock-generation',
