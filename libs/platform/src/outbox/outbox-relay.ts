@@ -72,7 +72,10 @@ export class OutboxRelay {
     const settledIds = new Set(settled.map(({ id }) => id));
     const messages = settledIds.size > 0 ? rows.filter(({ id }) => !settledIds.has(id)) : rows;
     const deliveries = messages.length > 0 ? await this.deliver(messages) : [];
-    await Promise.all([recordOutcomes(client, deliveries, keepsCopy ? MOVE_TO_QUEUED_JOBS : DELETE_MESSAGES), client.query('COMMIT')]);
+    await Promise.all([
+      recordOutcomes(client, deliveries, keepsCopy ? MOVE_TO_QUEUED_JOBS : DELETE_MESSAGES),
+      client.query('COMMIT'),
+    ]);
     for (const delivery of [...settled, ...deliveries]) if (delivery.outcome !== 'delivered') this.report(delivery);
     return bundled + rows.length;
   }
@@ -141,7 +144,11 @@ async function claim(client: DriverClient, destination: string, limit: number): 
  * records the failures in the rows of all other messages. All statements are sent before the function returns, so the caller may
  * send COMMIT without awaiting its promise.
  */
-function recordOutcomes(client: DriverClient, deliveries: readonly Delivery[], removal: typeof DELETE_MESSAGES): Promise<unknown> {
+function recordOutcomes(
+  client: DriverClient,
+  deliveries: readonly Delivery[],
+  removal: typeof DELETE_MESSAGES,
+): Promise<unknown> {
   const delivered = deliveries.filter(({ outcome }) => outcome === 'delivered').map(({ id }) => id);
   const removing = delivered.length > 0 ? [client.query(removal.with({ ids: delivered }))] : [];
   const recordingFailures = deliveries.flatMap((delivery) => {
