@@ -1,6 +1,6 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
-/** Adds messages. `messages` is a JSON array of MailboxMessage. */
+/** Adds messages to the mailbox. `messages` is a JSON array of MailboxMessage. */
 export const ADD_MESSAGES = namedSql<{ readonly messages: string }>(
   'add-mailbox-messages',
   `
@@ -11,14 +11,15 @@ export const ADD_MESSAGES = namedSql<{ readonly messages: string }>(
 );
 
 interface MessageFilter {
+  /** The recipient: an email address, a device or the id of a fan. */
   readonly to: string | null;
-  /** `to`, if it is an id. */
+  /** The value of `to` if it is an id, otherwise null. */
   readonly userId: string | null;
   readonly template: string | null;
   readonly limit: number;
 }
 
-/** The newest messages first. A filter that is null matches every message. */
+/** Finds messages in the mailbox, newest first. A filter that is null matches every message. */
 export const FIND_MESSAGES = namedSql<MessageFilter>(
   'find-mailbox-messages',
   `

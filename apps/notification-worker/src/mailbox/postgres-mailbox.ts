@@ -5,6 +5,7 @@ import type { DataSource } from 'typeorm';
 import { Mailbox, type MailboxEntry, type MailboxMessage } from './mailbox.api.ts';
 import { FIND_MESSAGES, ADD_MESSAGES } from './mailbox.sql.ts';
 
+/** Maximum number of messages that `find` returns. */
 const MAX_ITEMS = 100;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

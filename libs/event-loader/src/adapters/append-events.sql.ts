@@ -1,42 +1,50 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
 interface AppendParameters {
+  /** Name of the source, the other system whose events are loaded. */
   readonly source: string;
-  /** The cursor before and after the append. */
+  /** The source's cursor (the id of its last loaded event) before (`from`) and after (`to`) the append. */
   readonly from: string | null;
   readonly to: string | null;
   readonly lockNumber: number;
-  /** Joined by `SEPARATOR`, as are the payloads. */
+  /** Ids of the events, joined by `SEPARATOR`. `payloads` has their payloads in the same order, joined in the same way. */
   readonly ids: string;
   readonly payloads: string;
-  /** How many events there are, and how many of them may be stored: the first ones. The others are only compared. */
+  /**
+   * `offeredCount`: number of events in `ids`. `storableCount`: how many of them, from the first, may be stored. The events after
+   * these are only compared with stored events.
+   */
   readonly offeredCount: number;
   readonly storableCount: number;
-  /** A JSON array. */
+  /** Bad events, which are quarantined; a JSON array. */
   readonly bad: string;
-  /** Duplicates inside the answer. */
+  /** Number of events that the source's answer contained a second time. They are not in `ids`. */
   readonly duplicates: number;
+  /** Number of gaps in the ids of the answer. */
   readonly gaps: number;
-  /** Null: the events are not marked as due. */
+  /** What the events feed, for example `payments`: they are marked as due for it. Null: they are not marked as due. */
   readonly feeds: string | null;
-  /** The source's digest: how many events it has up to an id. */
+  /** The source's digest: the source says that it has `digestCount` events up to the id `digestId`. */
   readonly digestId: string | null;
   readonly digestCount: number | null;
-  /** The source has no more events. */
+  /** True if the source has no more events than these. */
   readonly isCaughtUp: boolean;
 }
 
-/** What became of the events. No row: the cursor has moved, or a newer lock was granted; then nothing was changed. */
+/**
+ * The result row of an append: how many events were stored, refused as duplicates, and quarantined. There is no row, and nothing
+ * was changed, when the cursor has moved or a newer lock number has written.
+ */
 export interface AppendedCounts {
   readonly stored: number;
   readonly refused: number;
   readonly quarantined: number;
 }
 
-/** Separates ids and payloads. */
+/** Separates the ids, and the payloads, in the parameters of an append. */
 export const SEPARATOR = '\u001e';
 
-/** All steps. First: check the cursor and the lock number, insert the events. */
+/** The whole statement. Its first steps check the cursor and the lock number and insert the events. */
 const appendSql = (onConflict: string): string => `
 with current as (
   -- The source's row, locked: a second append of the source waits here and then finds that the cursor has moved.
@@ -51,10 +59,13 @@ with current as (
   ${onConflict} returning event_id
 ), ${COMPARE_COUNT_AND_MOVE_CURSOR}`;
 
-/** Compares the events that are stored already, quarantines bad ones, counts, and moves the cursor. */
+/**
+ * The later steps of the statement: compare the offered events that are already stored, quarantine bad events, count, and move
+ * the cursor.
+ */
 const COMPARE_COUNT_AND_MOVE_CURSOR = `
 known as (
-  -- Stored events are read only if not all events could be inserted: an append without duplicates does not pay for it.
+  -- Offered events that are already stored. They are read only if not all offered events were inserted, to save time.
   select o.id, o.payload, l.payload is distinct from o.payload as differs
   from offered o join loaded_events l on l.source = :source and l.event_id = o.id
   where exists (select from current) and (select count(*) from fresh) < :offeredCount::int
@@ -70,7 +81,7 @@ known as (
 ), due as (
   insert into loaded_events_due (source, event_id, feeds) select :source, event_id, :feeds from fresh where :feeds::text is not null
 ), counted as (
-  -- missing: what the source's own count has and we have not. It is known only when the cursor reaches the digest's id.
+  -- missing: number of events in the source's digest that we do not have. Known only when the cursor is at the digest's id.
   select current.source,
          (select count(*) from fresh) as stored,
          (select count(*) from known where not differs) + :duplicates::int as refused,
@@ -91,8 +102,8 @@ known as (
     quarantined = b.quarantined + excluded.quarantined, dropped = b.dropped + excluded.dropped,
     missing = coalesce(excluded.missing, b.missing)
 )
--- Moves the cursor. last_error is cleared, unless the answer had only bad events that were known: another loader may have just
--- written the error.
+-- Moves the cursor. last_error is cleared, except when the answer had only bad events that are already quarantined: another
+-- loader may have just written the error.
 update loader_sources s set
   cursor = :to, fence = :lockNumber::bigint, gaps = s.gaps + :gaps::bigint,
   last_error = case when jsonb_array_length(:bad::jsonb) > 0 and :offeredCount::int + c.quarantined = 0 and cursor is not distinct from :to
@@ -104,17 +115,21 @@ where s.source = c.source
 returning c.stored::int, c.refused::int, c.quarantined::int`;
 
 /**
- * Stores one batch, which may contain events that are stored already. It is a transaction by itself: all changes or none.
+ * Stores one batch of events, which may contain events that are already stored. The statement is a transaction of its own: it
+ * makes all changes or none.
  *
  * Guarantees
  * - Nothing is changed unless the cursor is still `from` and no newer lock number has written.
- * - A stored event never changes. An event that is stored already is a refused duplicate if its content is the same, otherwise a
- *   violation of immutability, which is quarantined.
+ * - A stored event never changes. An offered event that is already stored is a refused duplicate if its content is the same. If
+ *   not, it is a violation of immutability and is quarantined.
  *
  * Ids and payloads are sent as one text each, joined by a character that JSON never contains. In a text array every quote would
  * need a backslash, which cost a sixth of the loader's time and of the bytes.
  */
 export const APPEND_EVENTS = namedSql<AppendParameters>('loader-append', appendSql('on conflict do nothing'));
 
-/** A fifth faster, because it does not check for conflicts. An event that is stored already makes the whole statement fail. */
+/**
+ * Like APPEND_EVENTS, for batches with only new events. It is a fifth faster, because it does not check for conflicts: if one
+ * event is already stored, the whole statement fails.
+ */
 export const APPEND_ONLY_NEW_EVENTS = namedSql<AppendParameters>('loader-append-only-new', appendSql(''));

@@ -1,11 +1,12 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
 /*
- * Loaded events that have not taken effect yet (`loaded_events_due`), and what an effect could not do (`loaded_conflicts`). A due
- * row is deleted or delayed in the transaction of the effect.
+ * Tables of the event loader. `loaded_events_due`: loaded events that have not taken effect yet. `loaded_conflicts`: parts of
+ * events that could not be applied, so that an operator decides. A row of `loaded_events_due` is deleted or delayed in the
+ * transaction that applies its event.
  */
 
-/** In the order in which the events were loaded. A parked event does not delay later ones. */
+/** The next events to apply, in the order in which they were loaded. A parked event does not delay later ones. */
 export const NEXT_DUE_EVENTS = namedSql<{ readonly limit: number }>(
   'next-due-events',
   `
@@ -18,12 +19,14 @@ interface FailedEvent {
   readonly source: string;
   readonly eventId: string;
   readonly reason: string;
-  /** The event can never succeed. */
+  /** True if the event can never succeed. It is then parked at once. */
   readonly isFinal: boolean;
   readonly maxAttempts: number;
 }
 
-/** Schedules a retry after 1, 2, 4 … at most 300 seconds, or parks the event for people. */
+/**
+ * Records that an event could not be applied: schedules a retry after 1, 2, 4 … at most 300 seconds, or parks it for operators.
+ */
 export const RECORD_EVENT_FAILURE = namedSql<FailedEvent>(
   'record-event-failure',
   `
@@ -38,7 +41,9 @@ interface EventConflicts {
   readonly eventId: string;
 }
 
-/** Resolves the conflicts of an event whose subjects are no longer in conflict. */
+/**
+ * Marks conflicts of an event as resolved, except those about `subjects` (ids of seats or tickets that are still in conflict).
+ */
 export const RESOLVE_CONFLICTS = namedSql<EventConflicts & { readonly subjects: readonly string[] }>(
   'resolve-conflicts',
   `
@@ -46,7 +51,7 @@ export const RESOLVE_CONFLICTS = namedSql<EventConflicts & { readonly subjects: 
   where source = :source and event_id = :eventId and resolved_at is null and subject <> all(:subjects::text[])`,
 );
 
-/** Records conflicts, a JSON array. A conflict that people have resolved stays resolved, unless its code has changed. */
+/** Records conflicts of an event, a JSON array. A conflict that was resolved stays resolved, unless its code has changed. */
 export const RECORD_CONFLICTS = namedSql<EventConflicts & { readonly conflicts: string }>(
   'record-conflicts',
   `

@@ -1,5 +1,6 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
+/** Reads the cursor of a source: the id of its last loaded event. */
 export const READ_CURSOR = namedSql<{ readonly source: string }>(
   'loader-cursor',
   'select cursor from loader_sources where source = :source',
@@ -13,8 +14,9 @@ interface PollFailure {
 }
 
 /**
- * Counts the failure and keeps the last error. `should_alert` is true if this statement started a new hour, so of all loaders
- * one alerts. If it dies before its alert, only the log has the failure until the next hour.
+ * Counts a failed poll of a source and stores its error. `should_alert` is true for the first refusal (401 or 403) in an hour, so
+ * only one of all loaders alerts operators. If that loader dies before it has alerted, only the log has the refusal until the
+ * next hour.
  */
 export const RECORD_POLL_FAILURE = namedSql<PollFailure>(
   'record-poll-failure',
@@ -24,7 +26,9 @@ export const RECORD_POLL_FAILURE = namedSql<PollFailure>(
   where source = :source returning :isRefusal and refusal_told_at = now() as should_alert`,
 );
 
-/** Counters are read as floats: they stay below 2^53. */
+/**
+ * The state of all sources, for operators and metrics. Counters are read as floats, which is exact, because they stay below 2^53.
+ */
 export const SOURCE_STATUS = namedSql<object>(
   'source-status',
   `

@@ -61,7 +61,7 @@ describe('PostgreSQL store', () => {
     expect(await store.lastKnownId(source)).toBe('3');
   });
 
-  test('an answer with only known bad events keeps the last error that another loader wrote; any other answer clears it', async () => {
+  test('an answer with only bad events that are already quarantined keeps the last error that another loader wrote; any other answer clears it', async () => {
     const source = sourceNamed('junk');
     await store.lastKnownId(source);
     const bad = [{ id: undefined, code: 'EVENT_INVALID' as const, detail: 'no id', content: '1' }];
@@ -76,7 +76,7 @@ describe('PostgreSQL store', () => {
     expect(await errorAfter({ bad, from: '1', to: '1', unrequested: [new Event('1', {})] })).toBeNull();
   });
 
-  test('an event whose fields come in another order is the same event', async () => {
+  test('an event is a duplicate of the stored event even if the fields of its payload come in another order', async () => {
     const source = sourceNamed('reordered');
     await store.lastKnownId(source);
     await store.append(batch(source, [new Event('1', { a: 1, b: [2] })]));
@@ -84,7 +84,7 @@ describe('PostgreSQL store', () => {
     expect(await store.append(again)).toMatchObject({ refused: 1, quarantined: 0 });
   });
 
-  test('the balance of an hour adds up, and `missing` follows from the source’s digest', async () => {
+  test('the counts of an hour add up to the offered events, and `missing` is what the source’s digest counts and we do not have', async () => {
     const source = sourceNamed('balanced');
     await store.lastKnownId(source);
     await store.append(batch(source, [new Event('1', { n: 1 }), new Event('4', { n: 4 })], { gaps: 2, duplicates: 1 }));
@@ -101,7 +101,7 @@ describe('PostgreSQL store', () => {
     ]);
   });
 
-  test('known events are found by index, independent of the planner’s statistics', async () => {
+  test('events that are already stored are found by index, even without statistics for PostgreSQL’s planner', async () => {
     await pool.query(
       `insert into loaded_events (source, event_id, payload) select 'x', n::text, '{}' from generate_series(1, 50000) n`,
     );
@@ -125,7 +125,7 @@ describe('PostgreSQL store', () => {
     expect(plan).not.toMatch(/Hash Join|Merge Join|Seq Scan|Bitmap Heap Scan/);
   });
 
-  test('a source whose answers have new events, but never more than fit one answer, has caught up', async () => {
+  test('the lag of a source with new events starts again when an append says that the loader has caught up', async () => {
     const source = sourceNamed('busy');
     await store.lastKnownId(source);
     const lag = async (): Promise<number | null | undefined> =>
@@ -137,7 +137,7 @@ describe('PostgreSQL store', () => {
     expect(await lag()).toBeLessThan(5);
   });
 
-  test('events of a source with feeds are marked as due', async () => {
+  test('the events of a source that has the setting `feeds` are marked as due in `loaded_events_due`', async () => {
     const source = { ...sourceNamed('with-feeds'), feeds: 'payments' };
     await store.lastKnownId(source);
     await store.append(batch(source, [new Event('1', { n: 1 })]));

@@ -9,27 +9,30 @@ import { READ_CURSOR } from './loader-sources.sql.ts';
 /** SQLSTATE classes of faults in the data itself (22 data exception, 54 limit exceeded). A retry cannot help. */
 const DATA_FAULT = /^(22|54)/;
 
-/** With `feeds`, the events are marked as due in the statement that stores them. */
+/** A source of events with what its events feed, as the settings describe it. */
 export interface StoredSource extends Source {
+  /** For example `payments`. The statement that stores the events then marks them as due. Without it they are only stored. */
   readonly feeds?: string;
 }
 
+/** The connection pools of one loader process. */
 export interface LoaderPools {
-  /** For appends. */
+  /** For appends of events. */
   readonly commit: pg.Pool;
-  /** For reads, and for notes about a source that no decision depends on, such as its last error. */
+  /** For reads, and for writes about a source that no decision depends on, such as its last error. */
   readonly reads: pg.Pool;
   close(): Promise<void>;
 }
 
+/** PostgreSQL settings that leave the planner only index scans and nested loops. */
 const INDEX_SCANS_ONLY = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'].map((plan) => `-c enable_${plan}=off`).join(' ');
 
 /**
- * Opens the pools of one loader. Sessions for appends are SERIALIZABLE by their connection settings, and an append is one
- * statement: a transaction in one round trip. Two appends of one source wait for each other at the row of the source; the second
- * finds that the cursor has moved. All rows are found by index. A scan of the table of sources would read the rows of other
- * sources and cause serialization conflicts between all appends. A hash join would read all events of a source to find a few
- * duplicates.
+ * Opens the connection pools of one loader. Connections for appends are SERIALIZABLE by their settings, and an append is one
+ * statement, so it is a transaction in one round trip. Of two concurrent appends of one source the second waits for the lock of
+ * the source's row and then finds that the cursor has moved. All rows are found by index: a scan of the table `loader_sources`
+ * would read the rows of other sources and cause serialization conflicts between all appends, and a hash join would read all
+ * events of a source to find a few duplicates.
  */
 export function openLoaderPools(url: string): LoaderPools {
   const open = (options: string): pg.Pool => {
@@ -44,6 +47,7 @@ export function openLoaderPools(url: string): LoaderPools {
   return { commit, reads, close: async () => void (await Promise.all([commit.end(), reads.end()])) };
 }
 
+/** Stores the loaded events and the cursor of each source in PostgreSQL. */
 export class PostgresEventStore extends EventStore {
   constructor(private readonly pools: LoaderPools) {
     super();
@@ -77,7 +81,8 @@ export class PostgresEventStore extends EventStore {
   }
 
   /**
-   * Most batches have only new events, so the faster statement is tried first. If it finds a stored event, the other one runs.
+   * Most batches have only new events, so the faster APPEND_ONLY_NEW_EVENTS is tried first. If it fails because an event is
+   * already stored, APPEND_EVENTS runs.
    */
   private async appendOnce(batch: Batch): Promise<AppendResult> {
     const mayHaveKnownEvents = batch.source.overlap > 0 || batch.unrequested.length > 0;
@@ -114,7 +119,10 @@ export class PostgresEventStore extends EventStore {
     return rows[0] ? { kind: 'appended', ...rows[0] } : { kind: 'stale' };
   }
 
-  /** PostgreSQL refuses the whole batch because of one event. Each payload is tested alone to find the ones it cannot store. */
+  /**
+   * Moves events that PostgreSQL cannot store to the bad events of the batch. One such event makes the whole append fail, so each
+   * payload is tested alone.
+   */
   private async withoutUnstorable(batch: Batch, cause: unknown): Promise<Batch> {
     const unstorable = new Set<Event>();
     for (const event of [...batch.events, ...batch.unrequested]) {
@@ -135,7 +143,7 @@ export class PostgresEventStore extends EventStore {
   }
 }
 
-/** Replaces characters that PostgreSQL cannot store: NUL and lone surrogates. */
+/** Replaces the characters that PostgreSQL cannot store in a text: NUL and lone surrogates. */
 function storable(text: string): string {
   return text.replaceAll('\0', '␀').toWellFormed();
 }

@@ -3,7 +3,10 @@ import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import { RECORD_CONFLICTS, RESOLVE_CONFLICTS } from './due-events.sql.ts';
 
-/** Records an effect by the due row of its event: the row is deleted or delayed in the transaction of the effect. */
+/**
+ * Applies a loaded event once: the event's row in `loaded_events_due` is deleted, or delayed for a second attempt, in the
+ * transaction of the effect.
+ */
 export class PostgresLoadedEffect extends LoadedEffect {
   constructor(
     readonly source: string,

@@ -42,16 +42,16 @@ test.each([
   ['SOURCE_FAILED', 'warn'],
   ['SOURCE_TIMEOUT', 'warn'],
   ['SOURCE_BAD_FORMAT', 'warn'],
-  // Only people can correct this one.
+  // Only operators can correct a refusal (401 or 403).
   ['SOURCE_FORBIDDEN', 'error'],
-] as const)('%s is logged at level %s and written to the row of its source', async (code, level) => {
+] as const)('a poll that fails with %s is logged at level %s and written to the row of its source', async (code, level) => {
   const { polls, lines, written } = setUp();
   await polls.record(sourceNamed('north'), failed(code, 'as it was'));
   expect(lines).toMatchObject([{ level, source: 'north', reason: `${code}: as it was` }]);
   expect(written).toEqual([['north', `${code}: as it was`]]);
 });
 
-test('operators are alerted of a source that answers 401, at most once an hour, and of no other failure', async () => {
+test('operators are alerted when a source answers 401, at most once an hour, and not when a poll fails in another way', async () => {
   const { polls, refusals } = setUp();
   await polls.record(sourceNamed('north'), failed('SOURCE_FAILED', 'it answered 500'));
   await polls.record(sourceNamed('south'), failed('SOURCE_FORBIDDEN', 'it answered 401'));
@@ -61,7 +61,7 @@ test('operators are alerted of a source that answers 401, at most once an hour, 
   expect(alertedBefore.refusals).toEqual([]);
 });
 
-test('operators are alerted of a source that is paused after five failures', () => {
+test('operators are alerted when a source is paused because it has failed five times', () => {
   const { polls, lines, opened } = setUp();
   polls.breakerOpened(sourceNamed('north'));
   expect([opened, lines]).toMatchObject([['north'], [{ level: 'error', source: 'north' }]]);
@@ -73,7 +73,7 @@ test('text that looks like a credential is neither logged nor stored', async () 
   expect(JSON.stringify([lines, written])).not.toContain('canary');
 });
 
-test('a fetch that was stopped by the loader’s shutdown is no failure', async () => {
+test('a poll that was stopped by the loader’s shutdown is neither logged nor counted as failed', async () => {
   const { polls, lines, written } = setUp();
   await polls.record(sourceNamed('north'), failed('SOURCE_STOPPED', 'the loader was stopped'));
   expect([lines, written, polls.sum.failed]).toEqual([[], [], 0]);
@@ -87,7 +87,7 @@ test('a source that sends more events than requested is logged once a minute', a
   expect(lines).toMatchObject([{ level: 'warn', reason: 'SOURCE_OVERSEND', excess: 500 }]);
 });
 
-test('quarantined events are logged', async () => {
+test('the number of quarantined events is logged', async () => {
   const { polls, lines } = setUp();
   await polls.record(sourceNamed('north'), { kind: 'appended', stored: 0, refused: 0, quarantined: 2 });
   expect(lines).toMatchObject([{ level: 'warn', source: 'north', quarantined: 2 }]);

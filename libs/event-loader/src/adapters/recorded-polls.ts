@@ -5,25 +5,30 @@ import { EventFetchError, type Source } from '../core/event.ts';
 import { PollLog, type PollResult } from '../core/ports.ts';
 import { RECORD_POLL_FAILURE } from './loader-sources.sql.ts';
 
-/** An idle source is polled up to five times a second, but its success is written less often. */
+/** Minimum time between two writes that a source has no new events. Such a source is polled up to five times a second. */
 const SUCCESS_WRITE_INTERVAL_MS = 5000;
+/** Minimum time between two log lines about a source that sends more events than requested. */
 const OVERSEND_LOG_INTERVAL_MS = 60_000;
 
-/** Alerts for operators. */
+/** Alerts for operators about sources. Both are called with the name of the source. */
 export interface SourceAlerts {
-  /** The source answers 401 or 403. Called once an hour for each source, by one of all loaders. */
+  /** The source answers 401 or 403. Called at most once an hour for each source, by only one of all loaders. */
   readonly refusal?: (source: string) => void;
-  /** The source has failed five times in a row in this loader. */
+  /** The source has failed five times in a row in this loader, which then pauses it. */
   readonly breakerOpened?: (source: string) => void;
 }
 
 /**
- * Records poll results in the log and in the source's row. `loader:status` and the metrics read the row, so results are kept when
- * a loader ends.
+ * Records the results of polls in the log and in the row of the source in `loader_sources`. The command `loader:status` and the
+ * metrics read this row, so the results are kept when a loader process ends.
  */
 export class RecordedPolls extends PollLog {
+  /**
+   * Totals of all polls of this process. `fetchedAgain`: events that were fetched but not stored, because another loader was
+   * first.
+   */
   readonly sum = { stored: 0, refused: 0, quarantined: 0, fetchedAgain: 0, failed: 0 };
-  /** By source: the error of its last poll, if that failed. */
+  /** The sources whose last poll failed: the error by the name of the source. */
   readonly failing = new Map<string, unknown>();
   private readonly oversendLoggedAt = new Map<string, number>();
   private readonly successWrittenAt = new Map<string, number>();

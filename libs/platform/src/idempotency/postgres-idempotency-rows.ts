@@ -1,16 +1,20 @@
 import type { DataSource } from 'typeorm';
 import { CoalescedReader } from '../postgres/coalesced-reader.ts';
 import { runUnprepared } from '../postgres/database.ts';
-import { ADD_ANSWER, PURGE_KEYS, READ_ANSWERS, type StoredKey } from '../postgres/idempotency-keys.sql.ts';
+import { ADD_ANSWER, PURGE_KEYS, READ_ANSWERS, type IdempotencyKeyRow } from '../postgres/idempotency-keys.sql.ts';
 import { runReadCommitted } from '../postgres/read-committed.ts';
 import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
 import { IdempotencyRows, type StoredRow } from './idempotency-rows.ts';
 
-/** Longer than the 48 h that the contract promises, so that a loss of Redis near the end of the 48 h breaks nothing. */
+/**
+ * How long idempotency rows are kept. Longer than the 48 h that our API promises, so that a loss of Redis near the end of the 48
+ * h breaks nothing.
+ */
 const KEEP_HOURS = 72;
+/** Maximum number of rows that one purge deletes. */
 const PURGE_BATCH = 1000;
 
-/** The table `idempotency_keys`. */
+/** The idempotency rows in the table `idempotency_keys`. */
 export class PostgresIdempotencyRows extends IdempotencyRows {
   private readonly reader: CoalescedReader<StoredRow>;
 
@@ -24,7 +28,7 @@ export class PostgresIdempotencyRows extends IdempotencyRows {
   }
 
   private async readAll(keys: readonly string[]): Promise<ReadonlyMap<string, StoredRow>> {
-    const rows = await runUnprepared<StoredKey[]>(this.dataSource, READ_ANSWERS.with({ keys }));
+    const rows = await runUnprepared<IdempotencyKeyRow[]>(this.dataSource, READ_ANSWERS.with({ keys }));
     return new Map(rows.map((row) => [row.key, stored(row)]));
   }
 
@@ -33,13 +37,13 @@ export class PostgresIdempotencyRows extends IdempotencyRows {
     await runUnprepared(this.dataSource, ADD_ANSWER.with({ key, userId, fingerprint, status, body, location }));
   }
 
-  /** READ COMMITTED is enough: no command decides by these rows. */
+  /** Deletes old rows, at most one batch; returns how many. READ COMMITTED is enough: no request depends on rows this old. */
   async purgeOnce(): Promise<number> {
     const statement = PURGE_KEYS.with({ keepHours: KEEP_HOURS, limit: PURGE_BATCH });
     return (await runReadCommitted(this.dataSource, (tx) => tx.query(statement))).rowCount;
   }
 }
 
-function stored({ fingerprint, status, body, location, made }: StoredKey): StoredRow {
+function stored({ fingerprint, status, body, location, made }: IdempotencyKeyRow): StoredRow {
   return { fingerprint, answer: { status, body: body ?? '', ...(location ? { location } : {}) }, ...(made ? { made } : {}) };
 }

@@ -21,25 +21,31 @@ import {
   SET_JOB_ASIDE,
 } from './jobs.sql.ts';
 
-/** Outbox destination of jobs. The relay delivers only ids to the transport, within milliseconds after the commit. */
+/**
+ * Outbox destination of background jobs. Within milliseconds after the commit the relay delivers their ids, not the jobs, to
+ * BullMQ.
+ */
 export const JOBS_DESTINATION = GENERAL_QUEUE;
-/** The body of an outbox message to the jobs destination. `again`: an operator retries the job. */
+/** The body of an outbox message with the destination JOBS_DESTINATION. `again`: an operator retries the job. */
 export type JobsMessage =
   | { readonly job_id: string; readonly class: string; readonly again?: boolean }
-  /** A job of a notification queue that an operator retries. */
+  /** A job of a notification queue (mails, pushes) that an operator retries. */
   | { readonly job_id: string; readonly queue: string; readonly again: true };
 
+/** How long done jobs, and jobs that failed for good, are kept. */
 const DONE_RETENTION = '1 hour';
 const FAILED_RETENTION = '30 days';
-/** Failed attempts stored with a job. More are possible only if operators retry the job many times. */
+/** Maximum number of failed attempts that are stored with a job. A job has more only if operators retry it many times. */
 const MAX_STORED_ATTEMPTS = 50;
 
+/** A row of the table `jobs`: a background job with its state. It is open while `doneAt` and `failedAt` are null. */
 export interface JobRow {
   readonly id: string;
   readonly class: string;
   readonly message: BackgroundJob;
   readonly createdAt: Date;
   readonly attempts: readonly FailedAttempt[];
+  /** Where the job was queued when it failed for good; null for other jobs. */
   readonly transport: TransportName | null;
   readonly doneAt: Date | null;
   readonly failedAt: Date | null;
@@ -70,7 +76,9 @@ export class PostgresJobs extends Jobs {
     );
   }
 
-  /** Retries failed jobs with all attempts; returns how many. Ignores jobs that are not failed any more. */
+  /**
+   * Starts failed jobs again, each with the full number of attempts; returns how many. Ignores jobs that are not failed any more.
+   */
   async retry(tx: Transaction, ids: readonly string[]): Promise<number> {
     const rows = await inside(tx).rows<{ id: string; class: string }>(REOPEN_JOBS.with({ ids }));
     await this.outbox.append(
@@ -86,7 +94,10 @@ export class PostgresJobs extends Jobs {
   }
 }
 
-/** Reads and writes the table `jobs`. It is the source of truth about jobs; the transport may lose its data. */
+/**
+ * Reads and writes the table `jobs`, the source of truth about background jobs. BullMQ only transports them and may lose its
+ * data.
+ */
 export class JobLedger {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -95,20 +106,21 @@ export class JobLedger {
     return row;
   }
 
-  /** Marks the job as done. False when it is done, failed or deleted already; then its effect must not happen. */
+  /** Marks the job as done. False when it is already done, failed or deleted; then the caller must roll back the job's effect. */
   async finish(tx: Transaction, id: string): Promise<boolean> {
     const rows = await inside(tx).rows(FINISH_JOB.with({ id }));
     return rows.length > 0;
   }
 
+  /** Stores a failed attempt with the job. */
   async noteAttempt(id: string, attempt: FailedAttempt): Promise<void> {
     const statement = NOTE_ATTEMPT.with({ id, attempts: JSON.stringify([attempt]), maxAttempts: MAX_STORED_ATTEMPTS });
     await runUnprepared(this.dataSource, statement);
   }
 
   /**
-   * Marks the job as failed for good, so that an operator decides. `attempt` is added if the attempt was not noted before, for
-   * example because the worker died. False when the job is done or failed already.
+   * Marks the job as failed for good, so that an operator decides about it. `attempt` is a failed attempt that is not yet stored,
+   * for example because the worker died. False when the job is already done or failed.
    */
   async setAside(id: string, transport: TransportName, attempt?: FailedAttempt): Promise<boolean> {
     const statement = SET_JOB_ASIDE.with({ id, transport, attempts: JSON.stringify(attempt ? [attempt] : []) });
@@ -117,20 +129,21 @@ export class JobLedger {
   }
 
   /**
-   * Open jobs older than `olderThanSeconds`, oldest first: the transport may have lost them. Leaves out jobs that are still in
-   * the outbox: the transport may still have such a job as failed, from before its retry.
+   * Open jobs older than `olderThanSeconds`, oldest first: BullMQ may have lost them. Leaves out jobs that are still in the
+   * outbox: BullMQ may still have such a job as failed, from before an operator's retry.
    */
   open(olderThanSeconds: number, limit: number, after?: string): Promise<JobRow[]> {
     const destination = JOBS_DESTINATION;
     return runUnprepared(this.dataSource, OPEN_JOBS.with({ olderThanSeconds, limit, after: after ?? null, destination }));
   }
 
-  /** Newest first. `text` is searched in the whole message, or is the job's id. */
+  /** Lists jobs, newest first. `text` is searched in the whole message of a job, or is a job's id. */
   list(filter: { state: 'open' | 'done' | 'failed' | 'any'; text?: string; before?: string; limit: number }): Promise<JobRow[]> {
     const { state, text = null, before = null, limit } = filter;
     return runUnprepared(this.dataSource, LIST_JOBS.with({ state, text, before, limit }));
   }
 
+  /** Counts jobs by state. `oldestSeconds` is the age of the oldest open job. */
   async counts(): Promise<{ open: number; done: number; failed: number; oldestSeconds: number }> {
     const [row] = await runUnprepared<{ open: number; done: number; failed: number; oldestSeconds: number }[]>(
       this.dataSource,
@@ -153,14 +166,15 @@ export class JobLedger {
     return rows.length > 0;
   }
 
-  /** Deletes old jobs. READ COMMITTED on purpose: no decision depends on these rows any more. */
+  /** Deletes old jobs that are done or failed; returns how many. READ COMMITTED on purpose: no decision depends on these rows. */
   async purgeOnce(): Promise<number> {
     const statement = PURGE_JOBS.with({ keepDone: DONE_RETENTION, keepFailed: FAILED_RETENTION });
     return (await runReadCommitted(this.dataSource, (tx) => tx.query(statement))).rowCount;
   }
 }
 
-export interface Intervention {
+/** What an operator (`by`) did with a failed job: retried it or dropped it. */
+export interface JobIntervention {
   readonly queue: string;
   readonly jobId: string;
   readonly action: 'retry' | 'drop';
@@ -172,7 +186,7 @@ export interface Intervention {
 export class JobInterventions {
   constructor(private readonly dataSource: DataSource) {}
 
-  async note(tx: Transaction, { queue, jobId, action, by }: Omit<Intervention, 'at'>): Promise<void> {
+  async note(tx: Transaction, { queue, jobId, action, by }: Omit<JobIntervention, 'at'>): Promise<void> {
     await inside(tx).rows('insert into job_interventions (queue, job_id, action, by) values ($1, $2, $3, $4)', [
       queue,
       jobId,
@@ -181,8 +195,8 @@ export class JobInterventions {
     ]);
   }
 
-  /** Newest first. */
-  of(jobIds: readonly string[]): Promise<Intervention[]> {
+  /** The interventions for these jobs, newest first. */
+  of(jobIds: readonly string[]): Promise<JobIntervention[]> {
     return this.dataSource.query(
       `select queue, job_id as "jobId", action, by, at from job_interventions where job_id = any($1) order by id desc`,
       [jobIds],

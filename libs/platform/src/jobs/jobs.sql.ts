@@ -1,13 +1,14 @@
 import { namedSql } from '../postgres/named-sql.ts';
 
 /*
- * The table `jobs`. A job is open until it is done (`done_at`) or failed for good (`failed_at`). Guarantee: one statement by id
- * ends an open job, so of two workers that finish it one gets no row, and its effect must not happen.
+ * The table `jobs`. A job is open until it is done (`done_at`) or failed for good (`failed_at`). Guarantee: only one
+ * statement can end an open job. If two workers finish the same job, the statement of one returns no row, and this worker must
+ * roll back the job's effect.
  */
 
 const COLUMNS = `id, class, message, created_at as "createdAt", attempts, transport, done_at as "doneAt", failed_at as "failedAt"`;
 
-/** `jobs` is a JSON array of ids, classes and messages. */
+/** Adds jobs. `jobs` is a JSON array with the id, class and message of each job. */
 export const PUT_JOBS = namedSql<{ readonly jobs: string }>(
   'put-jobs',
   `
@@ -15,15 +16,16 @@ export const PUT_JOBS = namedSql<{ readonly jobs: string }>(
   select id, class, message from jsonb_to_recordset(:jobs::jsonb) as j(id uuid, class text, message jsonb)`,
 );
 
+/** Finds a job by its id. */
 export const FIND_JOB = namedSql<{ readonly id: string }>('find-job', `select ${COLUMNS} from jobs where id = :id`);
 
-/** Marks an open job as done. */
+/** Marks an open job as done. Returns no row if the job is not open. */
 export const FINISH_JOB = namedSql<{ readonly id: string }>(
   'finish-job',
   `update jobs set done_at = clock_timestamp() where id = :id and done_at is null and failed_at is null returning 1`,
 );
 
-/** Adds failed attempts, a JSON array, unless the job is done or has `maxAttempts` of them. */
+/** Stores failed attempts (a JSON array) with a job, unless the job is done or has `maxAttempts` stored attempts. */
 export const NOTE_ATTEMPT = namedSql<{ readonly id: string; readonly attempts: string; readonly maxAttempts: number }>(
   'note-job-attempt',
   `
@@ -31,7 +33,7 @@ export const NOTE_ATTEMPT = namedSql<{ readonly id: string; readonly attempts: s
   where id = :id and done_at is null and jsonb_array_length(attempts) < :maxAttempts`,
 );
 
-/** Marks an open job as failed for good. */
+/** Marks an open job as failed for good. Returns no row if the job is not open. */
 export const SET_JOB_ASIDE = namedSql<{ readonly id: string; readonly transport: string; readonly attempts: string }>(
   'set-job-aside',
   `
@@ -39,7 +41,7 @@ export const SET_JOB_ASIDE = namedSql<{ readonly id: string; readonly transport:
   where id = :id and done_at is null and failed_at is null returning 1`,
 );
 
-/** Opens failed jobs again. Jobs that are not failed any more are left out. */
+/** Makes failed jobs open again and returns them. Ignores jobs that are not failed any more. */
 export const REOPEN_JOBS = namedSql<{ readonly ids: readonly string[] }>(
   'reopen-jobs',
   'update jobs set failed_at = null where id = any(:ids) and failed_at is not null returning id, class',
@@ -49,13 +51,13 @@ interface OpenJobsParameters {
   readonly olderThanSeconds: number;
   readonly limit: number;
   readonly after: string | null;
-  /** Of jobs in the outbox. */
+  /** The outbox destination of jobs. */
   readonly destination: string;
 }
 
 /**
- * Open jobs older than `olderThanSeconds`, oldest first. Leaves out jobs that are still in the outbox: the transport may still
- * have such a job as failed, from before its retry.
+ * Open jobs older than `olderThanSeconds`, oldest first. Leaves out jobs that are still in the outbox: BullMQ may still have such
+ * a job as failed, from before an operator's retry.
  */
 export const OPEN_JOBS = namedSql<OpenJobsParameters>(
   'open-jobs',
@@ -74,7 +76,7 @@ interface JobFilter {
   readonly limit: number;
 }
 
-/** Newest first. `text` is searched in the whole message, or is the job's id. */
+/** Lists jobs, newest first. `text` is searched in the whole message of a job, or is a job's id. */
 export const LIST_JOBS = namedSql<JobFilter>(
   'list-jobs',
   `
@@ -85,6 +87,7 @@ export const LIST_JOBS = namedSql<JobFilter>(
     and (:before::uuid is null or id < :before) order by id desc limit :limit`,
 );
 
+/** Counts jobs by state, and reads the age of the oldest open job. */
 export const COUNT_JOBS = namedSql<object>(
   'count-jobs',
   `
@@ -95,7 +98,7 @@ export const COUNT_JOBS = namedSql<object>(
   from jobs`,
 );
 
-/** Deletes old jobs, at most 1,000. It skips rows that another transaction has locked. */
+/** Deletes jobs that were done or failed long ago, at most 1,000. It skips rows that another transaction has locked. */
 export const PURGE_JOBS = namedSql<{ readonly keepDone: string; readonly keepFailed: string }>(
   'purge-jobs',
   `

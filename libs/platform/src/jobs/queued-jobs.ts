@@ -9,18 +9,23 @@ import { Queue } from 'bullmq';
 import { COUNT_JOBS_IN_BUNDLES, DELETE_QUEUED_JOBS, PAGE_OF_QUEUED_JOBS, UNPACK_BUNDLE } from './queued-jobs.sql.ts';
 import type { DataSource } from 'typeorm';
 
-/** Set in Redis after a check has found all jobs. When Redis loses its data, the key is lost with the jobs. */
+/** Redis key that exists after a check has found all jobs in Redis. When Redis loses its data, it loses the key with the jobs. */
 const KNOWN_KEY = `${JOBS_PREFIX}:all-jobs-known`;
-/** Expiry of the key. A failover may lose the jobs of the last second but keep the key, so a full check runs this often. */
+/**
+ * Expiry of KNOWN_KEY. A failover of Redis may lose the jobs of the last second but keep the key, so a full check runs this
+ * often.
+ */
 const CHECK_INTERVAL_SECONDS = 600;
+/** Number of copies that are read at once. */
 const PAGE_SIZE = 500;
-/** Jobs of a bundle that are added in one command. Redis needs 7 ms for them, and a turn notice waits that time. */
+/** Number of jobs of a bundle that one Redis command adds. It takes Redis 7 ms; a push "your turn" waits that long at most. */
 const JOBS_PER_COMMAND = 200;
-/** Jobs that did not come through the outbox may have any id. They have no copy. */
+/** The form of the ids of jobs that have a copy. Jobs that did not come through the outbox may have any id, and have no copy. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Copies of jobs that end within this time are deleted in one statement. */
+/** Copies of all jobs that end within this time are deleted together, in one statement. */
 const FORGET_DELAY_MS = 200;
 
+/** The copy of a job in PostgreSQL. */
 interface QueuedJob {
   readonly message_id: string;
   readonly queue: JobQueue;
@@ -32,13 +37,16 @@ export async function deleteJobCopy(tx: Transaction, jobId: string): Promise<voi
   await inside(tx).rows('delete from queued_jobs where message_id::text = $1', [jobId]);
 }
 
-/** The number of jobs in bundles that Redis does not count: it counts a bundle as one job. */
+/** Number of jobs in bundles, minus one for each bundle. Redis counts a bundle as one job, so its count lacks this number. */
 export async function jobsInBundles(database: DataSource, queues: readonly JobQueue[]): Promise<number> {
   const [row] = await runUnprepared<{ uncounted: number }[]>(database, COUNT_JOBS_IN_BUNDLES.with({ queues }));
   return row?.uncounted ?? 0;
 }
 
-/** The copies of jobs in PostgreSQL. They are deleted when a job ends, and restored to Redis when Redis has lost its data. */
+/**
+ * The copies of notification jobs in PostgreSQL. A copy is deleted when its job ends, and restored to Redis if Redis lost the
+ * job.
+ */
 export class QueuedJobs {
   private readonly queues: ReadonlyMap<JobQueue, Queue>;
   private done: string[] = [];
@@ -57,8 +65,8 @@ export class QueuedJobs {
   }
 
   /**
-   * Deletes the copy of a finished job, later and without a guarantee: if a copy remains and is restored, the inbox knows that
-   * it is done.
+   * Deletes the copy of a finished job, after a short delay and without a guarantee. If a copy remains and is restored, the
+   * worker finds in the inbox or its ledger that the job is done.
    */
   forget(messageId: string): void {
     this.done.push(messageId);
@@ -67,8 +75,8 @@ export class QueuedJobs {
   }
 
   /**
-   * Adds the jobs of a bundle to their queue. Their copies are written first, because Redis may lose the jobs. It is safe to
-   * unpack a bundle twice: the jobs keep their ids, and the ledger knows which ones were sent.
+   * Adds the jobs of a bundle to their queue. Copies of the jobs are written before, because Redis may lose the jobs. It is safe
+   * to unpack a bundle twice: the jobs keep their ids, and the ledger of sends says which ones were sent.
    */
   async unpack(queue: JobQueue, bundle: BroadcastBundle): Promise<void> {
     const jobs = jobsOfBundle(bundle);
@@ -95,8 +103,8 @@ export class QueuedJobs {
   }
 
   /**
-   * Adds jobs again that Redis has lost. Does nothing while the key exists. Always returns 0, so that the loop does not repeat
-   * at once.
+   * Adds jobs again that Redis has lost. Does nothing while KNOWN_KEY exists. Always returns 0, so that the loop that calls this
+   * method waits before the next call.
    */
   async restoreOnce(): Promise<number> {
     if ((await this.redis.exists(KNOWN_KEY)) === 1) return 0;

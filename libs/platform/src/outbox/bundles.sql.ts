@@ -4,24 +4,26 @@ import { IS_TOO_OLD } from './stale-messages.sql.ts';
 
 interface BundleParameters {
   readonly destination: string;
-  /** At most so many rows are taken. */
+  /** Maximum number of outbox rows that are taken. */
   readonly limit: number;
-  /** If fewer rows are due, none is taken. */
+  /** If fewer rows than this are due, no row is taken. */
   readonly minRows: number;
 }
 
-export type Bundle = RelayedMessage & { readonly jobs: number };
+/** A bundle to deliver: outbox rows of one broadcast as one message. `jobs` is the number of these rows. */
+export type TakenBundle = RelayedMessage & { readonly jobs: number };
 
+/** SQL condition: the row belongs to a series (the rows of one broadcast), is not parked, and its delivery is due. */
 const DUE = 'destination = :destination and series is not null and parked_at is null and available_at <= now()';
 
 /**
- * Deletes the oldest rows that belong to a series and combines the rows of each series into one bundle, inside the database.
- * The copies in `queued_jobs` are the bundles, not the rows. With one BullMQ job per row the relay delivers 17,000 rows a
- * second, with bundles 160,000 (`npm run bench:notifications`).
+ * Deletes the oldest outbox rows that belong to a series (the rows of one broadcast), combines the rows of each series into one
+ * bundle, and stores a copy of each bundle in `queued_jobs`. With one BullMQ job per row the relay delivers 17,000 rows a second,
+ * with bundles 160,000 (`npm run bench:notifications`).
  *
- * Guarantee: each row is in one bundle, and it is gone from the outbox when the caller commits. Rows older than a week, rows of
- * an aggregate, and all rows if fewer than `minRows` are due, stay: they are delivered one by one. READ COMMITTED on purpose,
- * like the claim in outbox-relay.sql.ts.
+ * Guarantee: each taken row is in one bundle, and it is gone from the outbox when the caller commits. Not taken are rows older
+ * than a week, rows of an aggregate, and all rows if fewer than `minRows` are due; they are delivered one by one. READ COMMITTED
+ * on purpose, like the statements in outbox-relay.sql.ts.
  */
 export const TAKE_BUNDLES = namedSql<BundleParameters>(
   'take-bundles',
@@ -35,7 +37,7 @@ export const TAKE_BUNDLES = namedSql<BundleParameters>(
       order by seq limit :limit for update skip locked))
     returning id, series, body
   ), bundles as (
-    -- The rows of a series differ only in their ids and ranges. The rest of the body is in the bundle once.
+    -- The rows of a series differ only in their ids and ranges. All other fields of the body are in the bundle once.
     select uuidv7() as id, count(*)::int as jobs, any_value(body) - 'range' as same,
            '[' || string_agg('["' || id || '",' || (body ->> 'range') || ']', ',') || ']' as ranges
     from taken group by series

@@ -3,19 +3,23 @@ import type { Delivery, RelayedMessage } from './destination.ts';
 import { IS_TOO_OLD } from './stale-messages.sql.ts';
 
 /*
- * The statements of one run of the relay, in the order of their use. READ COMMITTED on purpose: the relay moves rows and decides
- * nothing; at SERIALIZABLE every buyer's insert would conflict with it.
+ * The statements with which the outbox relay delivers one batch, in the order of their use. READ COMMITTED on purpose: the relay
+ * moves rows and decides nothing; at SERIALIZABLE the inserts of every buyer would conflict with it.
  */
 
-/** `stale`: older than a week. `wanted`: an operator has retried this row, so it is sent although it is old. */
+/**
+ * An outbox row that the relay has claimed for delivery. `stale`: the message is older than a week. `wanted`: an operator has
+ * retried it, so it is sent even if it is old.
+ */
 export type ClaimedRow = RelayedMessage & { readonly stale: boolean; readonly wanted: boolean };
 
 /**
- * Claims due rows, oldest first. SKIP LOCKED lets several relays share the work: no row is claimed twice at the same time.
+ * Claims (locks) the outbox rows whose delivery is due, oldest first. With SKIP LOCKED several relays share the work: no row is
+ * claimed twice at the same time.
  *
  * Guarantee: a row waits while an earlier row of its aggregate for the same destination is in the outbox, even if another relay
- * has locked that one. This keeps the order within an aggregate, but not across destinations: when the waiting room is down,
- * tickets must still be delivered.
+ * has locked the earlier row. This keeps the order within an aggregate, but not across destinations: when the waiting room is
+ * down, tickets must still be delivered.
  *
  * The `|| ''` keeps the planner from using the index by destination, where the search for an earlier row of the aggregate would
  * scan all earlier rows.
@@ -34,10 +38,10 @@ export const CLAIM_MESSAGES = namedSql<{ readonly destination: string; readonly 
 
 const DELETE = 'delete from outbox where id = any(:ids::uuid[])';
 
-/** Deletes delivered rows. */
+/** Deletes delivered outbox rows. */
 export const DELETE_MESSAGES = namedSql<{ readonly ids: readonly string[] }>('delete-messages', DELETE);
 
-/** Deletes delivered rows and keeps a copy of each in `queued_jobs`, because Redis may lose the job. */
+/** Deletes delivered outbox rows and keeps a copy of each in `queued_jobs`, because Redis may lose the delivered job. */
 export const MOVE_TO_QUEUED_JOBS = namedSql<{ readonly ids: readonly string[] }>(
   'move-messages-to-queued-jobs',
   `
@@ -53,7 +57,7 @@ interface Failure {
   readonly maxFailures: number;
 }
 
-/** Records a failure and sets the next attempt, or parks the row. Operators read the failures of a parked row. */
+/** Records a failed delivery in the outbox row and sets the time of the next attempt, or parks the row for operators. */
 export const RECORD_FAILURE = namedSql<Failure>(
   'record-delivery-failure',
   `

@@ -3,25 +3,31 @@ import type { Logger } from '../logging/logger.ts';
 import { driverClientOf, type DriverClient } from '../postgres/database.ts';
 import { BEGIN_READ_COMMITTED } from '../postgres/read-committed.ts';
 import { rollBack } from '../postgres/roll-back.ts';
-import { TAKE_BUNDLES, type Bundle } from './bundles.sql.ts';
+import { TAKE_BUNDLES, type TakenBundle } from './bundles.sql.ts';
 import type { Delivery, Destination, RelayedMessage } from './destination.ts';
 import { CLAIM_MESSAGES, DELETE_MESSAGES, MOVE_TO_QUEUED_JOBS, RECORD_FAILURE, type ClaimedRow } from './outbox-relay.sql.ts';
 import { FIND_ALREADY_SENT, STALE_ERROR, UNPARK_STALE } from './stale-messages.sql.ts';
 
-/** Maximum number of messages in one run. The specification fixes this number. */
+/** Maximum number of messages in one batch of the relay. The specification fixes this number. */
 export const MAX_BATCH = 1000;
-/** After this time the delivery counts as failed. Messages that arrive all the same are recognised by their ids. */
+/**
+ * After this time the delivery counts as failed. If the messages arrive later, consumers recognise the second delivery by their
+ * ids.
+ */
 const DELIVERY_TIMEOUT_MS = 20_000;
 /** After this number of failures a row is parked for operators, so that it does not block later rows of its aggregate. */
 const MAX_FAILURES = 10;
 
-/** Sequential scans are off: the claim is prepared, often while the table is empty, and the same plan must serve a long queue. */
+/**
+ * Begins the transaction of a batch. Sequential scans are off, because CLAIM_MESSAGES is often prepared while the outbox is
+ * empty, and the same plan must be fast when the outbox has many rows.
+ */
 const BEGIN = `
   ${BEGIN_READ_COMMITTED};
   set local idle_in_transaction_session_timeout = '60s';
   set local enable_seqscan = off`;
 
-/** Delivers the rows of one destination. `runOnce` delivers one batch; RelayLoop calls it repeatedly. */
+/** Delivers the outbox messages of one destination. `runOnce` delivers one batch; RelayLoop calls it repeatedly. */
 export class OutboxRelay {
   constructor(
     private readonly dataSource: DataSource,
@@ -47,7 +53,7 @@ export class OutboxRelay {
 
   private async runBatch(client: DriverClient, maxRows: number, { force, isBundling = true }: BatchOptions): Promise<number> {
     const { name, keepsCopy, refusesStale, minRowsForBundles } = this.destination;
-    // Only the claim is sent before BEGIN is answered: if BEGIN failed, the claim's locks are freed at once and nothing is sent.
+    // Only CLAIM_MESSAGES is sent before BEGIN is answered: if BEGIN failed, its locks are freed at once, nothing is delivered.
     const begun = client.query(BEGIN);
     if (force && refusesStale)
       await begun.then(() => client.query(UNPARK_STALE.with({ destination: name, staleError: STALE_ERROR })));
@@ -66,40 +72,44 @@ export class OutboxRelay {
     const settledIds = new Set(settled.map(({ id }) => id));
     const messages = settledIds.size > 0 ? rows.filter(({ id }) => !settledIds.has(id)) : rows;
     const deliveries = messages.length > 0 ? await this.deliver(messages) : [];
-    await Promise.all([settle(client, deliveries, keepsCopy ? MOVE_TO_QUEUED_JOBS : DELETE_MESSAGES), client.query('COMMIT')]);
+    await Promise.all([
+      recordOutcomes(client, deliveries, keepsCopy ? MOVE_TO_QUEUED_JOBS : DELETE_MESSAGES),
+      client.query('COMMIT'),
+    ]);
     for (const delivery of [...settled, ...deliveries]) if (delivery.outcome !== 'delivered') this.report(delivery);
     return bundled + rows.length;
   }
 
   /**
-   * Returns the number of rows delivered in bundles. Undefined when a bundle is refused: then the caller delivers row by row, so
-   * that only the faulty row is parked.
+   * Returns the number of rows delivered in bundles. Undefined when the destination refuses a bundle: then the caller delivers
+   * row by row, so that only the faulty row is parked.
    */
   private async deliverBundles(client: DriverClient, limit: number, minRows: number): Promise<number | undefined> {
     const statement = TAKE_BUNDLES.with({ destination: this.destination.name, limit, minRows });
-    const { rows: bundles } = await client.query<{ rows: Bundle[] }>(statement);
+    const { rows: bundles } = await client.query<{ rows: TakenBundle[] }>(statement);
     if (bundles.length === 0) return 0;
     const deliveries = await this.deliver(bundles);
     if (deliveries.some(({ outcome }) => outcome !== 'delivered')) return undefined;
     return bundles.reduce((sum, { jobs }) => sum + jobs, 0);
   }
 
+  /** Parks messages that are too old to be sent. */
   private async parkStale(client: DriverClient, stale: readonly ClaimedRow[]): Promise<readonly Delivery[]> {
     const refused = stale.map(({ id }): Delivery => ({ id, outcome: 'poison', error: STALE_ERROR }));
-    await settle(client, refused, DELETE_MESSAGES);
+    await recordOutcomes(client, refused, DELETE_MESSAGES);
     return refused;
   }
 
   /**
-   * For old messages that an operator wants sent: deletes the rows of messages that were sent before, so that they are not sent
-   * again.
+   * `wanted` are old messages that an operator wants to send. Deletes the rows of those that were already sent, so that they are
+   * not sent a second time.
    */
   private async deleteAlreadySent(client: DriverClient, wanted: readonly ClaimedRow[]): Promise<readonly Delivery[]> {
     if (wanted.length === 0) return [];
     const statement = FIND_ALREADY_SENT.with({ ids: wanted.map(({ id }) => id) });
     const { rows } = await client.query<{ rows: { id: string }[] }>(statement);
     const settled = [...new Set(rows.map(({ id }) => id))].map((id): Delivery => ({ id, outcome: 'delivered' }));
-    await settle(client, settled, DELETE_MESSAGES);
+    await recordOutcomes(client, settled, DELETE_MESSAGES);
     return settled;
   }
 
@@ -130,10 +140,15 @@ async function claim(client: DriverClient, destination: string, limit: number): 
 }
 
 /**
- * Removes delivered rows and records the failure of the others. All statements are sent before this returns a promise, so the
- * caller may send COMMIT without awaiting it.
+ * Writes the outcomes of deliveries to the outbox: removes the rows of delivered messages with the statement `removal`, and
+ * records the failures in the rows of all other messages. All statements are sent before the function returns, so the caller may
+ * send COMMIT without awaiting its promise.
  */
-function settle(client: DriverClient, deliveries: readonly Delivery[], removal: typeof DELETE_MESSAGES): Promise<unknown> {
+function recordOutcomes(
+  client: DriverClient,
+  deliveries: readonly Delivery[],
+  removal: typeof DELETE_MESSAGES,
+): Promise<unknown> {
   const delivered = deliveries.filter(({ outcome }) => outcome === 'delivered').map(({ id }) => id);
   const removing = delivered.length > 0 ? [client.query(removal.with({ ids: delivered }))] : [];
   const recordingFailures = deliveries.flatMap((delivery) => {

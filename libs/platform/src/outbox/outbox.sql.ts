@@ -1,6 +1,6 @@
 import { namedSql } from '../postgres/named-sql.ts';
 
-/** Adds messages in the transaction of their effect. `messages` is a JSON array. `after_seconds` delays the delivery. */
+/** Adds messages to the outbox. `messages` is a JSON array; `after_seconds` of a message delays its delivery. */
 export const APPEND_MESSAGES = namedSql<{ readonly messages: string }>(
   'append-messages',
   `

@@ -1,6 +1,6 @@
 import { namedSql } from '../postgres/named-sql.ts';
 
-/** The failures in the row; for a row without them its last error. */
+/** Columns of a message. `failures` are the failures stored in the row; for a row without failures, its last error. */
 const COLUMNS = `id, destination, event, aggregate_id as "aggregateId", body, created_at as "createdAt", parked_at as "parkedAt", attempts,
   available_at <= now() as "isDue",
   case when failures is not null then failures
@@ -14,7 +14,7 @@ interface ParkedFilter {
   readonly limit: number;
 }
 
-/** Newest first. `text` is searched in the whole body; an id or an aggregate id must match it exactly. */
+/** Lists parked messages, newest first. `text` is an id, an aggregate id, or a part of the body. */
 export const LIST_PARKED = namedSql<ParkedFilter>(
   'list-parked-messages',
   `
@@ -25,10 +25,10 @@ export const LIST_PARKED = namedSql<ParkedFilter>(
   order by id desc limit :limit`,
 );
 
-/** A message, parked or not. */
+/** Finds a message of the outbox, parked or not. */
 export const FIND_MESSAGE = namedSql<{ readonly id: string }>('find-message', `select ${COLUMNS} from outbox where id = :id`);
 
-/** Of all messages in the outbox. */
+/** Counts all messages in the outbox by state: waiting for delivery, delayed, parked. */
 export const COUNT_MESSAGES = namedSql<object>(
   'count-messages',
   `
@@ -39,7 +39,7 @@ export const COUNT_MESSAGES = namedSql<object>(
   from outbox`,
 );
 
-/** Makes a parked message due with all attempts. It returns no row when the message is not parked any more. */
+/** Makes a parked message due at once, with the full number of attempts. Returns no row if the message is not parked any more. */
 export const RETRY_MESSAGE = namedSql<{ readonly id: string }>(
   'retry-message',
   `

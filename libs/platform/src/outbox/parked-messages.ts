@@ -4,6 +4,7 @@ import { runUnprepared } from '../postgres/database.ts';
 import { inside } from '../postgres/transaction.ts';
 import { COUNT_MESSAGES, FIND_MESSAGE, LIST_PARKED, RETRY_MESSAGE } from './parked-messages.sql.ts';
 
+/** A message of the outbox, as operators see it. */
 export interface OutboxMessageView {
   readonly id: string;
   readonly destination: string;
@@ -11,29 +12,35 @@ export interface OutboxMessageView {
   readonly aggregateId: string | null;
   readonly body: unknown;
   readonly createdAt: Date;
-  /** Null when it is not parked: it waits for its delivery or for its next attempt. */
+  /** Null when the message is not parked: it waits for its delivery or for its next attempt. */
   readonly parkedAt: Date | null;
+  /** False while the message waits for its next attempt. */
   readonly isDue: boolean;
   readonly attempts: number;
   /** The last ten failures, oldest first. */
   readonly failures: readonly { readonly at: string; readonly error: string }[];
 }
 
+/** How many messages are in the outbox, by state. */
 export interface OutboxCounts {
+  /** Messages that are due for delivery. */
   readonly waiting: number;
+  /** Messages that wait for a later time, for example for the next attempt. */
   readonly delayed: number;
+  /** Messages that were set aside for operators. */
   readonly parked: number;
+  /** Age of the oldest message that is not parked. */
   readonly oldestSeconds: number;
 }
 
 /**
- * Parked messages of the outbox: they failed ten times, can never be delivered, or are too old. An operator retries or drops
- * them.
+ * The parked messages of the outbox. A message is parked when its delivery failed ten times, when it can never be delivered, or
+ * when it is too old. An operator retries or drops it.
  */
 export class ParkedMessages {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Newest first. `text` is searched in the whole body; an id or an aggregate id must match it exactly. */
+  /** Lists parked messages, newest first. `text` is an id, an aggregate id, or a part of the body. */
   list(filter: { text?: string; event?: string; before?: string; limit: number }): Promise<OutboxMessageView[]> {
     const { before = null, event = null, text = null, limit } = filter;
     return runUnprepared(this.dataSource, LIST_PARKED.with({ before, event, text, limit }));
@@ -45,12 +52,13 @@ export class ParkedMessages {
     return row;
   }
 
+  /** Counts all messages in the outbox, parked or not. */
   async counts(): Promise<OutboxCounts> {
     const [row] = await runUnprepared<OutboxCounts[]>(this.dataSource, COUNT_MESSAGES.with({}));
     return row ?? { waiting: 0, delayed: 0, parked: 0, oldestSeconds: 0 };
   }
 
-  /** Makes the message due at once with all attempts, even if it is old. False when it is not parked any more. */
+  /** Makes the message due at once, with the full number of attempts, even if it is old. False if it is not parked any more. */
   async retry(tx: Transaction, id: string): Promise<boolean> {
     const postgres = inside(tx);
     const [row] = await postgres.rows<{ destination: string }>(RETRY_MESSAGE.with({ id }));

@@ -3,7 +3,10 @@ import type { Transaction } from '#application/transaction-manager';
 import { inside } from '../postgres/transaction.ts';
 import { APPEND_MESSAGES } from './outbox.sql.ts';
 
-/** Writes messages in the transaction of their effect. The relay delivers them after the commit. */
+/**
+ * Writes messages to the table `outbox`, in the transaction of the change that they report. The relay delivers them after the
+ * commit.
+ */
 export class PostgresOutbox extends Outbox {
   async append(tx: Transaction, messages: readonly OutboxMessage[]): Promise<void> {
     if (messages.length === 0) return;

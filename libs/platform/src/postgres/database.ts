@@ -3,8 +3,9 @@ import { DataSource, type EntitySchema, type Logger as OrmLogger, type QueryRunn
 import type { Logger } from '../logging/logger.ts';
 import type { PreparedStatement } from './named-sql.ts';
 
-/** 24 connections keep 2 cores busy; more connections only slow the server down under contention (research/limits.md §2). */
+/** Connections of a pool. 24 keep 2 cores busy; more only slow PostgreSQL down under contention (research/limits.md §2). */
 const POOL_SIZE = 24;
+/** How long a caller waits for a connection, at most. */
 const POOL_TIMEOUT_MS = 2000;
 /**
  * A connection without traffic for this time is closed. The time is longer than any statement may take (a request has 55 s).
@@ -12,7 +13,7 @@ const POOL_TIMEOUT_MS = 2000;
  */
 const SOCKET_TIMEOUT_MS = 65_000;
 
-/** TypeORM's own logger prints the parameters of failed queries, which are personal data. This one prints only the error. */
+/** Logs only the error of a failed query. TypeORM's own logger also prints the query's parameters, which are personal data. */
 class QuietOrmLogger implements OrmLogger {
   constructor(private readonly logger: Logger | undefined) {}
   logQuery(): void {}
@@ -31,6 +32,7 @@ class QuietOrmLogger implements OrmLogger {
   }
 }
 
+/** Opens a pool of connections to PostgreSQL. `name` is the process's name, which PostgreSQL shows as `application_name`. */
 export async function openDatabase(options: {
   url: string;
   name: string;
@@ -60,12 +62,14 @@ export interface DriverClient {
   readonly connection: { readonly stream: Socket };
 }
 
-/** Names of statements that are given as texts. It does not grow without limit: every text is a constant in our sources. */
+/**
+ * The name of each statement that is a plain text. The map does not grow without limit: every text is a constant in our sources.
+ */
 const statementNames = new Map<string, string>();
 
 /**
- * Planned once per connection. Planning a batch of 16 checkouts takes a quarter of a millisecond, as long as running it. A text
- * gets a name; a statement of `namedSql` has one.
+ * Returns the statement with a name, so that PostgreSQL plans it only once per connection. Planning a batch of 16 checkouts takes
+ * a quarter of a millisecond, as long as running it. A statement of `namedSql` already has a name; a plain text gets one.
  */
 export function prepared(sql: string | PreparedStatement, values: readonly unknown[] = []): PreparedStatement {
   if (typeof sql !== 'string') return sql;
@@ -79,6 +83,7 @@ export function runUnprepared<T>(dataSource: DataSource, { text, values }: Prepa
   return dataSource.query<T>(text, values);
 }
 
+/** The pg client of TypeORM's query runner. It is the runner's until the runner is released. */
 export async function driverClientOf(runner: QueryRunner): Promise<DriverClient> {
   return (await runner.connect()) as DriverClient;
 }
@@ -92,7 +97,7 @@ function setSocketTimeout(client: DriverClient): void {
   client.connection.stream.setTimeout(SOCKET_TIMEOUT_MS, () => breakConnection(client));
 }
 
-/** Throws when the server does not answer. For readiness: one statement on one connection of the pool. */
+/** Throws when PostgreSQL does not answer. For the readiness check: one statement on one connection of the pool. */
 export async function pingDatabase(dataSource: DataSource): Promise<void> {
   await dataSource.query('select 1');
 }

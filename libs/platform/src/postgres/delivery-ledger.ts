@@ -6,14 +6,14 @@ import { isConnectionLoss } from './sqlstates.ts';
 import { inside } from './transaction.ts';
 
 /*
- * Messages arrive at least once, but their effect must happen once. The table `inbox` records what was done: one row per
- * consumer and message. There are two ways to use it:
+ * Messages arrive at least once, but their effect must happen once. The table `inbox` records which messages are done: one row
+ * per consumer and message. There are two ways to use it:
  *
  *   effect in PostgreSQL          Inbox.once    row and effect commit together: exactly once
- *   effect outside (mail, push)   SendClaims    claim → send → finish; if it was certainly not sent: release (send-claims.ts)
+ *   effect outside (mail, push)   SendClaims    claim → send → finish; release if it was certainly not sent (send-claims.ts)
  *
- *   A claim that was never finished may or may not have been sent. After `lockMs` it can be claimed a second time, which is
- *   counted as a possible duplicate. If the second claim is not finished either, the message is `uncertain` and an operator
+ *   If a claim is never finished, nobody knows whether its message was sent. After `lockMs` the message can be claimed a second
+ *   time, which is counted as a possible duplicate. If the second claim is not finished, the message is `uncertain` and an operator
  *   decides. When the operator retries it, ten minutes later or more, it can be claimed once more.
  *
  *     (none) ──claim──▶ held ──finish──▶ finished
@@ -21,14 +21,17 @@ import { inside } from './transaction.ts';
  *       └────release─────┘ └──────────────▶ uncertain
  */
 
-/** For consumers whose whole effect is in our own PostgreSQL. */
+/**
+ * Runs the effect of each message once, for consumers whose whole effect is in our own PostgreSQL: a row of the table `inbox`
+ * commits with the effect.
+ */
 export class Inbox {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly marks?: ProcessedMarks,
   ) {}
 
-  /** Runs `work` in the transaction that records the message as done. Does not run it when the message is recorded already. */
+  /** Runs `work` in the transaction that records the message as done. Does not run `work` if the message is already recorded. */
   async once(consumer: string, messageId: string, work: (tx: Transaction) => Promise<void>): Promise<'done' | 'duplicate'> {
     if (await this.marks?.has(consumer, messageId)) return 'duplicate';
     const outcome = await this.transactions.run(async (tx) => {
@@ -40,7 +43,10 @@ export class Inbox {
     return outcome;
   }
 
-  /** False when the message is recorded already. Of two concurrent calls the second waits for the commit of the first. */
+  /**
+   * Records the message as done. False if it is already recorded. Of two concurrent calls the second waits for the first's
+   * commit.
+   */
   protected async remember(tx: Transaction, consumer: string, messageId: string): Promise<boolean> {
     const rows = await inside(tx).rows(REMEMBER_MESSAGE.with({ consumer, messageId }));
     return rows.length > 0;
@@ -48,8 +54,8 @@ export class Inbox {
 }
 
 /**
- * True when PostgreSQL is unreachable, has no free connection, or the connection broke during COMMIT. Such an error is not the
- * message's fault. It is safe to process the message again, because the inbox row prevents a second effect.
+ * True when PostgreSQL is unreachable, has no free connection, or the connection broke during COMMIT. The error does
+ * not depend on the message. It is safe to process the message again, because the inbox row prevents a second effect.
  */
 export function isLedgerOutage(error: unknown): boolean {
   if (isConnectionLoss(error)) return true;

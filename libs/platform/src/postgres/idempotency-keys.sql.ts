@@ -1,8 +1,8 @@
 import { namedSql } from './named-sql.ts';
 
 /*
- * The table `idempotency_keys`. A row is committed together with the effect and its answer, or not at all. The unique key
- * guarantees that the effect happens once (W5).
+ * The table `idempotency_keys`: the clients' keys of requests that have taken effect, with the answers. A row is committed
+ * together with the effect of its request, or not at all. The unique key guarantees that the effect happens once.
  */
 
 interface NewKey {
@@ -19,8 +19,8 @@ interface KeyAnswer {
 }
 
 /**
- * First statement of the effect's own transaction. It waits while another transaction has inserted the same key. It returns no
- * row when the key is committed already.
+ * Inserts the key of a request, as the first statement of the request's transaction. It waits while another open transaction has
+ * inserted the same key. It returns no row when the key is already committed.
  */
 export const INSERT_KEY = namedSql<NewKey>(
   'insert-idempotency-key',
@@ -28,15 +28,15 @@ export const INSERT_KEY = namedSql<NewKey>(
    on conflict (key) do nothing returning key`,
 );
 
-/** Last statement of the effect's own transaction. */
+/** Stores the answer to a request in the row of its key, as the last statement of the request's transaction. */
 export const STORE_ANSWER = namedSql<KeyAnswer>(
   'store-idempotent-answer',
   `update idempotency_keys set status = :status, body = :body, location = :location where key = :key`,
 );
 
 /**
- * Last statement of a transaction that many requests share: all keys with their answers. It has no `on conflict`: if one key is
- * used already, it fails, and so does the whole transaction.
+ * Inserts the keys of many requests with their answers, as the last statement of a transaction that these requests share. It has
+ * no `on conflict`: if one key is already used, the whole transaction fails.
  */
 export const INSERT_KEYS_WITH_ANSWERS = namedSql<{
   readonly keys: readonly string[];
@@ -51,29 +51,34 @@ export const INSERT_KEYS_WITH_ANSWERS = namedSql<{
    select * from unnest(:keys::text[], :userIds::uuid[], :fingerprints::text[], :statuses::int[], :bodies::text[], :locations::text[])`,
 );
 
-/** Stores the answer of a success that needed no transaction. A key that is stored already keeps its answer. */
+/**
+ * Inserts the key and the answer of a successful request that needed no transaction. A key that is already stored keeps its
+ * answer.
+ */
 export const ADD_ANSWER = namedSql<NewKey & KeyAnswer>(
   'add-idempotent-answer',
   `insert into idempotency_keys (key, user_id, fingerprint, status, body, location)
    values (:key, :userId, :fingerprint, :status, :body, :location) on conflict (key) do nothing`,
 );
 
-export interface StoredKey {
+/** A row of READ_ANSWERS' result: a key with the stored answer of its request. */
+export interface IdempotencyKeyRow {
   readonly key: string;
   readonly fingerprint: string;
   readonly status: number;
   readonly body: string | null;
   readonly location: string | null;
+  /** Id of what the request has made, instead of a body. Only rows that HOLD_BATCH writes have it. */
   readonly made: string | null;
 }
 
-/** A row is committed complete or not at all, so every row that this query sees has a status. */
+/** Reads the stored answers of keys. Rows are committed only with an answer, so every row that this query sees has a status. */
 export const READ_ANSWERS = namedSql<{ readonly keys: readonly string[] }>(
   'read-idempotent-answers',
   `select key, fingerprint, status, body, location, made from idempotency_keys where key = any(:keys) and status is not null`,
 );
 
-/** Deletes old rows. It skips rows that another transaction has locked. */
+/** Deletes rows older than `keepHours`. It skips rows that another transaction has locked. */
 export const PURGE_KEYS = namedSql<{ readonly keepHours: number; readonly limit: number }>(
   'purge-idempotency-keys',
   `

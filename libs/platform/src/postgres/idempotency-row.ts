@@ -4,8 +4,9 @@ import { INSERT_KEY, INSERT_KEYS_WITH_ANSWERS, STORE_ANSWER } from './idempotenc
 import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
 
 /**
- * First statement of the effect's own transaction. It waits while another transaction has inserted the same key; if that one
- * commits, this one fails. The lock in Redis makes this rare; the unique row guarantees that the effect happens once (W5).
+ * Inserts the key of a request, as the first statement of the request's transaction. It waits while another transaction has
+ * inserted the same key, and throws if that transaction commits. The lock in Redis makes such a conflict rare; the unique key
+ * guarantees that the effect happens once.
  */
 export async function insertKey(tx: PostgresTransaction, requestKey: RequestKey): Promise<void> {
   const { key, userId, fingerprint } = requestKey;
@@ -13,7 +14,7 @@ export async function insertKey(tx: PostgresTransaction, requestKey: RequestKey)
   if (rows.length === 0) throw new KeyAlreadyUsed(key);
 }
 
-/** Last statement of the transaction: the answer commits with the effect. */
+/** Stores the answer to a request, as the last statement of its transaction: the answer commits with the effect. */
 export async function storeAnswer(tx: PostgresTransaction, requestKey: RequestKey, result: unknown): Promise<void> {
   const answer = renderAnswer(requestKey, result);
   const { status, body, location = null } = answer;
@@ -21,15 +22,16 @@ export async function storeAnswer(tx: PostgresTransaction, requestKey: RequestKe
   requestKey.stored = answer;
 }
 
+/** The result of one request of a batch. */
 interface CommandResult {
   readonly requestKey: RequestKey;
   readonly value: unknown;
 }
 
 /**
- * For a transaction that many requests share: inserts all keys with their answers in its last statement. If one key was used
- * meanwhile, the statement fails and the whole transaction is rolled back; then each request runs in a transaction of its own.
- * Returns a function that the caller runs after the commit: it marks each key as stored.
+ * Inserts the keys of many requests with their answers, as the last statement of a transaction that these requests share. If one
+ * key was used meanwhile, the statement fails and the whole transaction is rolled back; then each request runs in a transaction
+ * of its own. Returns a function that the caller runs after the commit: it marks each key as stored.
  */
 export function storeAnswers(tx: PostgresTransaction, results: readonly CommandResult[]): () => void {
   const rows = results.map(({ requestKey, value }) => ({ requestKey, answer: renderAnswer(requestKey, value) }));

@@ -2,20 +2,26 @@ import type { DataSource } from 'typeorm';
 import { PURGE_INBOX } from './inbox.sql.ts';
 import { runReadCommitted } from './read-committed.ts';
 
-/** Longer than a message can be repeated: dead letters are kept for 30 days, the relay's own rows much shorter. */
+/** Longer than a message can arrive again: dead letters are kept for 30 days, and rows of the outbox for a much shorter time. */
 const RETENTION_DAYS = 90;
+/** Maximum number of rows that one statement deletes. */
 const BATCH_SIZE = 1000;
 
-/** Deletes rows of messages that cannot arrive again. READ COMMITTED on purpose: no decision depends on these rows any more. */
+/**
+ * Deletes inbox rows of messages that cannot arrive again. READ COMMITTED on purpose: no decision depends on these rows any more.
+ */
 export async function purgeInboxOnce(dataSource: DataSource): Promise<number> {
   const statement = PURGE_INBOX.with({ keepDays: RETENTION_DAYS, limit: BATCH_SIZE });
   return (await runReadCommitted(dataSource, (tx) => tx.query(statement))).rowCount;
 }
 
-/** One day less than Redis keeps a failed job (30 days). A copy that lived longer would restore jobs that Redis has expired. */
+/**
+ * How long copies of jobs are kept: one day less than Redis keeps a failed job (30 days). An older copy would restore a job that
+ * Redis has expired.
+ */
 const QUEUED_JOBS_RETENTION_DAYS = 29;
 
-/** Longer than the period that is searched for unreported failures. */
+/** How long alert notes are kept: longer than the period in which failures without an alert are searched. */
 const ALERT_NOTES_RETENTION_DAYS = 14;
 
 /** Deletes old rows about pushes, broadcasts and their devices, copies of jobs that nobody retried, and alert notes. */

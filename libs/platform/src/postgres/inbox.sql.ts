@@ -1,9 +1,9 @@
 import { namedSql } from './named-sql.ts';
 
 /**
- * Records a message as done, in the transaction of its effect. Guarantee: of all transactions that record the same message one
- * gets a row. The others wait for its commit and get none. A claim that was never finished (send-claims.sql.ts) counts as not
- * done.
+ * Records a message as done, in the transaction of its effect. Guarantee: of all transactions that record the same message only
+ * one gets a result row. All other transactions wait for its commit and get no row. A message with a claim that was never
+ * finished (send-claims.sql.ts) counts as not done.
  */
 export const REMEMBER_MESSAGE = namedSql<{ readonly consumer: string; readonly messageId: string }>(
   'remember-message',
@@ -15,7 +15,7 @@ export const REMEMBER_MESSAGE = namedSql<{ readonly consumer: string; readonly m
   returning true as mine`,
 );
 
-/** Deletes rows of messages that cannot arrive again. It skips rows that another transaction has locked. */
+/** Deletes inbox rows of messages that cannot arrive again. It skips rows that another transaction has locked. */
 export const PURGE_INBOX = namedSql<{ readonly keepDays: number; readonly limit: number }>(
   'purge-inbox',
   `

@@ -1,13 +1,15 @@
-/** A statement as `pg` takes it. A statement with a name is prepared once per connection. */
+/** A statement with its values, in the form that the driver `pg` takes. It has a name, so it is prepared once per connection. */
 export interface PreparedStatement {
   readonly name: string;
   readonly text: string;
   readonly values: unknown[];
 }
 
+/** A statement with named parameters of the type `P`, without values. */
 export interface NamedSql<P> {
-  /** What PostgreSQL receives: `$1`, `$2`, … instead of names, without comments. */
+  /** The SQL that PostgreSQL receives: with `$1`, `$2`, … instead of parameter names, and without comments. */
   readonly text: string;
+  /** Returns the statement with the values of its parameters. */
   with(parameters: P): PreparedStatement;
 }
 
@@ -15,8 +17,9 @@ export interface NamedSql<P> {
 const TOKEN = /(?<literal>'[^']*')|--.*$|(?<!:):(?<parameter>[a-z]\w*)/gim;
 
 /**
- * Compiles SQL with named parameters (`:seatIds`) to numbered ones, once, when its module is loaded. A parameter without a
- * value throws: PostgreSQL would otherwise take it for NULL.
+ * Compiles SQL with named parameters (`:seatIds`) to SQL with numbered parameters (`$1`), once, when the module of the statement
+ * is loaded. `name` is the name of the prepared statement. `with` throws when a parameter has no value, because PostgreSQL would
+ * take the missing value for NULL.
  */
 export function namedSql<P extends object>(name: string, sql: string): NamedSql<P> {
   const numbers = new Map<string, number>();

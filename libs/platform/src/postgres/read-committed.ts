@@ -4,10 +4,10 @@ import type { PreparedStatement } from './named-sql.ts';
 import { rollBack } from './roll-back.ts';
 
 /**
- * For work that moves or deletes rows and decides nothing (CONTRACT §8): the relay, the purges, the expiry sweeper. At
- * SERIALIZABLE their scans would conflict with every buyer. The isolation level is explicit, because an operator may have
- * changed the default. These jobs lock rows with SKIP LOCKED. The lock timeout covers locks that SKIP LOCKED cannot skip, for
- * example on a table that a migration has locked.
+ * Begins a transaction for work that moves or deletes rows and decides nothing (CONTRACT §8): the outbox relay, the purges of old
+ * rows, the run that ends expired holds. At SERIALIZABLE their scans would conflict with every buyer. The isolation level is
+ * explicit, because an operator may have changed the default. Such work locks rows with SKIP LOCKED. The lock timeout covers
+ * locks that SKIP LOCKED cannot skip, for example on a table that a migration has locked.
  */
 export const BEGIN_READ_COMMITTED = `begin isolation level read committed; set local lock_timeout = '8s'`;
 
@@ -16,8 +16,9 @@ interface QueryResult<T> {
   readonly rowCount: number;
 }
 
+/** An open READ COMMITTED transaction. */
 export interface ReadCommittedTransaction {
-  /** A text must be a constant, because each text becomes a prepared statement. */
+  /** Runs a statement. An `sql` that is a plain text must be a constant, because each text becomes a prepared statement. */
   query<T>(sql: string | PreparedStatement, parameters?: readonly unknown[]): Promise<QueryResult<T>>;
 }
 

@@ -44,7 +44,7 @@ afterAll(async () => {
   await Promise.all([testDatabase.drop(), testRedis.close()]);
 });
 
-/** `finish` does not wait for the mark in Redis, so the test polls for it. */
+/** Waits until Redis has the mark that the message was sent. `finish` does not wait for this mark. */
 async function eventuallyMarked(messageId: string): Promise<void> {
   while ((await redis.exists(`outbox:processed:${messageId}`)) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -55,8 +55,8 @@ async function expireLocks(): Promise<void> {
 }
 
 /**
- * The predicate locks (SIReadLock) on the ledger, with their transactions. The condition on the database is needed, because
- * databases of one template have tables with the same OIDs.
+ * The predicate locks (SIReadLock) on the table `inbox` and its indexes, with their transactions. The query is limited to this
+ * database, because databases of one template have tables with the same OIDs.
  */
 async function predicateLocks(): Promise<Set<string>> {
   const rows = await database.query<{ lock: string }[]>(
@@ -73,13 +73,13 @@ async function claimAndFinish(messageId: string): Promise<void> {
   await claims.settled();
 }
 
-describe('a send through a provider', () => {
-  test('is claimed by one of two concurrent claims; the other gets `held`', async () => {
+describe('a message that a provider sends', () => {
+  test('is claimed by one of two concurrent claims; the answer to the other claim is `held`', async () => {
     const both = await Promise.all([claims.claim('m1'), claims.claim('m1')]);
     expect(both.map(({ kind }) => kind).sort()).toEqual(['claimed', 'held']);
   });
 
-  test('cannot be claimed again once it is finished, with and without the mark in Redis', async () => {
+  test('cannot be claimed again after it was finished, with or without its mark in Redis', async () => {
     await claimAndFinish('m1');
     expect(await claims.claim('m1')).toEqual({ kind: 'finished' });
     await testRedis.flush();
@@ -88,7 +88,7 @@ describe('a send through a provider', () => {
     expect(countedDuplicates).toEqual([]);
   });
 
-  test('can be claimed again after a release, and this is not a possible duplicate', async () => {
+  test('can be claimed again after its claim was released, which is not counted as a possible duplicate', async () => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const claim = await claims.claim('m1');
       expect(claim).toMatchObject({ kind: 'claimed', possibleDuplicate: false });
@@ -97,7 +97,7 @@ describe('a send through a provider', () => {
     expect(countedDuplicates).toEqual([]);
   });
 
-  test('that was never finished can be claimed once more, counted as a possible duplicate, and is then uncertain', async () => {
+  test('that was claimed but never finished can be claimed once more, counted as a possible duplicate, and is then `uncertain`', async () => {
     await claims.claim('m1');
     expect(await claims.claim('m1')).toEqual({ kind: 'held' });
     await expireLocks();
@@ -117,7 +117,7 @@ describe('a send through a provider', () => {
     expect(await claims.claim('m1')).toEqual({ kind: 'finished' });
   });
 
-  test('locks only rows of its own batch, even if the statement was planned while the ledger was empty', async () => {
+  test('is claimed with predicate locks only on rows of its batch, even if the statement was planned while the table inbox was empty', async () => {
     const batches = openClaims();
     const claimTwice = async (name: string): Promise<string[]> => {
       const ids = Array.from({ length: 20 }, (_, n) => `${name}-${n}`);
@@ -146,7 +146,7 @@ describe('a send through a provider', () => {
     expect(count).toBeLessThan(200);
   }, 30_000);
 
-  test('whose id contains a line break, a tab or NUL is refused; the others in its batch are claimed', async () => {
+  test('is refused if its id contains a line break, a tab or NUL; the other messages of its batch are claimed', async () => {
     const requested = ['m1', 'two\nlines', 'a\ttab', 'a NUL \0', 'm2'].map((id) => claims.claim(id));
     const outcomes = await Promise.allSettled(requested);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected', 'fulfilled']);
@@ -154,7 +154,7 @@ describe('a send through a provider', () => {
     expect(rows.map(({ message_id }) => message_id)).toEqual(['m1', 'm2']);
   });
 
-  test('gets the right answer in a batch of 40 that are new, held, finished or abandoned', async () => {
+  test('gets its own answer in a batch of 40 messages that are new, held, finished or abandoned', async () => {
     const ids = Array.from({ length: 40 }, (_, n) => `mail-${n}`);
     const state = (n: number): string => ['new', 'held', 'finished', 'abandoned'][n % 4] ?? '';
     await Promise.all(ids.filter((_, n) => state(n) === 'abandoned').map((id) => claims.claim(id)));
@@ -169,7 +169,7 @@ describe('a send through a provider', () => {
     expect(kinds).toEqual(ids.map((_, n) => expected[state(n)]));
   });
 
-  test('that was claimed again cannot be released with the token of the first claim', async () => {
+  test('that was claimed a second time cannot be released with the token of its first claim', async () => {
     const frozen = await claims.claim('m1');
     await expireLocks();
     await claims.claim('m1');
@@ -177,7 +177,7 @@ describe('a send through a provider', () => {
     expect(await claims.claim('m1')).toEqual({ kind: 'held' });
   });
 
-  test('that is finished during an outage is finished for this process at once, and for PostgreSQL after the outage', async () => {
+  test('that is finished during an outage of PostgreSQL is finished at once for this process, and in PostgreSQL after the outage', async () => {
     const interrupted = new InterruptedStatements(testDatabase.url, 'claims-interrupted');
     const sender = openClaims({}, interrupted);
     await sender.claim('m1');
@@ -192,7 +192,7 @@ describe('a send through a provider', () => {
     await interrupted.close();
   });
 
-  test('whose finish cannot be persisted delays the stop of a process only until the timeout; the mark in Redis keeps it', async () => {
+  test('whose finish PostgreSQL cannot store delays the stop of a process only until the timeout; its mark in Redis says that it was sent', async () => {
     const interrupted = new InterruptedStatements(testDatabase.url, 'claims-interrupted');
     const sender = openClaims({ marks }, interrupted);
     await sender.claim('m1');
@@ -210,6 +210,7 @@ describe('a send through a provider', () => {
   });
 });
 
+/** Statements that fail with a connection error while `isDown` is true. */
 class InterruptedStatements extends SingleStatements {
   isDown = false;
   override rows<T>(statement: PreparedStatement): Promise<T[]> {

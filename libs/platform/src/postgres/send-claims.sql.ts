@@ -1,18 +1,20 @@
 import { namedSql } from './named-sql.ts';
 
 /*
- * The rows of `inbox` behind SendClaims. Lists of ids are separated by tabs. All claims of a statement have its start time as
- * `claimed_at`, which is also their token.
+ * Statements of SendClaims: claims of messages that a provider sends, as rows of the table `inbox`. Parameters with several
+ * message ids are one text, separated by tabs. All claims of a statement have its start time as `claimed_at`, which is also their
+ * token.
  */
 
 /**
- * Automatic retries end within minutes. If an `uncertain` message is claimed again later than this, an operator retried it, and
- * the claim is granted.
+ * Automatic retries end within minutes. If an `uncertain` message (its sends have an unknown outcome) is claimed after this time,
+ * an operator has retried it, and the claim is granted.
  */
 const OPERATOR_RETRY_AFTER_SECONDS = 600;
 
 interface ClaimsAndFinishes {
   readonly consumer: string;
+  /** Ids of the messages to claim (`claims`), and of messages that were sent (`finishes`), separated by tabs. */
   readonly claims: string;
   readonly finishes: string;
   readonly maxUnknownSends: number;
@@ -20,11 +22,13 @@ interface ClaimsAndFinishes {
   readonly claimCount: number;
 }
 
-export interface WriteResult {
-  /** 'all', or the ids that were claimed, separated by tabs; null when none was claimed. */
+/** The result row of WRITE_CLAIMS. */
+export interface WrittenClaims {
+  /** 'all', or the ids of the messages that were claimed, separated by tabs; null when no message was claimed. */
   readonly claimed: string | null;
-  /** The ids that were claimed a second time, separated by tabs. */
+  /** The ids of the messages that were claimed a second time, separated by tabs. */
   readonly again: string | null;
+  /** The token of all granted claims. A release needs it. */
   readonly token: string;
 }
 
@@ -36,8 +40,8 @@ export interface WriteResult {
  * - A finished message is never claimed again.
  * - A message whose outcome is unknown is claimed at most `maxUnknownSends` times, and once more when an operator retries it.
  *
- * Every row is found by its key, whatever plan the planner chooses. A join was once planned as a scan of the whole ledger; at
- * SERIALIZABLE each row that was read got a predicate lock, until PostgreSQL had no memory left for them. An UPDATE for the
+ * Every row is found by its key, whatever plan the planner chooses. A join was once planned as a scan of the whole table; at
+ * SERIALIZABLE each row that was read got a predicate lock, until PostgreSQL had no memory left for such locks. An UPDATE for the
  * finished sends would put predicate locks on the index pages into which the next claims are inserted.
  */
 export const WRITE_CLAIMS = namedSql<ClaimsAndFinishes>(
@@ -48,12 +52,13 @@ export const WRITE_CLAIMS = namedSql<ClaimsAndFinishes>(
     select :consumer, key, now(), finish_at, 1
     from (select key, null::timestamptz as finish_at from string_to_table(:claims, E'\\t') key
           union all select key, now() from string_to_table(:finishes, E'\\t') key) requested order by key
-    -- The row is known. excluded.finished_at is null for a claim.
+    -- The message already has a row. excluded.finished_at is null for a claim.
     on conflict (consumer, message_id) do update set
       finished_at = excluded.finished_at,
       claimed_at = case when excluded.finished_at is null then now() else inbox.claimed_at end,
       attempts = case when excluded.finished_at is null then least(:maxUnknownSends, inbox.attempts + 1) else inbox.attempts end
-    -- A finish always counts. A claim needs an attempt that is left, or an operator, and no other claim with a lock.
+    -- A finish is always written. A claim is granted if attempts are left or an operator has retried, and no other claim
+    -- has a lock.
     where inbox.finished_at is null and (excluded.finished_at is not null
       or (inbox.attempts < :maxUnknownSends
           or inbox.claimed_at < clock_timestamp() - make_interval(secs => ${OPERATOR_RETRY_AFTER_SECONDS}))
@@ -67,8 +72,8 @@ export const WRITE_CLAIMS = namedSql<ClaimsAndFinishes>(
   from written`,
 );
 
-/** Why a claim was not granted. */
-export interface ClaimKind {
+/** A claim that was not granted, with the reason: the message was sent, is being sent, or its sends have an unknown outcome. */
+export interface RefusedClaim {
   readonly messageId: string;
   readonly kind: 'finished' | 'held' | 'uncertain';
 }
@@ -88,7 +93,9 @@ export const READ_CLAIM_KINDS = namedSql<{
   from string_to_table(:messageIds, E'\\t') as requested (id)`,
 );
 
-/** Takes one attempt back. It changes nothing when another claim has replaced the one with this token. */
+/**
+ * Ends a claim whose message was not sent, and does not count its attempt. Changes nothing when a newer claim has another token.
+ */
 export const RELEASE_CLAIM = namedSql<{ readonly consumer: string; readonly messageId: string; readonly token: string }>(
   'release-claim',
   `

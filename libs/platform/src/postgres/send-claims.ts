@@ -2,31 +2,34 @@ import type { Counter } from 'prom-client';
 import type { Logger } from '../logging/logger.ts';
 import type { ProcessedMarks } from '../redis/processed-marks.ts';
 import { KeyedBatcher } from '../keyed-batcher.ts';
-import { READ_CLAIM_KINDS, RELEASE_CLAIM, WRITE_CLAIMS, type ClaimKind, type WriteResult } from './send-claims.sql.ts';
+import { READ_CLAIM_KINDS, RELEASE_CLAIM, WRITE_CLAIMS, type RefusedClaim, type WrittenClaims } from './send-claims.sql.ts';
 import type { SingleStatements } from './single-statements.ts';
 
-/** Batches in progress at the same time: while one waits for the disk, the next one is written. */
+/** Number of batches in progress at the same time: while one waits for PostgreSQL's disk, the next one is sent. */
 const MAX_PARALLEL_BATCHES = 2;
-/** Maximum attempts of a send whose outcome is unknown: the first one and one more. */
+/** Maximum number of claims of a message while it is unknown whether it was sent: the first claim and a second one. */
 const MAX_UNKNOWN_SENDS = 2;
-/** Delay before a finish that could not be persisted is written again. */
+/** Delay before a finish (the record that a message was sent) is written again after PostgreSQL could not store it. */
 const FINISH_RETRY_MS = 1000;
-/** Maximum time that a stopping process waits until all finished sends are persisted. */
+/** Maximum time that a stopping process waits until all finished sends are stored in PostgreSQL. */
 const SETTLE_TIMEOUT_MS = 5000;
 
+/** The answer to a claim of a message. */
 export type Claim =
+  /** The caller must send the message now. `possibleDuplicate`: an earlier claim may have sent it. */
   | { readonly kind: 'claimed'; readonly token: string; readonly possibleDuplicate: boolean }
-  /** The message was sent. */
+  /** The message was already sent. */
   | { readonly kind: 'finished' }
   /** Another claim is in progress: the message is probably being sent right now. */
   | { readonly kind: 'held' }
-  /** Tried twice, and the outcome of both attempts is unknown. */
+  /** The message was claimed twice, and it is unknown whether one of the claims sent it. An operator decides. */
   | { readonly kind: 'uncertain' };
 
+/** Options of SendClaims. */
 export interface SendClaimOptions {
   /** The consumer's name in the column `inbox.consumer`. */
   readonly consumer: string;
-  /** How long a claim blocks others. Longer than any send takes, and not longer than the delay before the first retry. */
+  /** How long a claim blocks other claims. Longer than any send takes, and not longer than the delay before the first retry. */
   readonly lockMs: number;
   readonly marks?: ProcessedMarks;
   readonly possibleDuplicates?: Pick<Counter<'consumer'>, 'inc'>;
@@ -39,15 +42,15 @@ interface LedgerWrite {
 }
 
 /**
- * Claims for sends that a rollback cannot undo (mail, push). Claims and finished sends that arrive at the same moment share one
- * statement.
+ * The ledger of sends that a rollback cannot undo (mail, push): a worker claims a message, sends it, and records the claim as
+ * finished. Claims and finished sends that arrive at the same moment share one statement.
  */
 export class SendClaims {
   private readonly writes = new KeyedBatcher<LedgerWrite, Claim>(keyOf, (batch) => this.writeBatch(batch), {
     rounds: MAX_PARALLEL_BATCHES,
   });
   private readonly marks: KeyedBatcher<string, void>;
-  /** Completed sends not yet persisted in PostgreSQL. */
+  /** Ids of messages whose send is finished but not yet stored in PostgreSQL. */
   private readonly unpersisted = new Set<string>();
   private isStopped = false;
   private whenPersisted: () => void = () => undefined;
@@ -65,6 +68,7 @@ export class SendClaims {
     );
   }
 
+  /** Claims a message. The caller may send it only if the answer is `claimed`. */
   async claim(messageId: string): Promise<Claim> {
     if (UNSUPPORTED_CHARACTERS.test(messageId)) throw new Error('A message id must not contain a tab, a line break or NUL.');
     if (this.unpersisted.has(messageId)) return FINISHED;
@@ -75,10 +79,10 @@ export class SendClaims {
   }
 
   /**
-   * Records that the message was sent, even if another process holds the claim by now. It does not wait for the database: the
-   * job may end earlier, and the worker needs only half as many parallel jobs. The mark in Redis is set at once; the row is
-   * written until PostgreSQL has it. If the process dies before that, the claim stays open. The next claim then finds the mark,
-   * or counts a possible duplicate.
+   * Records that the message was sent, even if another process holds the claim by now. It does not wait for PostgreSQL: so
+   * the job ends earlier, and the worker needs only half as many parallel jobs. The message's mark in Redis is set at once; the
+   * write of its row is repeated until PostgreSQL has stored it. If the process dies before that, the claim stays open. The next
+   * claim of the message then finds the mark, or counts a possible duplicate.
    */
   finish(messageId: string): void {
     this.unpersisted.add(messageId);
@@ -88,13 +92,13 @@ export class SendClaims {
 
   /**
    * Records that the message was certainly not sent, so that the next claim is no possible duplicate. Changes nothing when
-   * another claim has replaced the one with this token.
+   * a newer claim of the message has another token.
    */
   async release(messageId: string, token: string): Promise<void> {
     await this.statements.rows(RELEASE_CLAIM.with({ consumer: this.options.consumer, messageId, token }));
   }
 
-  /** Resolves when all finished sends are persisted, or after `timeoutMs`, because a stopping process cannot wait longer. */
+  /** Resolves when all finished sends are stored in PostgreSQL, at the latest after `timeoutMs`. For a process that stops. */
   async settled(timeoutMs = SETTLE_TIMEOUT_MS): Promise<void> {
     if (this.unpersisted.size === 0) return;
     let timer: NodeJS.Timeout | undefined;
@@ -122,9 +126,9 @@ export class SendClaims {
   }
 
   /**
-   * A message with a mark in Redis was sent, even if its row does not say so: PostgreSQL was unavailable at that moment or was
-   * restored from an older backup. Such a claim is turned into a finished send. Claims are written and marks are read at the
-   * same time, because a mark is rarely found.
+   * Writes a batch of claims and finished sends. A message with a mark in Redis was sent, even if its row does not say so:
+   * PostgreSQL was unavailable when it was sent, or was restored from an older backup. The claim of such a message is turned into
+   * a finished send. Claims are written and marks are read at the same time, because a mark is rarely found.
    */
   private async writeBatch(batch: readonly LedgerWrite[]): Promise<Claim[]> {
     const { marks, consumer } = this.options;
@@ -139,7 +143,7 @@ export class SendClaims {
 
   private async write(batch: readonly LedgerWrite[], claims: readonly string[] = []): Promise<Claim[]> {
     const { consumer, lockMs } = this.options;
-    const [result] = await this.statements.rows<WriteResult>(
+    const [result] = await this.statements.rows<WrittenClaims>(
       WRITE_CLAIMS.with({
         consumer,
         claims: claims.join('\t'),
@@ -161,11 +165,11 @@ export class SendClaims {
     });
   }
 
-  private async readKinds(messageIds: readonly string[]): Promise<ReadonlyMap<string, ClaimKind['kind']>> {
+  private async readKinds(messageIds: readonly string[]): Promise<ReadonlyMap<string, RefusedClaim['kind']>> {
     if (messageIds.length === 0) return new Map();
     const { consumer, lockMs } = this.options;
     const statement = READ_CLAIM_KINDS.with({ consumer, messageIds: messageIds.join('\t'), lockSeconds: lockMs / 1000 });
-    const rows = await this.statements.rows<ClaimKind>(statement);
+    const rows = await this.statements.rows<RefusedClaim>(statement);
     return new Map(rows.map(({ messageId, kind }) => [messageId, kind]));
   }
 }
@@ -173,8 +177,8 @@ export class SendClaims {
 const FINISHED: Claim = { kind: 'finished' };
 
 /**
- * Our own ids never contain these characters, but a job that was added by hand may. The lists of ids are separated by tabs, and
- * PostgreSQL would refuse the whole batch because of one NUL.
+ * Characters that a message id must not contain. Our own ids never do, but the id of a job that was added by hand may. Lists of
+ * ids are separated by tabs, and PostgreSQL would refuse the whole batch because of one NUL.
  */
 const UNSUPPORTED_CHARACTERS = /[\t\n\0]/;
 

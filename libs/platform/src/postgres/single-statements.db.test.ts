@@ -42,13 +42,13 @@ test('a statement that fails because of a concurrent update of its row is retrie
   expect(await waiting).toEqual([{ n: 11 }]);
 });
 
-test('a statement with an error of its own fails at once, without a retry', async () => {
+test('a statement whose error does not come from concurrency fails at once, without a retry', async () => {
   await expect(statements.rows(namedSql('divide', 'select 1 / :divisor::int').with({ divisor: 0 }))).rejects.toThrow(
     'division by zero',
   );
 });
 
-test('a broken connection is reported as a ledger outage, and the next statement gets a new connection', async () => {
+test('isLedgerOutage is true for the error of a broken connection, and the next statement gets a new connection', async () => {
   const terminate = namedSql('terminate', 'select pg_terminate_backend(pg_backend_pid())').with({});
   const broken = await statements.rows(terminate).catch((error: unknown) => error);
   expect(isLedgerOutage(broken)).toBe(true);

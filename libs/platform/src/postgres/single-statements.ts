@@ -3,16 +3,16 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { PreparedStatement } from './named-sql.ts';
 import { backoffMs, isConnectionLoss, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf } from './sqlstates.ts';
 
-/** Two for the batches of mail claims (two run in parallel), the others for pushes, whose statements are not batched. */
+/** Two connections for the batches of mail claims (two run in parallel), and two for pushes, whose statements are not batched. */
 const CONNECTIONS = 4;
-/** Longer than the server's own statement timeout of 9 s, so it applies only when the server does not answer at all. */
+/** Longer than PostgreSQL's statement timeout of 9 s, so it applies only when PostgreSQL does not answer at all. */
 const QUERY_TIMEOUT_MS = 12_000;
 const SETTINGS = ['default_transaction_isolation=serializable', 'lock_timeout=8s', 'statement_timeout=9s', 'enable_seqscan=off'];
 
 /**
  * Runs transactions of a single statement. SERIALIZABLE is set on the connection, so that a transaction costs one round trip
- * instead of three. Use it only for statements that may run twice: when the answer to a commit is lost, nobody finds out
- * whether it happened.
+ * instead of three. Use it only for statements that may run twice: when the connection breaks during a commit, the caller
+ * does not learn whether the statement took effect.
  */
 export class SingleStatements {
   private readonly pool: Pool;
@@ -30,6 +30,7 @@ export class SingleStatements {
     this.pool.on('error', () => undefined);
   }
 
+  /** Runs the statement and returns its rows. Retries it after a serialization failure or deadlock. */
   async rows<T>(statement: PreparedStatement): Promise<T[]> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       try {
@@ -46,7 +47,10 @@ export class SingleStatements {
     await this.pool.end();
   }
 
-  /** Not `pool.query`, which closes the connection after every error, even after one that only needs a retry. */
+  /**
+   * Runs the statement without a retry. Not with `pool.query`, which closes the connection even after an error that a retry
+   * solves.
+   */
   private async once<T>(statement: PreparedStatement): Promise<T[]> {
     const client = await this.pool.connect();
     let isBroken = false;

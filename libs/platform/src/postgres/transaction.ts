@@ -4,9 +4,13 @@ import { prepared, type DriverClient } from './database.ts';
 import type { PreparedStatement } from './named-sql.ts';
 import { sqlstateOf, sqlstates } from './sqlstates.ts';
 
-/** A SELECT is safe to send before BEGIN is answered: if BEGIN failed, it changes nothing and its locks are freed at once. */
+/**
+ * Recognises a SELECT. It may be sent before BEGIN is answered: if BEGIN fails, it changes nothing and its locks are freed at
+ * once.
+ */
 const SELECT = /^\s*select\b/i;
 
+/** A statement was called after the end of its transaction. */
 class TransactionEnded extends Error {}
 
 let lastNumber = 0;
@@ -14,13 +18,13 @@ let lastNumber = 0;
 /**
  * The implementation of the ports' opaque `tx`: one connection in one SERIALIZABLE transaction. Statements are sent in the order
  * of the calls, without waiting for earlier answers. Statements that are called without `await` between them share one round
- * trip. BEGIN shares it with the first statement if that one is a SELECT.
+ * trip. BEGIN is sent in the same round trip as the first statement if this statement is a SELECT.
  */
 export class PostgresTransaction extends Transaction {
   readonly id = `t${(lastNumber += 1)}`;
-  /** Destinations of the messages that were written, so that their relays can be woken after the commit. */
+  /** Destinations of the outbox messages that this transaction wrote, so that their relays can be woken after the commit. */
   readonly destinations = new Set<string>();
-  /** Statements of `write`, whose results the block does not await. */
+  /** Results of the statements sent by `write`, which does not await them. */
   private readonly unawaited: Promise<unknown>[] = [];
   private isBegun = false;
   private hasToAwaitBegin = false;
@@ -38,12 +42,12 @@ export class PostgresTransaction extends Transaction {
     );
   }
 
-  /** A text must be a constant, because each text becomes a prepared statement. */
+  /** Runs a statement and returns its rows. A plain text must be a constant, because each text becomes a prepared statement. */
   async rows<T>(sql: string | PreparedStatement, parameters: readonly unknown[] = []): Promise<T[]> {
     return (await this.send<{ rows: T[] }>(prepared(sql, parameters))).rows;
   }
 
-  /** For a statement whose result is not needed. It is sent without waiting for the answer; if it fails, the commit fails. */
+  /** Sends a statement whose result is not needed, without waiting for the answer. If the statement fails, the commit fails. */
   write(sql: string | PreparedStatement, parameters: readonly unknown[] = []): Promise<void> {
     const sent = this.send(prepared(sql, parameters));
     sent.catch(() => undefined);
@@ -51,18 +55,24 @@ export class PostgresTransaction extends Transaction {
     return Promise.resolve();
   }
 
+  /** TypeORM's entity manager of this transaction. */
   async manager(): Promise<EntityManager> {
     await this.begun;
     this.assertNotEnded();
     return this.orm;
   }
 
-  /** Call it before COMMIT or ROLLBACK is sent: a later statement is refused, because it would run outside the transaction. */
+  /**
+   * Refuses all later statements, because they would run outside the transaction. Must be called before COMMIT or ROLLBACK is
+   * sent.
+   */
   end(): void {
     this.hasEnded = true;
   }
 
-  /** The error that made the transaction fail. Statements after it fail only with "transaction is aborted" (25P02). */
+  /**
+   * Finds the error that made the transaction fail. Statements after this error fail only with "transaction is aborted" (25P02).
+   */
   async reasonFor(error: unknown): Promise<unknown> {
     for (const sent of [this.begun, ...this.unawaited]) {
       const failure = await sent.then(
@@ -76,8 +86,8 @@ export class PostgresTransaction extends Transaction {
   }
 
   /**
-   * The first write and all statements after it wait until BEGIN was answered. If BEGIN failed, a write would run outside a
-   * transaction and could not be rolled back.
+   * Sends a statement. The first statement that is not a SELECT, and all statements after it, wait until BEGIN was answered: if
+   * BEGIN failed, a write would run outside a transaction and could not be rolled back.
    */
   private async send<R>(statement: PreparedStatement): Promise<R> {
     this.hasToAwaitBegin ||= !SELECT.test(statement.text);

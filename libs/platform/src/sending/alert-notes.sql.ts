@@ -1,13 +1,14 @@
 import { namedSql } from '../postgres/named-sql.ts';
 
 /*
- * The table `alert_notes`: what operators must learn of. `told_at` is set when an alert has the note, or when operators know
- * already. Guarantee: a subject has one note for each way, and a note is in one alert.
+ * The table `alert_notes`: problems that operators must learn of. The column `way` is the channel of the alert (webhook or mail).
+ * `told_at` is set when the note is in an alert, or when operators already know. Guarantee: a subject (a dead letter or parked
+ * row) has one note for each way, and a note is in at most one alert.
  */
 
 /**
- * Adds notes, a JSON array. A statement of its own at READ COMMITTED: at SERIALIZABLE it would conflict with all other writers
- * of notes.
+ * Adds notes; `notes` is a JSON array. It runs as a transaction of its own at READ COMMITTED, because at SERIALIZABLE it would
+ * conflict with all other writers of notes.
  */
 export const ADD_NOTES = namedSql<{ readonly notes: string }>(
   'add-alert-notes',
@@ -18,7 +19,7 @@ export const ADD_NOTES = namedSql<{ readonly notes: string }>(
   on conflict (subject, way) do nothing`,
 );
 
-/** The subjects that have no note for any way. */
+/** Finds the subjects that have no note yet. */
 export const UNKNOWN_SUBJECTS = namedSql<{ readonly subjects: readonly string[] }>(
   'unknown-alert-subjects',
   `
@@ -26,13 +27,13 @@ export const UNKNOWN_SUBJECTS = namedSql<{ readonly subjects: readonly string[] 
   where not exists (select from alert_notes n where n.subject = subject.subject)`,
 );
 
-/** Kinds and ways with due notes. */
+/** Finds the kinds of problems (`about`), with the way, that have notes for which an alert may be created now. */
 export const DUE_KINDS = namedSql<{ readonly minIntervalSeconds: number }>(
   'due-alert-kinds',
   `
   select distinct n.way, n.about from alert_notes n
   where n.told_at is null
-    -- Two alerts of one kind and way have a minimum interval.
+    -- There is a minimum interval between two alerts of one kind and way.
     and not exists (select from alert_notes told where told.way = n.way and told.about = n.about
                       and told.told_at > now() - make_interval(secs => :minIntervalSeconds))
     -- Notes wait while an alert of the same kind and way is undelivered, for at most an hour.
@@ -41,18 +42,21 @@ export const DUE_KINDS = namedSql<{ readonly minIntervalSeconds: number }>(
                       and j.message ->> 'by' = n.way and j.message ->> 'about' = n.about)`,
 );
 
+/** A note that TAKE_NOTES has taken for an alert. */
 export interface TakenNote {
   readonly id: string;
   readonly text: string;
 }
 
-/** Takes the notes of one kind and way for an alert. Of two processes one gets each note. */
+/**
+ * Takes the notes of one kind and way for an alert. If two processes run it at the same time, only one of them gets each note.
+ */
 export const TAKE_NOTES = namedSql<{ readonly way: string; readonly about: string }>(
   'take-alert-notes',
   `update alert_notes set told_at = now() where way = :way and about = :about and told_at is null returning id, text`,
 );
 
-/** Alert jobs of the last week that failed for good some time ago. */
+/** Finds alert jobs of the last week that failed for good more than `retryAfterSeconds` ago. */
 export const FAILED_ALERTS = namedSql<{ readonly retryAfterSeconds: number }>(
   'failed-alert-jobs',
   `

@@ -7,24 +7,30 @@ import { inside } from '../postgres/transaction.ts';
 import { ADD_NOTES, DUE_KINDS, FAILED_ALERTS, TAKE_NOTES, UNKNOWN_SUBJECTS, type TakenNote } from './alert-notes.sql.ts';
 import { withLedgerDeadline } from './ledger-deadline.ts';
 
-/** One event that operators must learn of, for one way (webhook or mail). */
+/** A problem that operators must learn of, for one way of alerting them (webhook or mail). */
 export interface AlertNote {
   readonly way: AlertChannel;
   /** The kind of problem, for example `dead letter email refund`. Notes of one kind share an alert. */
   readonly about: string;
   readonly text: string;
-  /** Identifies the dead letter or parked row. A subject is stored once per way, even if several processes find it. */
+  /**
+   * Identifies the dead letter or parked row that the note is about. A subject has one note per way, even if several processes
+   * find it.
+   */
   readonly subject?: string | undefined;
-  /** True if operators know already, or if this way must not be used. Then no alert is created for the note. */
+  /** True if operators already know of the problem, or if this way must not be used. Then no alert is created for the note. */
   readonly isReported?: boolean;
 }
 
 /**
- * Minimum time between two alerts of one kind; the second one contains all notes since the first. So an outage makes two alerts
- * a minute, not ten thousand. With all retries of a call (36 s) and the loops between, the last note is sent within 90 s.
+ * Minimum time between two alerts of one kind; the second alert contains all notes since the first. So an outage causes two
+ * alerts a minute, not ten thousand. With all retries of a call (36 s) and the loops between, the last note is sent within 90 s.
  */
 const MIN_INTERVAL_SECONDS = 30;
-/** An alert job that failed for good is retried after this time, for a week, because operators must receive it. */
+/**
+ * An alert job that failed for good is retried each time this time has passed, for a week, because operators must receive the
+ * alert.
+ */
 const RETRY_AFTER_SECONDS = 30;
 
 /** Stores alert notes in PostgreSQL and turns due notes into background jobs, which are retried until the alert is delivered. */
@@ -36,20 +42,21 @@ export class AlertNotes {
     private readonly minIntervalSeconds = MIN_INTERVAL_SECONDS,
   ) {}
 
+  /** Stores notes. They commit at once, independent of the caller's transaction. */
   async add(notes: readonly AlertNote[]): Promise<void> {
     const rows = notes.map(({ isReported = false, ...note }) => ({ ...note, is_reported: isReported }));
     if (rows.length > 0) await runUnprepared(this.dataSource, ADD_NOTES.with({ notes: JSON.stringify(rows) }));
   }
 
-  /** Returns the subjects that have no note for any way. */
+  /** Returns the subjects that have no note yet. */
   async unknown(subjects: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await runUnprepared<{ subject: string }[]>(this.dataSource, UNKNOWN_SUBJECTS.with({ subjects }));
     return new Set(rows.map(({ subject }) => subject));
   }
 
   /**
-   * Creates alert jobs for all due notes; returns how many. Two processes may call it at the same time: each note is in one
-   * alert, because the second process finds it taken.
+   * Creates alert jobs for all due notes; returns how many. Two processes may call it at the same time: each note is in only
+   * one alert, because the second process does not find notes that the first has taken.
    */
   async createDueAlerts(): Promise<number> {
     const dueKinds = DUE_KINDS.with({ minIntervalSeconds: this.minIntervalSeconds });

@@ -10,6 +10,7 @@ import {
   SET_INTENT_STATUS,
 } from './sandbox-intents.sql.ts';
 
+/** The payment intents of the sandbox, the simulated payment provider, in the table `sandbox_intents`. */
 export class PostgresSandboxIntents extends SandboxIntents {
   async addOnce(tx: Transaction, intent: Omit<SandboxIntent, 'status'>): Promise<SandboxIntent> {
     const [row] = await inside(tx).rows<SandboxIntent>(ADD_INTENT_ONCE.with(intent));

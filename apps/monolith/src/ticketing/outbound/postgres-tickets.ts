@@ -15,6 +15,7 @@ import {
   TICKETS_OF_ORDERS,
 } from './tickets.sql.ts';
 
+/** Tickets in the table `tickets`. */
 export class PostgresTickets extends Tickets {
   constructor(private readonly dataSource: DataSource) {
     super();

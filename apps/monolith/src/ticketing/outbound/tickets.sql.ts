@@ -3,7 +3,7 @@ import { namedSql } from '#platform/postgres/named-sql';
 const COLUMNS = `id, order_id as "orderId", match_id as "matchId", user_id as "userId", seat_id as "seatId", sector,
   row_label as "row", number, holder_name as "holderName", status, serial`;
 
-/** Adds the tickets of all orders of a batch, a JSON array, in the transaction that completes the orders. */
+/** Adds the tickets of one or more orders, in the transaction that completes the orders. `tickets` is a JSON array of Ticket. */
 export const ADD_TICKETS = namedSql<{ readonly tickets: string }>(
   'add-tickets',
   `
@@ -13,13 +13,13 @@ export const ADD_TICKETS = namedSql<{ readonly tickets: string }>(
     sector text, "row" text, number integer, "holderName" text, status text, serial integer)`,
 );
 
-/** A fan's ticket, locked. `no key update`: rows that refer to the ticket may be added meanwhile. */
+/** Reads and locks a fan's ticket. `for no key update`: other transactions may still add rows that refer to the ticket. */
 export const LOCK_TICKET = namedSql<{ readonly ticketId: string; readonly userId: string }>(
   'lock-ticket',
   `select ${COLUMNS} from tickets where id = :ticketId and user_id = :userId for no key update`,
 );
 
-/** All tickets of an order, locked in the order of their ids, so that two transactions never wait for each other. */
+/** Reads and locks all tickets of an order, in the order of their ids, so that two transactions never wait for each other. */
 export const LOCK_TICKETS_OF_ORDER = namedSql<{ readonly orderId: string }>(
   'lock-tickets-of-order',
   `
@@ -27,13 +27,13 @@ export const LOCK_TICKETS_OF_ORDER = namedSql<{ readonly orderId: string }>(
   where order_id = :orderId order by id for no key update`,
 );
 
-/** The caller has locked the tickets. */
+/** Sets the status of tickets. The caller must have locked them. */
 export const SET_TICKET_STATUS = namedSql<{ readonly ticketIds: readonly string[]; readonly status: string }>(
   'set-ticket-status',
   'update tickets set status = :status where id = any(:ticketIds::uuid[])',
 );
 
-/** A page of fans with valid or used tickets for the match, each with their seats. */
+/** A page of the fans who have valid or used tickets for the match, each fan with the seats of these tickets. */
 export const TICKET_HOLDERS = namedSql<{ readonly matchId: string; readonly after: string | null; readonly limit: number }>(
   'ticket-holders',
   `
@@ -42,6 +42,7 @@ export const TICKET_HOLDERS = namedSql<{ readonly matchId: string; readonly afte
   group by user_id order by user_id limit :limit`,
 );
 
+/** The ids and statuses of the tickets of several orders. */
 export const TICKETS_OF_ORDERS = namedSql<{ readonly orderIds: readonly string[] }>(
   'tickets-of-orders',
   `select order_id as "orderId", id, status from tickets where order_id = any(:orderIds::uuid[]) order by order_id, id`,
@@ -55,6 +56,7 @@ export const TICKETS_OF_FAN = namedSql<{ readonly userId: string; readonly after
   order by id desc limit :limit`,
 );
 
+/** Finds a ticket by its id, if it belongs to the fan `userId`. */
 export const FIND_TICKET = namedSql<{ readonly ticketId: string; readonly userId: string }>(
   'find-ticket',
   `select ${COLUMNS} from tickets where id = :ticketId and user_id = :userId`,

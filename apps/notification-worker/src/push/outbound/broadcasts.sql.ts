@@ -1,8 +1,8 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
 /**
- * The tokens of a range of a broadcast's devices. All in one row: the driver would need more time to read 500 rows than all other
- * work on a range takes.
+ * Reads the FCM tokens of a range of a broadcast's devices, as one row with a JSON array. The driver would need more time to read
+ * 500 rows than all other work on a range takes.
  */
 export const BROADCAST_TOKENS = namedSql<{ readonly broadcastId: string; readonly from: number; readonly to: number }>(
   'broadcast-tokens',
@@ -11,7 +11,7 @@ export const BROADCAST_TOKENS = namedSql<{ readonly broadcastId: string; readonl
   from broadcast_devices where broadcast_id = :broadcastId and ordinal >= :from and ordinal < :to`,
 );
 
-/** How far the newest broadcasts of the last week are. */
+/** Counts how many devices of the newest broadcasts of the last week are done, have a dead token, or refused the push. */
 export const BROADCAST_PROGRESS = namedSql<{ readonly limit: number }>(
   'broadcast-progress',
   `

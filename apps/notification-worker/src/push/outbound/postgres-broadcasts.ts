@@ -3,10 +3,10 @@ import type { DataSource } from 'typeorm';
 import { Broadcasts, type BroadcastProgress } from '../application/ports.ts';
 import { BROADCAST_PROGRESS, BROADCAST_TOKENS } from './broadcasts.sql.ts';
 
-/** How many of the newest broadcasts have metrics. There are only a few a week. */
+/** Number of broadcasts, the newest ones, whose progress is reported as metrics. There are only a few broadcasts a week. */
 const MAX_WITH_METRICS = 10;
 
-/** Broadcasts that the monolith stored (apps/monolith/src/fans/outbound/postgres-fan-broadcasts.ts). */
+/** Reads the broadcasts that the monolith has stored (apps/monolith/src/fans/outbound/postgres-fan-broadcasts.ts). */
 export class PostgresBroadcasts extends Broadcasts {
   constructor(private readonly database: DataSource) {
     super();

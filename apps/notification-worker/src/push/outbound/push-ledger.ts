@@ -11,30 +11,37 @@ import { CLAIM_PUSH, IS_PUSH_FINISHED, RECORD_PUSH_PROGRESS, type ClaimedPush } 
 /** The consumer name of pushes in marks and metrics, the same for both queues and all providers. */
 const CONSUMER = 'push';
 
+/** A push job that a worker wants to claim. */
 export interface PushToClaim {
   readonly messageId: string;
   readonly broadcastId?: string;
+  /** Number of devices of the job. */
   readonly devices: number;
 }
 
+/** The answer to a claim of a push job. */
 export type PushClaim =
   | { readonly kind: 'finished' }
+  /** Another worker has claimed the job. */
   | { readonly kind: 'held' }
+  /** Claimed by the caller. `holder` is the id of the claim, `done` the indexes of the devices that need no request any more. */
   | { readonly kind: 'claimed'; readonly holder: string; readonly done: ReadonlySet<number> };
 
-/** The results since the progress was last recorded. */
+/** Results of a push job's requests since its progress was last recorded. */
 export interface Progress {
-  /** Indexes into the job's tokens of devices with a final result. */
+  /** Devices with a final result, as indexes into the job's list of tokens. */
   readonly done: readonly number[];
   readonly deadTokens: readonly string[];
+  /** Number of devices whose push the provider refused. */
   readonly refused: number;
 }
 
 /**
- * The ledger of pushes in PostgreSQL. Each job is one row with the indexes of its finished devices. A job is claimed before its
- * first request, its progress is recorded during the sending, and then it is finished, or released if devices remain for a retry.
+ * The ledger of pushes in PostgreSQL records which pushes were sent. Each push job is one row with the indexes of its finished
+ * devices. A job is claimed before its first request, and its progress is recorded during the sending. After that it is finished,
+ * or released if devices remain for a retry.
  *
- *   claim ──▶ held by us ──recordProgress──▶ … ──▶ finished (all devices have a final result)
+ *   claim ──▶ held ────────recordProgress──▶ … ──▶ finished (all devices have a final result)
  *                  │                          └──▶ released (the other devices got no push, or are counted as possible duplicates)
  *                  └─ holder died and its lock expired ──▶ claimed by another worker: open devices count as possible duplicates
  */
@@ -66,14 +73,14 @@ export class PushLedger {
     return { kind: 'claimed', holder, done: new Set(claim.done) };
   }
 
-  /** Counts pushes that may reach their device twice. */
+  /** Adds to the metric of possible duplicates: pushes that may reach their device twice. */
   countPossibleDuplicates(pushes: number): void {
     if (pushes > 0) this.options.possibleDuplicates?.inc({ consumer: CONSUMER }, pushes);
   }
 
   /**
-   * Stores results. Returns false if another worker has taken over the job; the results are stored even then, because they are
-   * true. A message with the dead tokens for the fans' context is committed together with the results.
+   * Stores results of requests. Returns false if another worker has taken over the job; the results are stored even then, because
+   * the requests were sent. If there are dead tokens, a message that reports them to the fans' context commits with the results.
    */
   async recordProgress(
     messageId: string,

@@ -1,7 +1,7 @@
 import { namedSql } from '#platform/postgres/named-sql';
 import { ORDER_COLUMNS } from './orders.sql.ts';
 
-/** Orders with their seats in the order of the hold, and their timelines. */
+/** Start of a query: orders with their seats, in the order in which the hold lists them, and their timelines. */
 const SELECT_DETAILS = `
   select ${ORDER_COLUMNS},
     (select jsonb_agg(jsonb_build_object('seatId', s.seat_id, 'sector', s.sector, 'row', s.row_label, 'number', s.number,
@@ -11,13 +11,13 @@ const SELECT_DETAILS = `
      from order_timeline t where t.order_id = o.id) as timeline
   from orders o`;
 
-/** The order, if it is the fan's. */
+/** Finds an order by its id, if it belongs to the fan `userId`. */
 export const ORDER_OF_FAN = namedSql<{ readonly orderId: string; readonly userId: string }>(
   'order-of-fan',
   `${SELECT_DETAILS} where o.id = :orderId and o.user_id = :userId`,
 );
 
-/** A page of a fan's orders, newest first. */
+/** A page of a fan's orders, newest first. `before`: the last order id of the previous page, null for the first page. */
 export const ORDERS_OF_FAN = namedSql<{ readonly userId: string; readonly before: string | null; readonly limit: number }>(
   'orders-of-fan',
   `${SELECT_DETAILS} where o.user_id = :userId and (:before::uuid is null or o.id < :before) order by o.id desc limit :limit`,
@@ -27,13 +27,13 @@ interface SearchParameters {
   readonly matchId: string | null;
   readonly userId: string | null;
   readonly status: string | null;
-  /** An order's number, a payment's id or an address. */
+  /** An order's number, a payment's id or an email address. */
   readonly text: string | null;
   readonly before: string | null;
   readonly limit: number;
 }
 
-/** For operators: newest first. A filter that is null matches every order. */
+/** The search of operators: orders, newest first. A filter that is null matches every order. */
 export const SEARCH_ORDERS = namedSql<SearchParameters>(
   'search-orders',
   `${SELECT_DETAILS}
@@ -43,7 +43,7 @@ export const SEARCH_ORDERS = namedSql<SearchParameters>(
      and (:before::uuid is null or o.id < :before) order by o.id desc limit :limit`,
 );
 
-/** The address of each fan's newest paid order of the match. */
+/** The email address of each fan, from the fan's newest paid order of the match. */
 export const ADDRESSES_OF_FANS = namedSql<{ readonly matchId: string; readonly userIds: readonly string[] }>(
   'addresses-of-fans',
   `
@@ -51,7 +51,7 @@ export const ADDRESSES_OF_FANS = namedSql<{ readonly matchId: string; readonly u
   where user_id = any(:userIds::uuid[]) and match_id = :matchId and status = 'completed' order by user_id, id desc`,
 );
 
-/** By status. `seats` counts the seats of orders that never had tickets. */
+/** Totals of a match's orders, one row for each order status. `seats` counts the seats of orders that never had tickets. */
 export const MATCH_TOTALS = namedSql<{ readonly matchId: string }>(
   'match-totals',
   `

@@ -1,18 +1,18 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
 /*
- * Statements that write orders, for one checkout or payment or for a batch of them. They reach rows by key only, because a scan
- * at SERIALIZABLE conflicts with every buyer.
+ * Statements that write orders, for one checkout or payment or for a batch of them. They reach rows by key only, because at
+ * SERIALIZABLE a scan would conflict with the transaction of every buyer.
  */
 
-/** Of `orders o`. */
+/** Columns of an order; the table `orders` has the alias `o`. */
 export const ORDER_COLUMNS = `
   o.id, o.number, o.match_id as "matchId", o.reservation_id as "reservationId", o.user_id as "userId", o.session_token as "sessionToken",
   o.status, o.total_cents as "totalCents", o.currency, o.email, o.holders,
   jsonb_build_object('provider', o.provider, 'intentId', o.intent_id, 'clientSecret', o.client_secret, 'confirmUrl', o.confirm_url) as payment,
   o.placed_with_key as "placedWithKey"`;
 
-/** Numbers from the sequence, and the year that stands before them. */
+/** Takes `count` numbers for new orders from the sequence, with the current year. Both together are the order's number. */
 export const NEXT_ORDER_NUMBERS = namedSql<{ readonly count: number }>(
   'next-order-numbers',
   `
@@ -23,8 +23,8 @@ export const NEXT_ORDER_NUMBERS = namedSql<{ readonly count: number }>(
 /**
  * Adds orders and returns the ids of those that it added. `orders` is a JSON array of Order.
  *
- * Guarantee: a window has one order. An order whose window has another one is left out, without timeline and without a change
- * of its reservation.
+ * Guarantee: a purchase window has one order. If the window of a new order already has an order, the new one is not added: no
+ * timeline is written, and its reservation does not change.
  */
 export const PLACE_ORDERS = namedSql<{ readonly orders: string }>(
   'place-orders',
@@ -46,10 +46,11 @@ export const PLACE_ORDERS = namedSql<{ readonly orders: string }>(
 );
 
 /**
- * Sets the first payment of orders and returns the ids of the orders that got it. `intents` is a JSON array, `orderIds` its
- * orders.
+ * Sets the first payment of orders and returns the ids of the orders that got one. `intents` is a JSON array with one payment for
+ * each order, `orderIds` the ids of these orders.
  *
- * Guarantee: an order that has a payment keeps it. An order that another transaction has locked is left out, not waited for.
+ * Guarantee: an order that already has a payment keeps it. The statement does not wait: an order that another transaction has
+ * locked gets no payment.
  */
 export const SET_FIRST_INTENTS = namedSql<{ readonly intents: string; readonly orderIds: readonly string[] }>(
   'set-first-intents',
@@ -57,13 +58,13 @@ export const SET_FIRST_INTENTS = namedSql<{ readonly intents: string; readonly o
   with given as (
     select * from jsonb_to_recordset(:intents::jsonb) as p("orderId" uuid, provider text, "intentId" text, "clientSecret" text, "confirmUrl" text)
   ), free as (
-    -- Locked with skip locked before the update, because the update alone would wait for locks of other transactions.
+    -- Orders without a payment. Locked with skip locked before the update, because the update alone would wait for other locks.
     select id from orders where id = any(:orderIds::uuid[]) and status = 'awaiting_payment' and intent_id is null for update skip locked
   ), updated as (
     update orders o set provider = given.provider, intent_id = "intentId", client_secret = "clientSecret", confirm_url = "confirmUrl"
     from given join free on free.id = given."orderId" where o.id = free.id and o.id = any(:orderIds::uuid[]) returning o.id, o.intent_id
   ), known as (
-    -- The provider's events find the order by its payment.
+    -- Events of the payment provider find their order by this row.
     insert into order_intents (intent_id, order_id) select intent_id, id from updated on conflict (intent_id) do nothing
   ) select id from updated`,
 );
@@ -76,7 +77,7 @@ interface IntentParameters {
   readonly confirmUrl: string | null;
 }
 
-/** Sets the payment of an order that the caller has locked, in place of an earlier one. */
+/** Sets the payment of an order, in place of its earlier payment. The caller must have locked the order. */
 export const SET_INTENT = namedSql<IntentParameters>(
   'set-intent',
   `
@@ -84,8 +85,8 @@ export const SET_INTENT = namedSql<IntentParameters>(
   where id = :orderId`,
 );
 
-/** The reservation that a payment is for: by the payment, or by the order's id as long as the order has no payment. */
-export const RESERVATION_PAID = namedSql<{ readonly intentId: string | null; readonly orderId: string | null }>(
+/** Finds the reservation that a payment is for: by the payment's id, or by the order's id as long as the order has no payment. */
+export const RESERVATION_OF_PAYMENT = namedSql<{ readonly intentId: string | null; readonly orderId: string | null }>(
   'reservation-paid',
   `
   select o.reservation_id from order_intents i join orders o on o.id = i.order_id where i.intent_id = :intentId
@@ -94,7 +95,7 @@ export const RESERVATION_PAID = namedSql<{ readonly intentId: string | null; rea
 
 /**
  * Locks the orders that wait for these payments. An order that another transaction has locked, that is paid or that has a newer
- * payment is left out: its event is then settled alone.
+ * payment is missing from the result: the event of its payment is then settled in a transaction of its own.
  */
 export const LOCK_AWAITING_ORDERS = namedSql<{ readonly intentIds: readonly string[] }>(
   'lock-awaiting-orders',
@@ -109,7 +110,7 @@ interface StatusParameters {
   readonly events: readonly string[];
 }
 
-/** Sets the status of orders that the caller has locked, and adds all events to the timeline of each. */
+/** Sets the status of orders and adds all `events` to the timeline of each order. The caller must have locked the orders. */
 export const SET_ORDER_STATUS = namedSql<StatusParameters>(
   'set-order-status',
   `
@@ -117,14 +118,16 @@ export const SET_ORDER_STATUS = namedSql<StatusParameters>(
     update orders set status = :status, completed_at = case when :status = 'completed' then now() else completed_at end
     where id = any(:orderIds::uuid[])
   )
-  -- In the order of the arrays: the timeline is read in the order of its ids.
+  -- Inserted in the order of the arrays, because the timeline is read in the order of its ids.
   insert into order_timeline (order_id, event)
   select o.id, e.event
   from unnest(:orderIds::uuid[]) with ordinality as o(id, position) cross join unnest(:events::text[]) with ordinality as e(event, position)
   order by o.position, e.position`,
 );
 
-/** Deletes an order without payment, with its timeline. A completed order (a free one) stays. */
+/**
+ * Deletes an order that has no payment, with its timeline. A completed order without payment (its price was 0) is not deleted.
+ */
 export const REMOVE_ORDER = namedSql<{ readonly orderId: string }>(
   'remove-order',
   `

@@ -10,12 +10,13 @@ import {
   ORDER_COLUMNS,
   PLACE_ORDERS,
   REMOVE_ORDER,
-  RESERVATION_PAID,
+  RESERVATION_OF_PAYMENT,
   SET_FIRST_INTENTS,
   SET_INTENT,
   SET_ORDER_STATUS,
 } from './orders.sql.ts';
 
+/** Orders in the table `orders`. Each method runs in the caller's transaction. */
 export class PostgresOrders extends Orders {
   constructor(private readonly blacklist: BlacklistApi) {
     super();
@@ -51,7 +52,7 @@ export class PostgresOrders extends Orders {
     tx: Transaction,
     { intentId, orderId }: { intentId?: string; orderId?: string },
   ): Promise<string | undefined> {
-    const statement = RESERVATION_PAID.with({ intentId: intentId ?? null, orderId: orderId ?? null });
+    const statement = RESERVATION_OF_PAYMENT.with({ intentId: intentId ?? null, orderId: orderId ?? null });
     const rows = await inside(tx).rows<{ reservation_id: string }>(statement);
     return rows[0]?.reservation_id;
   }

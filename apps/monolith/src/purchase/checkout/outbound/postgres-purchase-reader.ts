@@ -5,8 +5,10 @@ import type { Order } from '../../application/sale-ports.ts';
 import { PurchaseReader, type MatchTotals, type OrderDetails, type OrderSearch } from '../application/purchase-reader.ts';
 import { ADDRESSES_OF_FANS, MATCH_TOTALS, ORDER_OF_FAN, ORDERS_OF_FAN, SEARCH_ORDERS } from './order-details.sql.ts';
 
+/** A row of an order query: the order's fields with its seats and timeline; both are null in SQL if there are none. */
 type Row = Order & { seats: Reservation['seats']; timeline: { at: string; event: string }[] };
 
+/** Reads orders for fans and operators, outside any transaction. */
 export class PostgresPurchaseReader extends PurchaseReader {
   constructor(private readonly dataSource: DataSource) {
     super();

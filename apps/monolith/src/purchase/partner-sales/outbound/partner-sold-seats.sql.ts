@@ -2,8 +2,8 @@ import { namedSql } from '#platform/postgres/named-sql';
 import { seatIsFree } from '../../seat-is-free.api.ts';
 
 /**
- * Locks the seats in the order of their ids, like all code that locks seats, so there are no deadlocks. It reads by key only: a
- * scan would conflict with all buyers.
+ * Locks the seats that a partner has sold. They are locked in the order of their ids, like in all code that waits for locks of
+ * seats, so there are no deadlocks. Rows are reached by key only: a scan would conflict with all buyers.
  */
 export const LOCK_SEATS = namedSql<{ readonly matchId: string; readonly seatIds: readonly string[] }>(
   'lock-seats-of-partner-sale',
@@ -13,7 +13,7 @@ export const LOCK_SEATS = namedSql<{ readonly matchId: string; readonly seatIds:
   from seats where id = any(:seatIds::uuid[]) and match_id = :matchId order by id for update`,
 );
 
-/** The caller has locked the seats. */
+/** Takes seats off sale, because a partner has sold them. The caller must have locked the seats. */
 export const BLOCK_SEATS = namedSql<{ readonly seatIds: readonly string[] }>(
   'block-seats',
   `update seats set status = 'blocked', reservation_id = null, expires_at = null where id = any(:seatIds::uuid[])`,
@@ -27,7 +27,10 @@ interface PartnerSale {
   readonly reference: string;
 }
 
-/** Records who sold the seats. An upsert: a seat that was unblocked and is sold by a partner again still has its old row. */
+/**
+ * Records which partner (`source`) sold the seats. It is an upsert, because a seat that was unblocked and then sold by a partner
+ * again still has its old row.
+ */
 export const RECORD_PARTNER_SALE = namedSql<PartnerSale>(
   'record-partner-sale',
   `
@@ -37,6 +40,7 @@ export const RECORD_PARTNER_SALE = namedSql<PartnerSale>(
     blocked_at = now()`,
 );
 
+/** Finds which partner sold each seat. Seats that no partner has sold are missing from the result. */
 export const PARTNER_SALES_OF_SEATS = namedSql<{ readonly seatIds: readonly string[] }>(
   'partner-sales-of-seats',
   `select seat_id as "seatId", source, reference from seat_blocks where seat_id = any(:seatIds::uuid[])`,

@@ -3,6 +3,7 @@ import { inside } from '#platform/postgres/transaction';
 import { PartnerSoldSeats, type PartnerSoldSeat, type RecordedPartnerSale } from '../application/ports.ts';
 import { BLOCK_SEATS, LOCK_SEATS, PARTNER_SALES_OF_SEATS, RECORD_PARTNER_SALE } from './partner-sold-seats.sql.ts';
 
+/** Seats that a partner sold outside our shop: blocked in `seats`, with the partner in `seat_blocks`. */
 export class PostgresPartnerSoldSeats extends PartnerSoldSeats {
   async lock(tx: Transaction, matchId: string, seatIds: readonly string[]): Promise<readonly PartnerSoldSeat[]> {
     const seats = await inside(tx).rows<Omit<PartnerSoldSeat, 'soldBy'>>(LOCK_SEATS.with({ matchId, seatIds }));

@@ -7,6 +7,7 @@ import { countRefunded } from '../../hold/outbound/postgres-fan-seats.ts';
 import { Refunds, type Refund } from '../application/refund-ports.ts';
 import { COMPLETED_ORDER_IDS, FREE_REFUNDED_SEATS, MAY_BE_PAID } from './refunds.sql.ts';
 
+/** Reads orders for refunds, and frees the seats of refunded tickets. */
 export class PostgresRefunds extends Refunds {
   constructor(private readonly dataSource: DataSource) {
     super();
@@ -20,7 +21,7 @@ export class PostgresRefunds extends Refunds {
     return rows[0]?.reservationId;
   }
 
-  /** Locks the fans' rows before the seats, in the same order as settling a payment: no deadlocks. */
+  /** Locks the fans' rows before the seats. Settling a payment locks in the same order, so there are no deadlocks. */
   async giveBack(tx: Transaction, order: Order, { tickets, amount }: Refund): Promise<void> {
     await countRefunded(
       tx,

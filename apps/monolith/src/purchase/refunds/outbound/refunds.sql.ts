@@ -10,8 +10,9 @@ interface RefundedOrder {
 }
 
 /**
- * Frees the seats of refunded tickets and adds the refund to the order's sums. Guarantee: only seats that are sold by this
- * order's reservation become free. It returns how many; the caller rolls back if that is not the number of tickets.
+ * Frees the seats of refunded tickets and adds the refund to the order's sums. Guarantee: only seats that were sold with
+ * this order's reservation become free. It returns how many became free; if that is not the number of tickets, the caller rolls
+ * back.
  */
 export const FREE_REFUNDED_SEATS = namedSql<RefundedOrder>(
   'free-refunded-seats',
@@ -24,7 +25,9 @@ export const FREE_REFUNDED_SEATS = namedSql<RefundedOrder>(
   ) select count(*)::int as n from freed`,
 );
 
-/** Whether an order or hold of the match may still be paid. Only for cancelled matches: their sale is closed, so no new holds appear. */
+/**
+ * True if an order or hold of the match may still be paid. Only for cancelled matches, whose sale is closed: no holds are added.
+ */
 export const MAY_BE_PAID = namedSql<{ readonly matchId: string }>(
   'may-be-paid',
   `
@@ -32,7 +35,7 @@ export const MAY_BE_PAID = namedSql<{ readonly matchId: string }>(
       or exists (select from seats where match_id = :matchId and ${seatIsHeld('seats')}) as any`,
 );
 
-/** A page of the match's paid orders, in the order of their ids. */
+/** A page of ids of the match's paid orders, ascending. `after`: the last id of the previous page, null for the first page. */
 export const COMPLETED_ORDER_IDS = namedSql<{ readonly matchId: string; readonly after: string | null; readonly limit: number }>(
   'completed-order-ids',
   `

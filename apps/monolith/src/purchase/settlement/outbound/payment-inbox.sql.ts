@@ -1,8 +1,8 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
 /*
- * The table `payment_inbox`: one row for each event of the provider, written in the transaction of its effect. Guarantee: an
- * event takes effect once.
+ * The table `payment_inbox`: one row for each event of the payment provider, written in the transaction that applies the event.
+ * Guarantee: an event takes effect once.
  */
 
 interface PaymentEvent {
@@ -14,7 +14,9 @@ interface PaymentEvent {
   readonly currency: string | null;
 }
 
-/** It waits while another transaction records the same event. It returns no row when the event is recorded already. */
+/**
+ * Records one payment event. Waits while another transaction records the same event. Returns no row if it is already recorded.
+ */
 export const REMEMBER_EVENT = namedSql<PaymentEvent>(
   'remember-payment-event',
   `
@@ -24,8 +26,8 @@ export const REMEMBER_EVENT = namedSql<PaymentEvent>(
 );
 
 /**
- * Records the events of a batch, a JSON array. It has no `on conflict`: if one event is recorded already, the whole transaction
- * fails, and each event is settled in a transaction of its own.
+ * Records the payment events of a batch; `events` is a JSON array. It has no `on conflict`: if one event is already recorded, the
+ * whole transaction fails, and then the caller settles each event in a transaction of its own.
  */
 export const REMEMBER_NEW_EVENTS = namedSql<{ readonly events: string }>(
   'remember-new-payment-events',

@@ -3,7 +3,9 @@ import { inside } from '#platform/postgres/transaction';
 import { PaymentInbox, type ProviderEvent } from '../application/ports.ts';
 import { REMEMBER_EVENT, REMEMBER_NEW_EVENTS } from './payment-inbox.sql.ts';
 
-/** A row for each event of the provider that took effect, written in the transaction of the effect. */
+/**
+ * The table `payment_inbox`: a row for each payment event that took effect, written in the transaction that applies the event.
+ */
 export class PostgresPaymentInbox extends PaymentInbox {
   async remember(tx: Transaction, event: ProviderEvent): Promise<boolean> {
     const { eventId, type, intentId = null, outcome, amountCents = null, currency = null } = event;

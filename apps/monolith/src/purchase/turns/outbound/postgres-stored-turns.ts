@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { StoredTurns, type StoredTurn, type TurnCounts } from '../../stored-turns.api.ts';
 import { CLOSE_TURNS, COUNT_TURNS, NEXT_GENERATION, OPEN_TURNS, USED_TURNS } from './stored-turns.sql.ts';
 
+/** What a restore of a match's waiting room needs of the turns in `purchase_windows`. */
 export class PostgresStoredTurns extends StoredTurns {
   constructor(private readonly dataSource: DataSource) {
     super();

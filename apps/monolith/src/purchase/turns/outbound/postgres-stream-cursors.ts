@@ -4,9 +4,10 @@ import type { DataSource } from 'typeorm';
 import { StreamCursors } from '../application/waiting-room-ports.ts';
 import { ADVANCE_CURSOR } from './purchase-windows.sql.ts';
 
-/** A stream id before the first event of any stream. */
+/** A Redis stream id that is lower than the id of any event. */
 const STREAM_START = '0-0';
 
+/** How far the waiting room's events of each match have been processed, in the table `queue_event_cursors`. */
 export class PostgresStreamCursors extends StreamCursors {
   constructor(private readonly dataSource: DataSource) {
     super();

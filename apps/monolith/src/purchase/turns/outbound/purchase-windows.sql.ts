@@ -1,13 +1,13 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
 /*
- * The table `purchase_windows`: turns stored in PostgreSQL. The generation of a match (`queue_generations`) grows with each
- * restore of its waiting room.
+ * The table `purchase_windows`: turns (permissions to buy) stored in PostgreSQL. The generation of a match (table
+ * `queue_generations`) grows with each restore of its waiting room; turns of an older generation are void.
  */
 
 /**
- * Locks the generation until this transaction ends. A restore of the waiting room increases the generation, so it waits for this
- * lock, and the turns it reads afterwards are complete.
+ * Reads a match's generation and locks it until the transaction ends. A restore of the waiting room increases the generation, so
+ * it waits for this lock. The turns that the restore reads afterwards are therefore complete.
  */
 export const LOCK_GENERATION = namedSql<{ readonly matchId: string }>(
   'lock-generation',
@@ -20,15 +20,15 @@ interface NewTurn {
   readonly userId: string;
   readonly expiresAt: string;
   readonly placeScore: number | null;
-  /** Null: the generation is not known, and the turn is stored. */
+  /** The generation in which the turn was granted. Null: not known; then the turn is stored without the check. */
   readonly generation: number | null;
 }
 
-/** Stores a turn, once. Guarantee: a turn of an older generation is void and is not stored. */
+/** Stores a turn, unless it is already stored. Guarantee: a turn of an older generation is void and is not stored. */
 export const STORE_TURN = namedSql<NewTurn>(
   'store-turn',
   `
-  -- Locked, as in LOCK_GENERATION.
+  -- The match's current generation, locked as in LOCK_GENERATION.
   with current as materialized (select generation from queue_generations where match_id = :matchId for share)
   insert into purchase_windows (session_token, match_id, user_id, expires_at, place_score)
   select :sessionToken, :matchId, :userId, :expiresAt, :placeScore
@@ -36,7 +36,7 @@ export const STORE_TURN = namedSql<NewTurn>(
   on conflict (session_token) do nothing`,
 );
 
-/** Ends turns that have not ended: the first reason stays. */
+/** Ends turns. A turn that has already ended keeps its first reason. */
 export const END_TURNS = namedSql<{ readonly sessionTokens: readonly string[]; readonly reason: string }>(
   'end-turns',
   `
@@ -47,7 +47,7 @@ export const END_TURNS = namedSql<{ readonly sessionTokens: readonly string[]; r
 interface ExpiredTurn {
   readonly matchId: string;
   readonly userId: string;
-  /** Null: all turns of the fan for the match. */
+  /** Null: ends all turns of the fan for the match. */
   readonly sessionToken: string | null;
   readonly reason: string;
 }
@@ -61,8 +61,8 @@ export const END_TURNS_OF_FAN = namedSql<ExpiredTurn>(
 );
 
 /**
- * Moves the position in the waiting room's events, in the transaction of their effect. It returns no row when another process
- * has moved it meanwhile; then the events took effect already.
+ * Moves the cursor (the id of the last processed event of a match's waiting room), in the transaction that applies the events. It
+ * returns no row when another process has moved the cursor meanwhile; then the events have already taken effect.
  */
 export const ADVANCE_CURSOR = namedSql<{ readonly matchId: string; readonly from: string; readonly to: string }>(
   'advance-stream-cursor',

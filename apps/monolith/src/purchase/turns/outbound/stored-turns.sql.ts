@@ -1,15 +1,19 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
 /*
- * What a restore of a match's waiting room reads and writes.
+ * Statements for the restore of a match's waiting room after a loss of Redis. They read and write the turns in `purchase_windows`
+ * and the generation in `queue_generations`.
  */
 
-/** A turn stored without a score gets the creation time of its row as the score. */
+/** SQL expression: a turn's score (the fan's join time in µs). A turn stored without a score gets its row's creation time. */
 const SCORE = `coalesce(place_score, (extract(epoch from created_at) * 1000000)::bigint)`;
-/** A receipt is valid for 24 hours after joining; one hour is a margin. */
+/** How long a receipt of a queue entry may be valid: 24 hours after joining, plus one hour as a margin. */
 const RECEIPT_VALIDITY = `interval '25 hours'`;
 
-/** Storing a turn locks this row (STORE_TURN), so this upsert waits for turns that are being stored. */
+/**
+ * Increases the match's generation by 1 and returns it. STORE_TURN locks the same row, so this statement waits for turns that are
+ * being stored.
+ */
 export const NEXT_GENERATION = namedSql<{ readonly matchId: string }>(
   'next-generation',
   `
@@ -17,6 +21,7 @@ export const NEXT_GENERATION = namedSql<{ readonly matchId: string }>(
   on conflict (match_id) do update set generation = g.generation + 1 returning generation`,
 );
 
+/** Counts the turns of a match: all, those that ended with a completed order, and those that ended in another way. */
 export const COUNT_TURNS = namedSql<{ readonly matchId: string }>(
   'count-turns',
   `
@@ -25,6 +30,7 @@ export const COUNT_TURNS = namedSql<{ readonly matchId: string }>(
   from purchase_windows where match_id = :matchId`,
 );
 
+/** The turns of a match that have neither ended nor expired. */
 export const OPEN_TURNS = namedSql<{ readonly matchId: string }>(
   'open-turns',
   `
@@ -32,7 +38,10 @@ export const OPEN_TURNS = namedSql<{ readonly matchId: string }>(
   from purchase_windows where match_id = :matchId and expires_at > now() and ended_at is null order by expires_at, user_id`,
 );
 
-/** A page of fans who had a turn while a receipt of theirs may still be valid, with the score of their last turn. */
+/**
+ * A page of the fans who have had a turn for the match and whose receipt of the queue entry may still be valid, with the highest
+ * score of their turns.
+ */
 export const USED_TURNS = namedSql<{ readonly matchId: string; readonly afterUserId: string | null; readonly limit: number }>(
   'used-turns',
   `
@@ -41,7 +50,7 @@ export const USED_TURNS = namedSql<{ readonly matchId: string; readonly afterUse
   group by user_id order by user_id limit :limit`,
 );
 
-/** Ends all turns of a closed line. */
+/** Ends all turns of a match, because its line was closed. */
 export const CLOSE_TURNS = namedSql<{ readonly matchId: string }>(
   'close-turns',
   `update purchase_windows set ended_at = now(), end_reason = 'closed' where match_id = :matchId and ended_at is null`,
