@@ -67,7 +67,7 @@ async function findFreePort(): Promise<number> {
   return port;
 }
 
-/** Starts the launcher as npm does. Resolves when it prints `ready` or when it ends. */
+/** Runs the command of the npm script `start`. Resolves when it prints `ready` or when it ends. */
 async function start(settings: NodeJS.ProcessEnv = {}, ...args: string[]) {
   const env = { ...process.env, DATABASE_URL: undefined, REDIS_URL: undefined, TRIBINA_HOME: undefined, ...ports, ...settings };
   const child = spawn('node', ['tools/node24.mjs', 'tools/start.ts', ...args], { cwd: project, env });

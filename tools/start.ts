@@ -28,7 +28,7 @@ function onSignal(): void {
 
 /**
  * When the last signal arrived. A Ctrl-C arrives twice: from the terminal, and from the launcher (tools/node24.mjs), which passes
- * it on. The second signal is ignored.
+ * it on. A signal within 300 ms after the one before it is ignored.
  */
 let lastSignalAt = 0;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -15,8 +15,8 @@ export interface DatabaseUrls {
 type Start = (port: number) => Promise<LocalServer>;
 
 /**
- * Starts PostgreSQL and Redis, each only if the settings have no URL for it. Each started server is added to `restarters` before
- * it is ready, so that the caller can stop it at any time.
+ * Starts PostgreSQL and Redis, each only if the settings have no URL for it. The ProcessRestarter of each server is added
+ * to `restarters` before the server is ready, so that the caller can stop the server at any time.
  */
 export async function startDatabases(
   settings: Settings,
@@ -35,8 +35,8 @@ export async function startDatabases(
 }
 
 /**
- * Starts a database and restarts it after a crash. The first start uses the port of the last run if that port is free; a restart
- * must use the same port, because the services have the URL.
+ * Starts a database and restarts it after a crash. The first start uses the port of the previous `npm start` if that port is
+ * free. A restart after a crash must use the port of the first start, because the services have the URL.
  */
 async function startWithRestarts(
   name: 'postgres' | 'redis',

@@ -24,7 +24,7 @@ export function hasApt(): boolean {
 
 /** What to download, where to unpack it, and how to try it out. */
 export interface UnpackOptions {
-  /** From `unpackedFolder`. */
+  /** The folder for the unpacked copy, as `unpackedFolder` returns it. */
   into: string;
   /** Returns the names of the packages to unpack. `dependenciesOf` tells the dependencies of a package. */
   packages(dependenciesOf: DependenciesOf): string[];

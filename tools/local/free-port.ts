@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 /** The standard ports of PostgreSQL and Redis. Our servers never use them, because the user may start servers of their own there. */
 const RESERVED_PORTS = new Set([5432, 6379]);
 
-/** The remembered port if it is still free, else a free port chosen by the operating system. */
+/** The port that the server had in the previous run, if it is still free, else a free port chosen by the operating system. */
 async function freePort(remembered?: number): Promise<number> {
   if (remembered !== undefined && !RESERVED_PORTS.has(remembered) && (await isPortFree(remembered))) return remembered;
   for (;;) {
@@ -12,7 +12,10 @@ async function freePort(remembered?: number): Promise<number> {
   }
 }
 
-/** Starts a server on a free port. Another process may take the port before the server binds it; then a second port is tried. */
+/**
+ * Starts a server on a free port, if possible on the remembered port of the previous run. Another process may take the port before
+ * the server binds it; then a second port is tried.
+ */
 export async function startOnFreePort<T>(remembered: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
   const port = await freePort(remembered);
   try {

@@ -25,7 +25,10 @@ export interface HomePaths {
   ports: string;
 }
 
-/** The contents of `runtime.json`. The CLI, operators and the next start read it. */
+/**
+ * The contents of `runtime.json`. The CLI, operators and the next start read it. The supervisor is the process of `npm start`,
+ * which starts all other processes.
+ */
 export interface RuntimeFile {
   supervisor: ProcessIdentity;
   pids: Record<string, number>;
@@ -90,8 +93,8 @@ export function clearHome(home: HomePaths): void {
 }
 
 /**
- * Ends services that a killed supervisor left running. PostgreSQL and Redis of that run are ended by startPostgres and
- * startRedis.
+ * Ends services that an earlier `npm start` left running because it was killed. PostgreSQL and Redis of that run are ended by
+ * startPostgres and startRedis.
  */
 export async function endLeftovers(home: HomePaths, say: (line: string) => void): Promise<void> {
   const runtime = readJson<RuntimeFile>(home.runtime);
@@ -120,7 +123,7 @@ export function removeRuntime(home: HomePaths): void {
   rmSync(home.runtime, { force: true });
 }
 
-/** The ports that PostgreSQL and Redis used in the last run. */
+/** The ports that PostgreSQL and Redis used in the previous run of `npm start`. */
 export function readPorts(home: HomePaths): { postgres?: number; redis?: number } {
   return readJson(home.ports) ?? {};
 }

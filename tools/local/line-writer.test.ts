@@ -37,7 +37,7 @@ test('LineWriter: lines arrive complete and in order', async () => {
   expect(readAvailable()).toBe('line 1\nline 2\nline 3\n');
 });
 
-test('LineWriter: a reader that stops reading does not block the writer; the reader loses lines and later gets their number', async () => {
+test('LineWriter: a reader that stops reading does not block the writer; the reader loses lines and later reads how many were lost', async () => {
   const writer = new LineWriter(pipe, 100_000);
   // The pipe holds 64 KB, the writer's buffer about 1,000 lines; all other lines are lost.
   for (let number = 1; number <= 5_000; number += 1) writer.write('x'.repeat(99));

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Writes lines to a file descriptor without waiting for its reader. Node's own stdout blocks the whole process when a pipe is
- * full (64 KB). A program that starts us, reads up to the ready line and then stops reading would block the supervisor and its
- * signal handlers. With this class such a reader loses lines instead, and later gets a line with their number.
+ * full (64 KB). A program that runs `npm start`, reads up to the ready line and then stops reading would block `npm start` and
+ * its signal handlers. With this class such a reader loses lines instead, and later gets a line that says how many were lost.
  */
 export class LineWriter {
   readonly #fd: number;

@@ -32,7 +32,7 @@ export interface PostgresBinaries {
 
 /**
  * The PostgreSQL binaries that `npm ci` installed, made executable. If root starts them as user nobody and that user cannot read
- * them, they are copied to the public folder of `home`.
+ * them, they are copied to the folder under /var/tmp that replaces `home` (public-folder.ts).
  */
 export function postgresBinaries(home: string): PostgresBinaries {
   const platform = `${process.platform}-${process.arch}`;

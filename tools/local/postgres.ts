@@ -90,8 +90,8 @@ export async function launchPostgres({
 }
 
 /**
- * Makes and returns the folder for the data. If root starts the server and user nobody cannot reach the folder, its public folder
- * is made and returned instead.
+ * Makes and returns the folder for the data. If root starts the server and user nobody cannot reach the folder, a folder under
+ * /var/tmp is made and returned instead (public-folder.ts).
  */
 export function makeDataFolder(folder: string): string {
   if (!isOpenToUserNobody(folder)) return claimPublicFolder(folder);
@@ -133,7 +133,7 @@ function createCluster(
 }
 
 /**
- * Ends the PostgreSQL server that a killed launcher left running. After a restart of the machine the pid in the pid file may
+ * Ends the PostgreSQL server that a killed `npm start` left running. After a restart of the machine the pid in the pid file may
  * belong to another process; then only the pid file is removed.
  */
 async function endOrphan(dataFolder: string, say: (line: string) => void): Promise<void> {

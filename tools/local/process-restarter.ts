@@ -1,7 +1,7 @@
 import type { ProcessEnd, RunningProcess } from './local-server.ts';
 import type { ProcessIdentity } from './processes.ts';
 
-/** What a restarter reports to its owner. */
+/** The functions that a ProcessRestarter calls to report and to ask its owner. */
 export interface RestarterEvents {
   say(line: string): void;
   /** Called when a process has started or ended, so that a list of pids can be updated. */

@@ -71,7 +71,7 @@ function startFromProc(pid: number): string | undefined {
     const state = fields[0];
     const ticksSinceBoot = fields[19];
     if (state === 'Z' || state === 'X' || ticksSinceBoot === undefined) return undefined;
-    // The ticks count from the boot of the machine. Files with an identity survive a reboot, so the boot id is included.
+    // The ticks count from the boot of the machine. Files that contain an identity survive a reboot, so the boot id is added.
     return `${bootId()}:${ticksSinceBoot}`;
   } catch {
     return undefined;

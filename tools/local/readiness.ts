@@ -28,9 +28,9 @@ export async function waitUntilAllReady(
 }
 
 /**
- * Waits until the queue service knows the lines of all matches. A new Redis has no lines; the monolith sends them within two
- * seconds after both are up. After this wait a fan can join at once. The wait ends after 5 s without an error: the services log
- * the reason, and everything except the lines is ready.
+ * Waits until the queue service knows the lines of all matches. A new Redis has no lines; the monolith sends them to the queue
+ * service within two seconds after both services are up. After this wait a fan can join at once. If the lines are not known after
+ * 5 s, the function returns without an error: the services log the reason, and everything except the lines is ready.
  */
 export async function waitUntilLinesAreKnown(services: ServiceSettings[], signal: AbortSignal): Promise<void> {
   const urlOf = (wanted: string) => services.find(({ name }) => name === wanted)!.url;

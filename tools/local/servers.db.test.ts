@@ -64,13 +64,13 @@ test('PostgreSQL keeps its data after a stop and after kill -9', async () => {
   expect(await query(third.url, 'select id from tickets order by id')).toEqual([[1], [2]]);
 });
 
-test('startPostgres ends a PostgreSQL that an earlier launcher left running before it starts the next one', async () => {
+test('startPostgres ends a PostgreSQL that an earlier npm start left running before it starts the next one', async () => {
   const orphan = started.at(-1)!;
   const next = await postgresIn('postgres');
   expect([isRunning(orphan.identity), isRunning(next.identity)]).toEqual([false, true]);
 });
 
-test('PostgreSQL starts even if only the owner of its folder may enter the folder', async () => {
+test('PostgreSQL starts even if its folder is inside a folder that only the owner may enter', async () => {
   mkdirSync(path.join(folder, 'closed'), { mode: 0o700 });
   const server = await postgresIn('closed/postgres');
   expect(await query(server.url, "select current_setting('server_encoding'), current_setting('TimeZone')")).toEqual([
@@ -110,7 +110,7 @@ test('Redis keeps its data after a stop, and a Redis that was left running is en
   expect([await redisCommand(next.url, 'GET', 'place'), await redisCommand(next.url, 'GET', 'turn')]).toEqual(['17', 'yes']);
 });
 
-test('Redis never evicts keys, writes an append-only file every second and listens on 127.0.0.1 only', async () => {
+test('Redis never evicts keys, fsyncs its append-only file every second and listens on 127.0.0.1 only', async () => {
   const { url } = started.at(-1)!;
   const settings = ['maxmemory-policy', 'appendonly', 'appendfsync', 'bind'];
   const answers = await Promise.all(settings.map((name) => redisCommand(url, 'CONFIG', 'GET', name)));

@@ -19,8 +19,8 @@ export interface ServiceCommand {
 const GRACE_MS = 20_000;
 
 /**
- * Starts one of our Node programs in its own process group, so that Ctrl-C reaches only the supervisor, which stops the processes in
- * order.
+ * Starts one of our Node programs in its own process group, so that Ctrl-C reaches only the process of `npm start`, which then
+ * stops the programs in order.
  */
 export async function startService(command: ServiceCommand): Promise<RunningProcess> {
   const child = spawn(process.execPath, ['--enable-source-maps', ...command.args], {

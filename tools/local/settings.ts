@@ -30,7 +30,7 @@ const SERVICES = [
   { name: 'notification-worker', portSetting: 'WORKER_PORT', defaultPort: 3002 },
 ] as const;
 
-/** Reads only the settings that the launcher needs. Each service checks all its settings, including these, when it starts. */
+/** Reads only the settings that `npm start` needs. Each service checks all its settings, including these, when it starts. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const host = env.BIND_HOST || '127.0.0.1';
   const services = SERVICES.map(({ name, portSetting, defaultPort }): ServiceSettings => {

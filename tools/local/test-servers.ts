@@ -25,8 +25,8 @@ import { explain } from './trouble.ts';
 const PREFIX = 'tribina-test-';
 const throwaway = !process.argv.includes('--durable');
 /**
- * The folder for the data. Durable servers do not use /tmp, because on many machines it is in memory, where an fsync costs
- * nothing.
+ * The folder for the data. Durable servers use /tmp only if /var/tmp is not usable, because on many machines /tmp is in memory,
+ * where an fsync costs nothing.
  */
 const base = [...(throwaway ? [tmpdir()] : []), '/var/tmp', '/tmp'].find(isOpenToUserNobody) ?? tmpdir();
 const say = (line: string) => void process.stderr.write(`${line}\n`);

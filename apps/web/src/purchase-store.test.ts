@@ -26,7 +26,7 @@ test('a held reservation ends at expires_at; an ordered reservation does not, be
   expect([endsAtExpiry({ status: 'held' }), endsAtExpiry({ status: 'ordered' })]).toEqual([true, false]);
 });
 
-test('the stored receipt, reservation and order do not overwrite each other and survive a reload and a new tab', () => {
+test('the stored queue receipt, reservation and order do not overwrite each other and survive a reload and a new tab', () => {
   reload().update('m1', { receipt: 'r' });
   reload().update('m1', { reservationId: 'hold' });
   reload().update('m1', { orderId: 'order', payment: { provider: 'sandbox', confirmUrl: '/pay' } });
@@ -44,7 +44,7 @@ test('the stored purchase of one fan for one match is not visible to another fan
   expect([reload('ben').read('m1'), reload('ana').read('m2')]).toEqual([{}, {}]);
 });
 
-test('forgetPurchase removes the reservation, the order and the names of the ticket holders, but keeps the receipt', () => {
+test('forgetPurchase removes the reservation, the order and the names of the ticket holders, but keeps the queue receipt', () => {
   const memory = reload();
   memory.update('m1', { receipt: 'r', reservationId: 'hold', orderId: 'order', payment: { provider: 'sandbox' } });
   memory.writeHolders('m1', { holders: [{ seat_id: 's', name: 'Ana' }], email: 'ana@example.com' });

@@ -32,7 +32,7 @@ export function isReservationActive(reservation: Pick<Reservation, 'status' | 'e
 }
 
 /**
- * The data of one fan's purchases in browser storage. Ids and the receipt stay in local storage. The session token and the
+ * The data of one fan's purchases in browser storage. Ids and the queue receipt stay in local storage. The session token and the
  * holders' names are in session storage, which ends with the tab.
  */
 export class PurchaseStore {

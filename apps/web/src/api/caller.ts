@@ -8,8 +8,8 @@ export interface StartupConfig {
 }
 
 /**
- * The fan who calls the API (CONTRACT §2). `fanId` is only a key for data in browser storage; the server trusts the headers
- * alone.
+ * The fan who calls the API (CONTRACT §2). The server learns who the fan is from the HTTP headers that `headers` returns.
+ * `fanId` is only a part of the page's keys in browser storage.
  */
 export interface Caller {
   readonly mode: StartupConfig['auth_mode'];

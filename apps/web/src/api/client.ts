@@ -83,8 +83,8 @@ export class Client {
       pendingKeys.settle(request);
       return answer;
     } catch (error) {
-      // A 4xx answer is final, so the idempotency key is forgotten. Without an answer, and after a 5xx or an incomplete answer,
-      // the key is kept.
+      // A 4xx answer is final, so the idempotency key is forgotten. IDEMPOTENCY_KEY_IN_USE is the exception, because the first
+      // request with this key still runs. Without an answer, and after a 5xx or an incomplete answer, the key is kept too.
       if (error instanceof Problem && error.status >= 400 && error.status < 500) {
         if (error.code !== 'IDEMPOTENCY_KEY_IN_USE') pendingKeys.settle(request);
       }

@@ -9,7 +9,7 @@ test('an idempotency key is a UUID v4 in 32 lowercase hex digits', () => {
   }
 });
 
-test('keyFor returns the same key for the same request until settle; in a new tab it returns another key', () => {
+test('keyFor returns the same key for the same request until settle is called for it; in a new tab it returns another key', () => {
   const browser = installFakeStorage();
   const key = pendingKeys.keyFor('hold');
   expect([pendingKeys.keyFor('hold') === key, pendingKeys.keyFor('checkout') === key]).toEqual([true, false]);

@@ -1,5 +1,6 @@
-/** The answers of CONTRACT §5 and §6, with only the fields that the page uses. Unknown fields are ignored. */
+// The requests and answers of the API (CONTRACT §5 and §6), with only the fields that the page uses. Other fields are ignored.
 
+/** The state of the sale of one match. */
 export type SaleStatus = 'scheduled' | 'open' | 'paused' | 'sold_out' | 'closed';
 
 /** One page of a list, with the cursor of the next page. */
@@ -130,6 +131,7 @@ export interface Ticket {
   status: TicketStatus;
 }
 
+/** What the payment sandbox does with a payment. After `abandoned` nothing has changed, and the fan can still pay. */
 export type PaymentOutcome = 'succeeded' | 'failed' | 'abandoned';
 
 /**

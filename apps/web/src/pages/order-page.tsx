@@ -17,8 +17,8 @@ import { useLanguage } from '../text/language.tsx';
  */
 const pollMs = 1_000;
 /**
- * When the order has no payment or no tickets after this time, the page says that it takes longer, polls four times less often
- * and offers to pay again.
+ * When the page has waited this long and the order still has no payment or no tickets, the page says that it takes longer and
+ * polls four times less often. For an order without a payment it offers to pay again.
  */
 const slowAfterMs = 10_000;
 

@@ -22,7 +22,7 @@ test.each([
   expect(invalidFields(['Ana'], email)).toEqual(isValid ? [] : ['email']);
 });
 
-test('serverFieldErrors: an error of the server is shown at its field of the form, with a text of the page', () => {
+test('serverFieldErrors: an error of the server is shown at its form field, with our own text instead of the message of the server', () => {
   const errors = [
     { path: 'holders.2.name', message: 'x' },
     { path: '/holders/10/name', message: 'x' },

@@ -30,7 +30,7 @@ export function Countdown({ until, label, onEnd, testId }: CountdownProps) {
   const hasEnded = leftMs === 0;
   useEffect(() => {
     if (hasEnded) onEnd?.();
-    // onEnd is not a dependency: a new handler in a later render must not call it a second time.
+    // onEnd is not a dependency: otherwise a later render with another onEnd function would call onEnd a second time.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [hasEnded]);
 

@@ -23,6 +23,7 @@ export interface SeatLayout {
   height: number;
 }
 
+/** The distance between two neighbouring seats of a row, in units of the drawing. */
 export const seatSpacing = 10;
 const rowSpacing = 11;
 /** Margins of the drawing, with space for the row names (left) and the pitch (top). */

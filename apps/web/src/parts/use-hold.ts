@@ -9,7 +9,7 @@ import { endsAtExpiry, isReservationActive } from '../purchase-store.ts';
 export interface Hold {
   isLoading: boolean;
   reservation: Reservation | undefined;
-  /** True if the last hold expired while this page was open. */
+  /** True if the hold has just expired while this page was open. The next hold or release sets it to false. */
   hasExpired: boolean;
   isBusy: boolean;
   problem: Problem | undefined;

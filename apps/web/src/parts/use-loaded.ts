@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { toProblem, type Problem } from '../api/problem.ts';
 
-/** A value that is loaded from the server, or the problem of the last attempt. */
+/** A value that was loaded from the server. `problem` is set if the latest attempt to load it failed. */
 export interface Loaded<T> {
   value: T | undefined;
   problem: Problem | undefined;
@@ -10,7 +10,7 @@ export interface Loaded<T> {
 
 /**
  * Loads a value on mount and whenever `key` changes; with `undefined` as key it loads nothing. With `refreshMs` it reloads at
- * this interval while the page is visible. A failed reload keeps the last value.
+ * this interval while the page is visible. A failed reload keeps the old value.
  */
 export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, key: string | undefined, refreshMs?: number): Loaded<T> {
   const [state, setState] = useState<{ key?: string; value?: T; problem?: Problem }>({});

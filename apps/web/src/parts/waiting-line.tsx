@@ -18,7 +18,7 @@ interface WaitingLineProps {
   room: WaitingRoom;
 }
 
-/** What a fan outside a turn sees: the button to join the line, the position in it, or why it ended. */
+/** What a fan without a turn sees: the button to join the line, the position in it, or why the fan is no longer in it. */
 export function WaitingLine({ match, state, room }: WaitingLineProps) {
   const { stage } = state;
   if (stage.name === 'loading') return <Loading />;

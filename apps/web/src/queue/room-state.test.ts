@@ -23,27 +23,27 @@ test('the message turn_granted starts the stage turn with the session token and 
   expect(stageAfter(waiting, granted)).toEqual({ name: 'turn', sessionToken: 'st_1', expiresAt: '2026-11-20T19:20:00Z' });
 });
 
-test('the message turn_expired during a turn ends the stage with turn_expired: the window ran out', () => {
+test('the message turn_expired during a turn starts the stage `ended` with the reason turn_expired: the window ran out', () => {
   expect(stageAfter(waiting, granted, ended)).toEqual({ name: 'ended', reason: 'turn_expired' });
 });
 
-test('the message turn_expired while waiting ends the stage with dropped: the queue entry was dropped for absence', () => {
+test('the message turn_expired while waiting starts the stage `ended` with the reason dropped: the fan was absent too long', () => {
   expect(stageAfter(waiting, ended)).toEqual({ name: 'ended', reason: 'dropped' });
 });
 
-test('the message turn_expired as the first one ends the stage with ended_earlier: turn or entry ended before the page was opened', () => {
+test('turn_expired as the first message starts the stage `ended` with the reason ended_earlier (ended before the page was opened)', () => {
   expect(stageAfter(ended)).toEqual({ name: 'ended', reason: 'ended_earlier' });
   expect(stageAfter({ type: 'not_in_line' }, ended)).toEqual({ name: 'ended', reason: 'ended_earlier' });
 });
 
 test.each(['sold_out', 'closed'] as const)(
-  'the message queue_closed with reason %s ends the stage with this reason',
+  'the message queue_closed with reason %s starts the stage `ended` with this reason',
   (reason) => {
     expect(stageAfter(waiting, received({ type: 'queue_closed', reason }))).toEqual({ name: 'ended', reason: reason });
   },
 );
 
-test('the message turn_completed ends the stage with the reason turn_completed', () => {
+test('the message turn_completed starts the stage `ended` with the reason turn_completed', () => {
   expect(stageAfter(granted, received({ type: 'turn_completed' }))).toEqual({ name: 'ended', reason: 'turn_completed' });
 });
 
@@ -53,13 +53,13 @@ test('a message of the type delayed keeps the waiting stage and sets `delayed`; 
   expect(nextState(late, waiting).delayed).toBe(false);
 });
 
-test('a failed request keeps the stage, except that the stage loading becomes outside', () => {
+test('a failed request keeps the stage, except that the stage loading becomes outside (the fan is not in the line)', () => {
   const failed: RoomEvent = { type: 'request_failed', problem: new Problem('UNREACHABLE', 0) };
   expect(stageAfter(failed)).toEqual({ name: 'outside' });
   expect(after(waiting, { type: 'request_started' }, failed)).toMatchObject({ stage: { name: 'waiting' }, busy: false });
 });
 
-test('a new request clears the last problem', () => {
+test('a new request clears the problem of the request before it', () => {
   const problem = new Problem('RATE_LIMITED', 429);
   expect(after({ type: 'request_failed', problem }).problem).toBe(problem);
   expect(after({ type: 'request_failed', problem }, { type: 'request_started' })).toMatchObject({
@@ -68,7 +68,7 @@ test('a new request clears the last problem', () => {
   });
 });
 
-test('when the connection ends with a reason, the stage ends with the same reason', () => {
+test('when the connection ends with a reason, the stage `ended` starts with the same reason', () => {
   expect(after(waiting, { type: 'link_changed', link: 'live' }, { type: 'connection_ended', reason: 'replaced' })).toMatchObject({
     stage: { name: 'ended', reason: 'replaced' },
     link: 'over',

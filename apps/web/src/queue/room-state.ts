@@ -10,7 +10,11 @@ export type RoomStage =
   | { name: 'turn'; sessionToken: string; expiresAt: string }
   | { name: 'ended'; reason: LineEndReason };
 
-/** Why the fan is no longer in the line. */
+/**
+ * Why the fan is no longer in the line. `dropped`: the fan was absent too long. `ended_earlier`: the turn or the queue entry ended
+ * before the page was opened. `replaced`: the fan opened the line on too many devices, and a newer one took over.
+ * `refused`: the server rejected the connection or each new queue token.
+ */
 export type LineEndReason =
   'sold_out' | 'closed' | 'turn_expired' | 'turn_completed' | 'dropped' | 'ended_earlier' | 'left' | 'replaced' | 'refused';
 
