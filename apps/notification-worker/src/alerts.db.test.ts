@@ -55,7 +55,7 @@ async function passHalfAMinute(): Promise<void> {
   await sql.query(`update jobs set done_at = now() where class = 'alert_operators'`);
 }
 
-test('an alert reports a dead letter, and a second alert reports the dead letter right after it', async () => {
+test('a dead letter is reported by an alert, and a dead letter right after it by a second alert half a minute later', async () => {
   await openWorker();
   const first = await addDeadLetter();
   await eventually(async () => (await alertTexts()).includes(first));

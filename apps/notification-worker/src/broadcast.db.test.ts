@@ -100,7 +100,7 @@ const queueSize = async ({ registry }: BareWorker): Promise<number | undefined> 
   (await registry.getMetricsAsJSON()).find(({ name }) => name === 'notification_push_queue_size')?.values[0]?.value;
 const queuedJobsOf = (jobs: readonly BroadcastJob[]) => Promise.all(jobs.map(({ job_id }) => queue.getJob(job_id)));
 
-test('a broadcast waits as one bundle that counts as 20 jobs; a worker makes a job of each range, and each device is reached once', async () => {
+test('a broadcast of 20 jobs waits in the queue as one bundle, and the queue size counts 20; a worker adds the 20 jobs to the queue, and each device is reached once', async () => {
   const worker = await openWorker();
   const jobs = await broadcast(worker);
   expect([await queue.getJobCountByTypes('waiting'), await queueSize(worker)]).toEqual([1, RANGES]);
@@ -110,7 +110,7 @@ test('a broadcast waits as one bundle that counts as 20 jobs; a worker makes a j
   expect(provider.arrived).toHaveLength(DEVICES);
   const done = await queuedJobsOf(jobs);
   expect(done.map((job) => job?.returnvalue as unknown)).toEqual(jobs.map(() => 'sent'));
-  // The age of a job counts from the creation of the message, so the age includes the wait in the bundle.
+  // The timestamp of each job is the time at which its message was created. So its age includes the wait inside the bundle.
   expect(new Set(done.map((job) => job?.timestamp))).toEqual(new Set([Date.parse('2026-11-18T12:00:00Z')]));
   await eventually(async () => (await jobCopies(worker)) === 0);
   expect(await queueSize(worker)).toBe(0);

@@ -24,7 +24,7 @@ test('worker settings: only the addresses of PostgreSQL and Redis are required',
   });
 });
 
-test('worker settings: all faults are reported at once', () => {
+test('worker settings: one error reports all missing and invalid settings', () => {
   expect(faultsOf({ WORKER_PORT: 'many', NOTIFICATION_RETRY_SECONDS: '30', EMAIL_PROVIDER: 'pigeon' })).toHaveLength(5);
 });
 

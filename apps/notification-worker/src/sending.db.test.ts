@@ -197,7 +197,7 @@ describe('a mail provider that is down, then limits the rate, then works again',
   });
 });
 
-test('two workers that run during a rollout together stay within the rate limit in every second', async () => {
+test('the calls of the old and the new worker of a rollout, counted together, stay within the rate limit in every second', async () => {
   const options: Partial<BareOptions> = {
     mailsAtOnce: 50,
     limiter: (redis) =>
@@ -246,7 +246,7 @@ describe('a loss of all data in Redis', () => {
     });
   });
 
-  test('after it the jobs are restored once: while Redis has its data, restoreOnce adds no job', async () => {
+  test('is repaired by one call of restoreOnce; a second call right after it adds no job', async () => {
     const worker = await startWorker();
     await worker.jobs.restoreOnce();
     await worker.database.query(`insert into queued_jobs (message_id, queue, body) values (gen_random_uuid(), 'email', $1)`, [

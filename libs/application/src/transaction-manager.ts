@@ -9,8 +9,8 @@ export abstract class Transaction {
  */
 export interface SharedWork<C, T> {
   /**
-   * Executes the simple commands of a batch with set-based statements. Must not wait for locks. Returns undefined for a command
-   * that is not simple or whose rows are locked; it must have written nothing for that command.
+   * Executes the commands of a batch together, with set-based statements. Must not wait for locks. Returns undefined for a command
+   * that these statements cannot decide or whose rows are locked; it must have written nothing for that command.
    */
   many(tx: Transaction, commands: readonly C[]): Promise<readonly (T | undefined)[]>;
   /**

@@ -142,13 +142,15 @@ const range = z
  * (exclusive) of the table `broadcast_devices`.
  */
 export const broadcastJob = z.object({ ...push, broadcast_id: z.guid(), range });
+/** One part of a broadcast, as a job of its own. */
 export type BroadcastJob = z.infer<typeof broadcastJob>;
 
 /**
  * A bundle: many jobs of one broadcast as one queue message. The worker adds the single jobs to the queue. The relay delivers
  * hundreds of thousands of outbox rows a second in bundles, and 15,000 a second as single jobs. `ranges` is a string that
  * contains JSON, `[[job_id, range], …]`: PostgreSQL builds it as text, because a JSON value would double the cost of a row. Each
- * range is checked later, when its job runs, so that an invalid range makes one dead letter and not two hundred.
+ * range is checked later, when its job runs, so that only the job of an invalid range becomes a dead letter, not all jobs of the
+ * bundle.
  */
 export const broadcastBundle = z.object({
   ...push,
@@ -165,6 +167,7 @@ export const broadcastBundle = z.object({
     })
     .pipe(z.array(z.tuple([z.guid(), z.unknown()])).min(1)),
 });
+/** Many jobs of one broadcast as one queue message, with `ranges` parsed. */
 export type BroadcastBundle = z.infer<typeof broadcastBundle>;
 
 /** Splits a bundle into its single jobs, without a check of their ranges. */

@@ -13,9 +13,12 @@ export const queueKeys = {
   windows: (matchId: string) => `purchase_windows:{${matchId}}`,
   /** zset user_id → end of the purchase window in ms. It gives the windows that end next without reading all windows. */
   windowEnds: (matchId: string) => `queue_window_ends:{${matchId}}`,
-  /** string: the last message for a queue token that is no longer valid. For a valid token the key `session` has that message. */
+  /**
+   * string with JSON {user_id, over}: for a queue token whose queue entry or turn has ended, how it ended. So a client that
+   * connects with the old token is told. Expires after QUEUE_PERSISTENCE_SECONDS.
+   */
   token: (token: string, matchId: string) => `queue_token:${token}:{${matchId}}`,
-  /** string: how the fan's last queue entry or turn ended. Expires after QUEUE_PERSISTENCE_SECONDS. */
+  /** string: how the fan's latest queue entry or turn ended. Expires after QUEUE_PERSISTENCE_SECONDS. */
   ended: (userId: string, matchId: string) => `queue_ended:${userId}:{${matchId}}`,
   /**
    * stream: every event of the match in order. The field `event` has the JSON that is also published on the channel
@@ -24,7 +27,7 @@ export const queueKeys = {
   events: (matchId: string) => `queue_events_log:{${matchId}}`,
   /**
    * closingLine, closingWindows, closingWindowEnds: when a line closes, the keys `line`, `windows` and `windowEnds` are renamed
-   * to these. They are deleted after the last message to each fan has been written.
+   * to these. A script then removes the fans from them one by one and records how the queue entry or turn of each fan ended.
    */
   closingLine: (matchId: string) => `queue_closing:{${matchId}}`,
   closingWindows: (matchId: string) => `purchase_windows_closing:{${matchId}}`,
@@ -62,7 +65,8 @@ export const queueKeys = {
   replaced: (matchId: string) => `queue_replaced:{${matchId}}`,
   /**
    * string: whether Redis has the state of the match. A number means yes: it is the generation of the state that the monolith
-   * sent last. With `restoring G N`, `asked` or `no_queue` no request for the match is answered from Redis.
+   * sent last. Without the key, or with any other value, no request for the match is answered from Redis: `restoring G N` (part N
+   * of generation G must come next), `asked` (the monolith was asked for the state), `no_queue` (the match has no waiting room).
    */
   restored: (matchId: string) => `queue_restored:{${matchId}}`,
   /** set of the ids of matches with a queue. One key for the whole system; no script uses it. */

@@ -15,6 +15,7 @@ export const controlRequest = z.strictObject({
   useful_windows: z.int().min(0).nullable().optional(),
   reason: z.string().max(200).nullable().optional(),
 });
+/** The settings of a line that one `control` call changes. */
 export type ControlRequest = z.infer<typeof controlRequest>;
 
 /** An open purchase window, as PostgreSQL has it. `place_score` is the join time (µs) of the queue entry that got the turn. */
@@ -52,12 +53,13 @@ export const restoreRequest = z.strictObject({
     .max(MAX_RESTORED_PER_PART.used)
     .optional(),
 });
+/** One part of the state of a match, as the monolith sends it. */
 export type RestoreRequest = z.infer<typeof restoreRequest>;
 
 /**
  * Response header of the waiting room: Redis does not have the state of the match, and the caller must send it with `restore`. A
- * `control` call with this answer has stored the settings, but fans are not served before the restore. A `complete` call with
- * this answer has done nothing and must be repeated.
+ * `control` call with this answer has stored the settings, but fans are not served before the restore. A call
+ * `POST …/windows/{user_id}/complete` (the fan has bought, the turn ends) with this answer has done nothing and must be repeated.
  */
 export const STATE_NEEDED_HEADER = 'queue-state-needed';
 
@@ -67,14 +69,15 @@ export const STATE_NEEDED_HEADER = 'queue-state-needed';
  */
 export const soldOutRequest = z.strictObject({
   /**
-   * Number of the report, which grows with every count of free seats. The waiting room ignores a report with a smaller number
-   * than the last one.
+   * Number of the report, which grows with every count of free seats. The waiting room ignores a report whose number is
+   * smaller than that of the newest report it has applied.
    */
   as_of: z.int().min(0).optional(),
   remaining_sectors: z
     .array(z.strictObject({ sector_id: z.guid(), name: z.string().max(100), available: z.int().min(0) }))
     .max(200),
 });
+/** A report of the sectors that still have free seats. */
 export type SoldOutRequest = z.infer<typeof soldOutRequest>;
 
 /** The public status of a line. The last four fields are present only for callers with `X-Internal-Auth`. */

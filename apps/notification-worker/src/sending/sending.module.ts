@@ -43,7 +43,10 @@ export class JobRestorer implements BeforeApplicationShutdown {
   }
 }
 
-/** Reports dead letters that a worker did not report before it died, and sends alerts whose time has come. */
+/**
+ * Reports dead letters that a worker did not report before it died. Also creates the alerts that had to wait after an earlier alert
+ * of the same kind, and retries alerts that failed.
+ */
 export class AlertLoop implements BeforeApplicationShutdown {
   private readonly loop: RelayLoop;
 

@@ -56,7 +56,8 @@ class NoClaims extends SendClaims {
 }
 
 /**
- * A notification worker without Nest and HTTP: mails and pushes from the queues to the providers, connected as in the modules.
+ * A notification worker without Nest and HTTP. It takes mails and pushes from the queues and sends them to the providers, with the
+ * same classes as the Nest modules of the real worker.
  */
 export interface BareWorker {
   readonly database: DataSource;

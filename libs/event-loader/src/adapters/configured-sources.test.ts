@@ -36,7 +36,7 @@ test('a Stripe source whose URL has no path gets the path /v1/events', () => {
   expect(sources[0]).toMatchObject({ url: 'http://127.0.0.1:9/v1/events' });
 });
 
-test('all faults of the configuration file are reported at once, with source and field, without secrets', () => {
+test('all faults of the configuration file are reported together, each with source and field, without secrets', () => {
   const faults = faultsOf([
     { ...http, name: 'Not A Name' },
     { ...http, url: 'ftp://x' },

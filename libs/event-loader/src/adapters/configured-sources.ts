@@ -65,7 +65,7 @@ export function parseSources(
   return { sources, faults };
 }
 
-/** The prefix of a fault: `[2] (gate-north).url: `. */
+/** Where in the configuration file a fault is: index, name and field of the source. Example: `[2] (gate-north).url: `. */
 function locationOf([index, ...rest]: readonly PropertyKey[], content: unknown): string {
   if (typeof index !== 'number') return '';
   const { name: sourceName } = ((content as unknown[])[index] ?? {}) as { name?: unknown };

@@ -108,7 +108,7 @@ test('an event whose effect does not commit is tried again later, and the events
   expect(await counted()).toEqual({ rows: 3, events: 3 });
 });
 
-test('an event whose effect fails with a final error is parked after one attempt, with any other error after ten attempts', async () => {
+test('an event is parked after one attempt if no retry can repair its error (isFinal), and after ten attempts with any other error', async () => {
   await storeDueEvents(2);
   await pools.reads.query(`update loaded_events set payload = '{"n": -1}' where event_id = '1'`);
   const effects = new DueEffects(

@@ -24,8 +24,8 @@ export interface Consumer {
 }
 
 /**
- * The lock of the loader that handles events. It only saves duplicate work. Each event takes effect once because its consumer
- * records it in the transaction of the effect.
+ * The lock that only one loader at a time holds while it hands events to consumers. It only saves duplicate work: each event takes
+ * effect once because its consumer records it in the transaction of the effect.
  */
 const EFFECTS_LOCK: Source = { name: '.effects', ids: 'listed', overlap: 0 };
 
@@ -38,7 +38,7 @@ export class DueEffects {
     private readonly logger: Logger,
   ) {}
 
-  /** Handles one batch of due events. Returns the number of events that took effect. */
+  /** Handles one batch of due events (loaded events whose effect is to be tried now). Returns how many took effect. */
   async runOnce(stop?: AbortSignal): Promise<number> {
     const lock = await this.locks.tryAcquire(EFFECTS_LOCK);
     if (!lock) return 0;

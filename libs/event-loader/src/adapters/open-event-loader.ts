@@ -32,7 +32,7 @@ function rotateRandomly<T>(all: readonly T[]): T[] {
   return [...all.slice(first), ...all.slice(0, first)];
 }
 
-/** Builds the loader of `loader:run`: locks and rate limiter in Redis, events in PostgreSQL. */
+/** Builds the loader of the command `loader:run`: locks and rate limiter in Redis, events in PostgreSQL. */
 export function buildEventLoader(
   sources: readonly ConfiguredSource[],
   { pools, redis, logger, alerts }: LoaderConnections,

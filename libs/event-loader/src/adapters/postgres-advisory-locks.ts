@@ -10,7 +10,7 @@ const LOCK_NAMESPACE = 7_426_010;
 /**
  * Locks of sources without Redis, as advisory locks of PostgreSQL. A lock lives as long as its database session: a process that
  * dies releases it at once, and no renewal is needed. A frozen process keeps its lock until the server closes the connection;
- * therefore `loader:run` uses Redis.
+ * therefore the command `loader:run` uses Redis.
  */
 export class PostgresAdvisoryLocks extends LockFactory {
   constructor(private readonly url: string) {

@@ -11,7 +11,7 @@ const FIRST_PAUSE_MS = 400;
  */
 const MAX_PAUSE_MS = 1600;
 
-/** How often a source refused this loader, and until when the loader leaves it alone. */
+/** How often in a row the lock or rate limiter of a source refused this loader, and until when the loader skips the source. */
 interface Refusals {
   readonly inARow: number;
   readonly pausedUntil: number;

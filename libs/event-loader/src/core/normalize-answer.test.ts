@@ -138,6 +138,6 @@ test.each<[string, unknown, object]>([
   ['a small number as id', 1, {}],
   ['the greatest id, sent as text', '9223372036854775807', { deep: { list: [1, [2]] } }],
   ['text that looks like an escape of NUL, and a surrogate pair', 3, { text: 'not an escape: \\u0000, and a pair: 🎟' }],
-])('%s is read as an event', (_case, id, payload) => {
+])('an entry with %s is read as a valid event', (_case, id, payload) => {
   expect(readEvents([{ id, payload }], 'numbers').bad).toEqual([]);
 });

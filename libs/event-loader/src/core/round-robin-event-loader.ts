@@ -62,7 +62,7 @@ export interface StopSignal {
 export class RoundRobinEventLoader<S extends Source> {
   private readonly breakers: ReadonlyMap<string, SourceBreaker>;
   private readonly contention = new ContentionBackoff();
-  /** By source name: its last digest (the source's own count of its events), to notice when it changes. */
+  /** By source name: its latest digest (the source's own count of its events), to notice when it changes. */
   private readonly digests = new Map<string, string>();
   /** Sources whose last answer had only bad entries, all of them quarantined before. */
   private readonly onlyKnownBad = new Set<string>();

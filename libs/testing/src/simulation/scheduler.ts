@@ -46,7 +46,7 @@ interface Parked {
   readonly resume: () => void;
 }
 
-/** A purchase run takes a few hundred steps. A run with this many steps is in an endless loop. */
+/** A run of the purchase simulation takes a few hundred steps. A run with more steps than this is in an endless loop. */
 const MAX_STEPS = 20_000;
 const NEVER = Number.POSITIVE_INFINITY;
 

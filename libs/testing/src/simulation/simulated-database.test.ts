@@ -90,7 +90,7 @@ class SimulatedPlayer implements HistoryPlayer {
 
 databaseSemanticsContract(() => Promise.resolve(new SimulatedPlayer()));
 
-test('a task that crashes before its commit has no effect, a task that crashes after it has its full effect; locks are released', async () => {
+test('a task that crashes before its commit has no effect; a crash after the commit leaves the full effect; in both cases the locks are released', async () => {
   const values = new Set<number | undefined>();
   for (let seed = 1; seed <= 60; seed += 1) {
     const scheduler = new Scheduler(seed);

@@ -5,7 +5,7 @@ import { isDangerous, type Footprint } from './serializable-conflicts.ts';
 /*
  * Simulates in memory the parts of PostgreSQL that a purchase depends on: row versions and snapshots; row locks with wait, skip
  * and timeout; deadlock detection; serialization failures (40001) for concurrent updates and for SERIALIZABLE conflicts;
- * `now()` as the start of the transaction. A unique index is a table whose ids are its values.
+ * `now()` as the start of the transaction. A unique index is simulated as a table of its own, whose row ids are the indexed values.
  */
 
 /** An error of the simulated server. `code` is the SQLSTATE. */

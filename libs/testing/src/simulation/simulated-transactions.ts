@@ -4,7 +4,10 @@ import type { Scheduler, Task } from './scheduler.ts';
 import { ProcessMutexes, SimulatedBatches, type BatchCounts } from './simulated-batches.ts';
 import { SimulatedTransaction, SqlError, Table, type SimulatedDatabase } from './simulated-database.ts';
 
-/** The idempotency key of the current request. The transaction that has the effect stores the key and the answer (`render`). */
+/**
+ * The idempotency key of the current request. The transaction that has the effect stores the key together with the answer, which
+ * `render` makes from the result.
+ */
 export interface CurrentKey {
   readonly key: string;
   readonly userId: string;

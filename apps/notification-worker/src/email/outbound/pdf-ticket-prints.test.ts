@@ -5,7 +5,7 @@ const match = { match_name: 'Dinamo - Hajduk', kickoff_at: '2026-12-12T19:45:00Z
 const ticket = { ticket_id: '0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81', holder_name: 'Ana Horvat', code: 'TRB1.code' };
 const seatOfTicket = { sector: 'Zapad A', row: '12', seat: '15' };
 
-test.each([['G4'], [null], [undefined]])('the PDF in a mail is the same as the PDF of the ticketing service: gate %s', (gate) => {
+test.each([['G4'], [null], [undefined]])('a mailed ticket PDF equals the PDF that ticketPdf renders: gate %s', (gate) => {
   const tickets = [{ ...ticket, ...seatOfTicket, gate }];
   const [pdf, qr] = new PdfTicketPrints().of({ ...match, order_id: 'ORD-2026-001234', locale: 'hr', tickets });
   const printed = {

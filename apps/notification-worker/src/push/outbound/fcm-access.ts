@@ -6,7 +6,7 @@ import { NotSent, ProviderDown } from '#platform/sending/send-errors';
 
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-/** The lifetime of a signed assertion: one hour, Google's maximum. */
+/** The lifetime of an assertion (the signed JWT that we exchange for an access token): one hour, Google's maximum. */
 const ASSERTION_SECONDS = 3600;
 /**
  * An access token is not used in the last minute before it expires, because a call may wait for the rate limiter before it is

@@ -50,7 +50,7 @@ const passTime = (messageId: string, seconds: number): Promise<unknown> =>
     seconds,
   ]);
 
-test('until its lock expires, a claimed job refuses all other claims as held', async () => {
+test('until the lock of a claimed job expires, all other claims of the job are answered with `held`', async () => {
   const id = newId();
   await claimOrFail(id);
   expect([await claim(id), await claim(id)]).toEqual([{ kind: 'held' }, { kind: 'held' }]);
@@ -59,7 +59,7 @@ test('until its lock expires, a claimed job refuses all other claims as held', a
   expect(duplicatesCounted).toBe(0);
 });
 
-test('a claim of a job waits for another claim that is not committed yet, and is then refused as held', async () => {
+test('a claim of a job waits for another claim that is not committed yet, and is then answered with `held`', async () => {
   const id = newId();
   const other = new pg.Client({ connectionString: testDatabase.url });
   await other.connect();
@@ -90,7 +90,7 @@ test('of eight simultaneous claims of a new push job exactly one succeeds', asyn
   expect(kinds.sort()).toEqual(['claimed', ...Array.from({ length: 7 }, () => 'held')]);
 });
 
-test('a job whose holder wrote nothing until its lock expired can be claimed by another worker; its open devices count as possible duplicates', async () => {
+test('a job whose holder wrote nothing until its lock expired can be claimed by another worker; its devices without a result count as possible duplicates', async () => {
   const id = newId();
   const first = await claimOrFail(id);
   await ledger.recordProgress(id, first.holder, { ...noProgress, done: [0, 3] }, 'continue');
@@ -109,7 +109,7 @@ test('a worker that records progress extends its lock of the job to the full tim
   expect(await claim(id)).toEqual({ kind: 'held' });
 });
 
-test('when another worker has claimed the job, recordProgress of the old worker returns false; its progress counts, but its release does not free the job', async () => {
+test('when another worker has claimed the job, recordProgress of the old worker returns false: its progress is stored, but its release does not free the job', async () => {
   const id = newId();
   const first = await claimOrFail(id);
   await passTime(id, LOCK_SECONDS + 1);
@@ -124,7 +124,7 @@ test('when another worker has claimed the job, recordProgress of the old worker 
   expect([third.done, third.holder === second.holder]).toEqual([[1, 2], false]);
 });
 
-test('the next claim of a released job continues with the open devices, and no possible duplicates are counted', async () => {
+test('the next claim of a released job continues with the devices without a result, and no possible duplicates are counted', async () => {
   const id = newId();
   const { holder } = await claimOrFail(id);
   expect(await ledger.recordProgress(id, holder, { ...noProgress, done: [4] }, 'release')).toBe(true);
