@@ -19,9 +19,9 @@ const list = z.string().transform((text) =>
 );
 
 /**
- * An IP address or a CIDR range: 10.0.0.0/8, 127.0.0.1, fd00::/8. A number of proxies like `1`, which other software accepts
- * here, is refused: it would be read as an address, so no proxy would be trusted and all clients would have the address of the
- * proxy.
+ * Matches an IP address or a CIDR range in TRUSTED_PROXIES: 10.0.0.0/8, 127.0.0.1, fd00::/8. Other software also accepts a number
+ * of proxies like `1`. It is refused here: it would be read as an address, so no proxy would be trusted and all clients would have
+ * the address of the proxy.
  */
 const cidr =
   /^([0-9]{1,3}(\.[0-9]{1,3}){3}(\/([0-9]|[12][0-9]|3[0-2]))?|[0-9a-f:]*:[0-9a-f:.]*(\/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))?)$/i;
@@ -71,7 +71,7 @@ export const redisSettings = z.object({
     .meta({ description: 'Redis: one URL, or the nodes of a cluster separated by commas', secret: true }),
 });
 
-/** Ports and public addresses of the services, and the addresses of trusted pages and proxies. */
+/** Ports and addresses of the services, origins of web pages that may call the APIs, and addresses of trusted proxies. */
 export const addressSettings = z.object({
   MONOLITH_PORT: port.default(3000).describe('Port of the monolith'),
   QUEUE_PORT: port.default(3001).describe('Port of the queue service'),
@@ -196,7 +196,7 @@ export const notificationSettings = z.object({
     .describe('Maximum requests to the push provider in any second, over all workers; a tenth is reserved for turns'),
 });
 
-/** Settings of background jobs and of the sources of the event loader. */
+/** Settings of background jobs and of the event loader, which fetches events from other systems (docs/concepts/event-loader.md). */
 export const jobSettings = z.object({
   JOBS_TRANSPORT: z
     .enum(['redis', 'postgres'])

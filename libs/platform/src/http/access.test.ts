@@ -226,10 +226,10 @@ describe('a route that does not declare its access', () => {
   }
 
   test.each<[string, Type, string[]]>([
-    ['prevents the start of the service', UndeclaredRoute, []],
-    ['prevents the start, also if the path / is public', UndeclaredRoute, ['/']],
-    ['prevents the start, also as a wildcard route', UndeclaredWildcard, ['/']],
-  ])('%s', async (_what, controller, publicPrefixes) => {
+    ['a plain route', UndeclaredRoute, []],
+    ['a plain route while the path / is public', UndeclaredRoute, ['/']],
+    ['a wildcard route while the path / is public', UndeclaredWildcard, ['/']],
+  ])('prevents the start of the service: %s', async (_what, controller, publicPrefixes) => {
     await expect(createTestHttpApp({ controllers: [controller] }, { publicPrefixes })).rejects.toThrow(
       'does not declare who may call it',
     );

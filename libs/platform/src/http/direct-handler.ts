@@ -47,7 +47,8 @@ const readersByKind: Readonly<Record<string, (parameter: NestParameter) => ReadA
 };
 
 /**
- * Nest's own kinds of parameters are numbers. Custom decorators have a generated name; our only custom decorator is `@Caller()`.
+ * Returns the function that reads a parameter of this kind. Nest numbers the kinds of its own decorators (`@Body()`). The kind of a
+ * custom decorator is a generated name; our only custom decorator is `@Caller()`, so each such name means the caller.
  */
 function argumentReader(kind: string, parameter: NestParameter): ReadArgument {
   const known = readersByKind[kind];

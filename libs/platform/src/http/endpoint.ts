@@ -15,9 +15,9 @@ export interface EndpointRules {
   /** The reason why this POST, PUT or PATCH needs no idempotency key. All other writes of the monolith need a key. */
   readonly noKeyBecause?: string;
   /**
-   * For hot routes whose transaction always writes the idempotency row (table `idempotency_keys`). The hook does not read that
-   * row before the handler, so a first request costs no query. If a key was used and Redis does not know it, the insert of the
-   * row fails, and then `Answers` reads the row.
+   * For hot routes whose transaction always writes the idempotency row (table `idempotency_keys`). The idempotency hook
+   * does not read that row before the handler, so the first request with a key costs no query. If a key was used and Redis does
+   * not know it, the insert of the row fails, and then `Answers` (answers.ts) reads the row.
    */
   readonly keyWithEffect?: true;
   /** Each call counts for the fan's limit of ten purchases a minute. */

@@ -3,20 +3,20 @@ import type { StoredAnswer } from '../logging/request-context.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import { cacheKey, keyScripts, type ClaimReply, type OnError, type KeyScripts, type CachedFields } from './key-scripts.ts';
 
-/** Lifetime of the lock of a key, from CONTRACT §4. The longest allowed request takes longer, so the lock is renewed. */
+/** Lifetime of the lock of an idempotency key (CONTRACT §4). The longest allowed request takes longer, so the lock is renewed. */
 const LOCK_TTL_MS = 30_000;
 /** How often a lock is renewed in its lifetime: two renewals may fail before the lock is lost. */
 const RENEWALS_PER_LOCK_TTL = 3;
 
 const BODY = ',"body":';
 
-/** The outcome of a request, as it is stored under its key. */
+/** The outcome of a request, as it is stored under its idempotency key. */
 export interface FinishedRequest {
   readonly fingerprint: string;
   readonly answer: StoredAnswer;
 }
 
-/** What Redis has about a key. A running request (`processing`) has no answer yet. */
+/** What Redis stores about an idempotency key. A running request (`processing`) has no answer yet. */
 export interface CachedAnswer {
   readonly state: 'processing' | 'completed';
   readonly fingerprint: string;
@@ -55,7 +55,7 @@ export class IdempotencyCache {
     this.scripts = keyScripts(redis, lockMs);
   }
 
-  /** Reads what Redis has about a key, without a claim. */
+  /** Reads what Redis stores about an idempotency key. Takes no lock. */
   async read(key: string): Promise<CachedAnswer | undefined> {
     return cached(await this.redis.hmget(cacheKey(key), 'status', 'fingerprint', 'response'));
   }

@@ -22,7 +22,7 @@ import { fingerprintOf } from './request-fingerprint.ts';
 
 const ANA = '0190a000-0000-7000-8000-000000000001';
 const IVA = '0190a000-0000-7000-8000-000000000002';
-/** Lifetime of the lock of a key: shorter than the 30 s in production, so that tests can outlive it. */
+/** Lifetime of the lock of an idempotency key: shorter than the 30 s in production, so that tests can outlive it. */
 const LOCK_MS = 240;
 
 let testDatabase: TestDatabase;
@@ -213,7 +213,7 @@ test('idempotency: a repeated request gets the same answer and has no second eff
   expect([await effects(), runs]).toEqual([1, 1]);
 });
 
-test('idempotency: the answer is stored in Redis for 48 hours under the specified Redis key, and the lock of the key is released', async () => {
+test('idempotency: the answer is stored in Redis for 48 hours under the Redis key `idempotency:{key}`, and the lock of the key is released', async () => {
   const key = newKey();
   await send(key);
   expect(await redis.hgetall(`idempotency:${key}`)).toMatchObject({

@@ -1,14 +1,14 @@
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import { BatchedScript } from '../redis/batched-script.ts';
 
-/** How long Redis keeps a key and its answer (CONTRACT §4). */
+/** How long Redis keeps an idempotency key and its answer (CONTRACT §4). */
 export const ANSWER_TTL_SECONDS = 48 * 3600;
 
-/** The fields status, fingerprint and response of the Redis hash of a key. */
+/** The fields status, fingerprint and response of the Redis hash of an idempotency key. */
 export type CachedFields = readonly (string | null)[];
 /**
- * Reply to a claim. 1: the caller has the lock of the key and may run; 0: another request holds that lock; otherwise the fields
- * of a key that is finished or has another fingerprint.
+ * Reply to the claim of an idempotency key. 1: the caller has the lock of the key and may run; 0: another request holds that lock;
+ * otherwise the stored fields of the key, because it is finished or belongs to a request with another fingerprint.
  */
 export type ClaimReply = 0 | 1 | CachedFields;
 

@@ -5,8 +5,8 @@ import type { RedisConnection } from '../redis/redis-connection.ts';
 import type { Delivery, Destination, RelayedMessage } from '../outbox/destination.ts';
 
 /**
- * Minimum number of outbox rows of a broadcast for a bundle. With fewer rows a bundle costs more than it saves, because a worker
- * has to unpack it.
+ * Minimum number of outbox rows of a broadcast that are sent together as one job (a bundle). With fewer rows a bundle costs more
+ * than it saves, because a worker has to unpack it.
  */
 const MIN_ROWS_FOR_BUNDLES = 4;
 

@@ -39,8 +39,8 @@ test('a suspected job fails for good after its third crash, and its crash count 
   for (let worker = 1; worker <= 2; worker += 1) {
     void openSuspects().runAlone('deadly', neverEnding);
     await pause(20);
-    // Between the crashes the job is held back once, because the claim of the dead worker is still locked. Being held back
-    // neither adds nor removes a crash.
+    // Between the crashes the job is held back once, like a job whose claim (the mark set before a send) still belongs to the
+    // dead worker. Being held back neither adds nor removes a crash.
     if (worker === 1)
       await openSuspects()
         .runAlone('deadly', () => Promise.reject(new Error('held')))

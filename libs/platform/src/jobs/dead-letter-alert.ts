@@ -21,7 +21,7 @@ function alertOf({ queue, jobId, template, reason }: StoredDeadLetter, subject: 
   return {
     about: `dead letter ${channel} ${label}`,
     text: `a ${kind} ${label} is in the dead letter: ${reason} (job ${jobId})`,
-    // A dead alert mail must not be reported by mail: that mail would fail, too.
+    // An alert mail that failed for good must not be reported by mail: that mail would fail, too.
     excludedChannel: label === 'ops_alert' ? 'mail' : undefined,
     subject,
   };

@@ -10,7 +10,8 @@ const FAILED_RETENTION_SECONDS = 30 * 24 * 3600;
 
 /**
  * BullMQ options of the job of a mail or push. The id of the message is the id of the job. So a message that is delivered twice
- * within an hour, while completed jobs are kept, is one job in Redis. After that hour the inbox recognises a repeated message.
+ * within an hour, while completed jobs are kept, is one job in Redis. After that hour the inbox (the table of what consumers have
+ * done) recognises a repeated message.
  */
 export function notificationJobOptions(messageId: string): JobsOptions {
   return {

@@ -20,7 +20,7 @@ export const GENERAL_QUEUE = 'jobs';
 const PREFIX = '{jobs}';
 /**
  * Number of connections in each PostgreSQL pool. One pool adds jobs for the relay and reads jobs for operators. Each worker has a
- * pool: it listens on one connection and moves jobs on the other three.
+ * pool: on one connection it listens for new jobs, on the other three it changes the states of jobs.
  */
 const CONNECTIONS = 4;
 const SCHEMA = 'bullmq';

@@ -84,7 +84,7 @@ const readCounts = async (): Promise<{ waiting: number; parked: number; copies: 
   return { waiting: rows?.waiting ?? -1, parked: rows?.parked ?? -1, copies: copies.map(({ jobs }) => jobs) };
 };
 
-test('the rows of a broadcast are delivered as one bundle with all their ids and device ranges, and the stored copy is the bundle', async () => {
+test('the rows of a broadcast are delivered as one bundle with all their ids and device ranges, and the copy in the table `queued_jobs` is the bundle', async () => {
   const [croatian, english] = [await writeSeries(10, 'Promjena'), await writeSeries(5, 'Change')];
   const destination = new Recorder(accept, 4);
   expect(await relayTo(destination).runOnce()).toBe(15);

@@ -256,7 +256,7 @@ describe('a message older than a week', () => {
     expect([recorder.received, await rows()]).toEqual([['refund'], []]);
   });
 
-  test('is delivered by a run with `force`, unless the inbox says that it was sent before', async () => {
+  test('is delivered when an operator forces a run of the relay, unless the inbox says that it was sent before', async () => {
     const [sentMail, unsent] = messagesFor(['sent before', 'never sent']);
     await append([sentMail, unsent] as OutboxMessage[]);
     await makeNineDaysOld();

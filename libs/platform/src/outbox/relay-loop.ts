@@ -1,8 +1,8 @@
 import type { Logger } from '../logging/logger.ts';
 
 /**
- * Interval of runs without a nudge. It is the longest delay of a message whose process died after the commit and before the
- * nudge.
+ * Interval of runs without a nudge (the call of `nudge` after a message was written). It is the longest delay of a message whose
+ * process died after the commit and before the nudge.
  */
 const POLL_MS = 1000;
 

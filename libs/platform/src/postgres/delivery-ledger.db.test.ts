@@ -56,7 +56,7 @@ describe('the effect of a message in PostgreSQL', () => {
     expect(await effects()).toBe(1);
   });
 
-  test('happens once for each consumer of the message, and Redis remembers for eight days that they are done', async () => {
+  test('happens once for each consumer of the message, and Redis remembers for eight days which consumers are done', async () => {
     const inbox = new Inbox(transactions, marks);
     expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('done');
     expect(await inbox.once('push', 'm1', effect('m1'))).toBe('done');

@@ -77,7 +77,7 @@ describe.each([
     ['goes silent before the server receives ROLLBACK', 'silence', false],
     ['goes silent after the server received ROLLBACK', 'silence', true],
   ] as const)(
-    'and whose connection %s: the next transaction gets a new connection, and no lock remains',
+    'if the connection %s, the next transaction gets a new connection, and no lock remains',
     async (_case, then, passOn) => {
       const before = await pid();
       const sprung = proxy.setTrap({ whenSent: 'ROLLBACK\0', passOn, then });

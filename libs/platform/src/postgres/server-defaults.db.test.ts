@@ -30,8 +30,8 @@ test('there is no warning for our test server, which has both settings changed f
 });
 
 /**
- * The settings as a server would report them on which the settings `names` have their defaults. A session cannot change these
- * settings.
+ * Returns the settings of our test server, with the settings `names` replaced by their defaults. The test cannot set the defaults
+ * on the server itself, because a session cannot change these settings.
  */
 const withDefaults = async (names: readonly string[]): Promise<ServerSetting[]> =>
   (await readSettings(database)).map((row) => (names.includes(row.name) ? { ...row, setting: row.byDefault } : row));

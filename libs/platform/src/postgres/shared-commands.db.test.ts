@@ -40,8 +40,8 @@ afterAll(async () => {
 });
 
 /**
- * A kind of command that inserts a word. `many` does not execute words that begin with `odd`, so each of these gets a transaction
- * of its own.
+ * A kind of command that inserts a word. `many` runs a batch of commands, `one` a single command. `many` does not execute words
+ * that begin with `odd`, so each of these gets a transaction of its own.
  */
 function writing(beforeInsert: (tx: Transaction, words: readonly string[]) => Promise<unknown> = () => Promise.resolve()) {
   const insert = (tx: Transaction, words: readonly string[]) =>
@@ -104,7 +104,7 @@ test('batches of two kinds of commands never run at the same time', async () => 
   expect([maxOpen, await words()]).toEqual([1, ['a', 'b', 'c', 'd']]);
 });
 
-test('a command for which `many` returns undefined runs in a transaction of its own', async () => {
+test('a command for which `many`, which runs the batch, returns undefined runs in a transaction of its own', async () => {
   const [a, odd, b] = await Promise.all(['a', 'odd', 'b'].map(write));
   expect([a?.tx === b?.tx, odd?.tx === a?.tx]).toEqual([true, false]);
   expect(await words()).toEqual(['a', 'b', 'odd']);
@@ -195,7 +195,7 @@ describe('idempotency keys in a shared transaction', () => {
     expect((await words()).length).toBe(1);
   });
 
-  test('a command of `stepTogether` commits without storing its key', async () => {
+  test('a command that is one step of a larger command (`stepTogether`) commits without storing its idempotency key', async () => {
     const step = transactions.stepTogether(writing());
     const key = idempotencyKeyOf('k1');
     await writeWithKey('a', key, step);

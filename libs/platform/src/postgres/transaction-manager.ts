@@ -154,7 +154,7 @@ export class PostgresTransactionManager extends TransactionManager {
 
   /**
    * Commits. If the connection breaks or does not answer during COMMIT, the outcome is unknown and is looked up on another
-   * connection (W6). After a failed statement PostgreSQL answers COMMIT with ROLLBACK and no error, so the answer is checked.
+   * connection. After a failed statement PostgreSQL answers COMMIT with ROLLBACK and no error, so the answer is checked.
    */
   private async commit(client: DriverClient, transaction: TransactionIdentity): Promise<void> {
     const timeoutMs = this.options.commitTimeoutMs ?? COMMIT_TIMEOUT_MS;

@@ -87,7 +87,7 @@ test('whenReady: returns false after its timeout if there is no server', async (
 });
 
 test.each([false, true])(
-  'closeRedis: closing does not wait for an unreachable server, and stops the reconnects (for jobs: %s)',
+  'closeRedis: closing does not wait for an unreachable server, and stops the reconnects (connection for jobs: %s)',
   async (forJobs) => {
     const unreachable = connectRedis(proxy.url, { name: 'unreachable', forJobs });
     await whenReady(unreachable);
@@ -105,7 +105,7 @@ test.each([false, true])(
 );
 
 test.each([false, true])(
-  'closeRedis: closing does not wait for a server that does not answer (for jobs: %s)',
+  'closeRedis: closing does not wait for a server that does not answer (connection for jobs: %s)',
   async (forJobs) => {
     const silent = connectRedis(proxy.url, { name: 'silent', forJobs });
     await whenReady(silent);

@@ -41,7 +41,7 @@ const note = (n: number | string, more: Partial<AlertNote> = {}): AlertNote => (
 const alerts = async (): Promise<AlertOperators[]> =>
   (await database.query<{ message: AlertOperators }[]>('select message from jobs order by id')).map(({ message }) => message);
 const texts = async (): Promise<string[]> => (await alerts()).map(({ by, text }) => `${by}: ${text}`);
-/** Makes the last alerts older by this number of seconds. */
+/** Makes all alerts so far older by this number of seconds, as if that time had passed. */
 const letSecondsPass = (passed: number): Promise<unknown> =>
   database.query(`update alert_notes set told_at = told_at - make_interval(secs => $1)`, [passed]);
 /** Marks all jobs that send alerts as done, like the monolith does after the webhook has accepted them. */

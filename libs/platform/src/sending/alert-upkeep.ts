@@ -11,7 +11,7 @@ export class AlertUpkeep {
   constructor(
     private readonly notes: Pick<AlertNotes, 'add' | 'createDueAlerts' | 'retryFailedAlerts'>,
     private readonly ways: readonly AlertChannel[],
-    /** Functions that return failures without an alert note. If one returns any, more may remain. */
+    /** Functions that search for failures without an alert note. A call returns at most one batch; the next call finds more. */
     private readonly finders: readonly (() => Promise<readonly Alert[]>)[],
   ) {}
 

@@ -9,8 +9,8 @@ const RETRY_MS = 5000;
 const MIN_CALL_INTERVAL_MS = 30_000;
 const BATCH_SIZE = 500;
 /**
- * Maximum number of alerts in memory. Above it an alert with a subject is dropped. AlertUpkeep will find its failure in the
- * database or in Redis.
+ * Maximum number of alerts in memory. Above it an alert is dropped if its `subject` names a failed job or row, because AlertUpkeep
+ * will find that failure in the database or in Redis.
  */
 const MAX_WAITING = 10_000;
 

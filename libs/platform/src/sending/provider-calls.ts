@@ -17,19 +17,19 @@ export class ProviderCalls {
 
   /** Sends one POST. Throws unless the answer is 2xx. */
   async post(request: HttpRequest): Promise<HttpAnswer> {
-    const pass = await this.pass();
+    const permit = await this.permit();
     try {
       const answer = await post(request);
       assertSuccess(answer);
-      await pass.leave({ answered: 1 });
+      await permit.leave({ answered: 1 });
       return answer;
     } catch (error) {
-      await pass.leave(outcomeOf(error));
+      await permit.leave(outcomeOf(error));
       throw error instanceof RateLimited ? new HeldBack('job', error.forMs, error.message) : error;
     }
   }
 
-  private async pass(): Promise<CallPermit> {
+  private async permit(): Promise<CallPermit> {
     try {
       return await this.limiter.enter(1, 'urgent');
     } catch (error) {

@@ -42,11 +42,11 @@ async function simulateCalls(limiters: readonly ProviderLimiter[], count: number
   await Promise.all(
     limiters.map(async (limiter) => {
       while (remaining-- > 0) {
-        const pass = await limiter.enter(1, 'urgent');
+        const permit = await limiter.enter(1, 'urgent');
         await pause(Math.random() * 120);
         arrivals.push(performance.now());
         await pause(Math.random() * 20);
-        await pass.leave({ answered: 1 });
+        await permit.leave({ answered: 1 });
       }
     }),
   );

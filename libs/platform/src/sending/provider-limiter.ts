@@ -26,7 +26,7 @@ const URGENT_SHARE = 0.1;
  */
 export type SendPriority = 'urgent' | 'bulk';
 
-/** The outcomes of the calls that a pass allowed. Allowed calls that are not in these numbers were not made. */
+/** The outcomes of the calls that a permit allowed. Allowed calls that are not in these numbers were not made. */
 export interface CallOutcomes {
   /** Number of calls with any answer except 5xx and 429. */
   readonly answered?: number;
@@ -52,7 +52,7 @@ export class LimiterUnavailable extends HeldBack {}
 /** Limits the rate of calls to a provider of mails or pushes, and stops them while the provider is down (breaker). */
 export abstract class ProviderLimiter {
   /**
-   * Waits until the rate limit allows at least one call. Returns a pass for 1 to `wanted` calls. Throws HeldBack while the
+   * Waits until the rate limit allows at least one call. Returns a permit for 1 to `wanted` calls. Throws HeldBack while the
    * provider is down or has asked for a pause.
    */
   abstract enter(wanted: number, priority: SendPriority): Promise<CallPermit>;
@@ -74,7 +74,7 @@ export interface ProviderLimiterOptions {
  */
 export class SharedProviderLimiter extends ProviderLimiter {
   private readonly keys: readonly [string, string];
-  /** The last `enter` call of this process for each priority. The next call starts when that call has ended. */
+  /** The latest `enter` call of this process for each priority. The next one asks Redis when that call has ended. */
   private readonly lastRequests: Record<SendPriority, Promise<unknown>> = {
     urgent: Promise.resolve(),
     bulk: Promise.resolve(),
@@ -94,9 +94,9 @@ export class SharedProviderLimiter extends ProviderLimiter {
    */
   enter(wanted: number, priority: SendPriority): Promise<CallPermit> {
     const giveUpAt = Date.now() + (this.options.maxWaitMs ?? Infinity);
-    const pass = this.lastRequests[priority].then(() => this.waitForPermit(wanted, priority, giveUpAt));
-    this.lastRequests[priority] = pass.catch(() => undefined);
-    return pass;
+    const permit = this.lastRequests[priority].then(() => this.waitForPermit(wanted, priority, giveUpAt));
+    this.lastRequests[priority] = permit.catch(() => undefined);
+    return permit;
   }
 
   private async waitForPermit(wanted: number, priority: SendPriority, giveUpAt: number): Promise<CallPermit> {
