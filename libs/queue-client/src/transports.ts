@@ -45,7 +45,7 @@ const pollIntervalMs = 20_000;
 
 const heartbeat = JSON.stringify({ type: 'heartbeat' });
 
-/** Reports the end of a transport, at most once. It ends a transport that has received nothing for too long. */
+/** Tells the listener that a transport has ended, at most once. Ends a transport that has received nothing for too long. */
 class TransportLifetime {
   private timeout: ReturnType<typeof setTimeout> | undefined;
   isOver = false;
@@ -140,7 +140,8 @@ interface StreamReading {
 
 async function readStream(url: string, { lifetime, get, signal }: StreamReading): Promise<void> {
   const response = await get(url, { headers: { accept: 'text/event-stream' }, signal, cache: 'no-store' });
-  // The token has ended or was never issued. With 4506 the client polls the position, whose answer tells which of the two is true.
+  // 404: the token has ended or was never issued. After the code 4506 QueueConnection polls the position, and the answer tells
+  // which of the two is true.
   if (response.status === 404) return lifetime.end({ kind: 'refused', code: 4506 });
   if (!response.ok || !response.body) {
     const seconds = Number(response.headers.get('retry-after'));

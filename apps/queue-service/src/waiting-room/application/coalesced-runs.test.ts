@@ -1,6 +1,6 @@
 import { CoalescedRuns, type UpdateScope } from './coalesced-runs.ts';
 
-/** Work for CoalescedRuns. Its pass number `i` ends when the test calls `ends[i].resolve` or `ends[i].reject`. */
+/** Work whose calls the test ends: call `i` ends with `ends[i].resolve` or `ends[i].reject`. `scopes`: the scope of each call. */
 function controlledWork() {
   const scopes: UpdateScope[] = [];
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
@@ -13,7 +13,7 @@ function controlledWork() {
 
 const settled = () => new Promise(setImmediate);
 
-test('CoalescedRuns: a request for a key without a running pass starts a pass at once, with the scope of the request', async () => {
+test('CoalescedRuns: if no work with the same key is running, a request starts its work at once, with the requested scope (which fans to update)', async () => {
   const { work, scopes, ends } = controlledWork();
   const done = new CoalescedRuns().request('m', 'near', work);
   expect(scopes).toEqual(['near']);
@@ -28,7 +28,7 @@ test.each<[requested: UpdateScope[], next: UpdateScope]>([
   [['near', 'all', 'near'], 'all'],
   [['all', 'near', 'near'], 'all'],
 ])(
-  'CoalescedRuns: requests with the scopes %j during a pass are merged into one more pass with scope %s, and wait for its end',
+  'CoalescedRuns: requests with the scopes %j while the work is running are merged: the work runs once more, with scope %s, and they wait for its end',
   async (requested, next) => {
     const { work, scopes, ends } = controlledWork();
     const runs = new CoalescedRuns();
@@ -47,7 +47,7 @@ test.each<[requested: UpdateScope[], next: UpdateScope]>([
   },
 );
 
-test('CoalescedRuns: a request during the second pass of a run leads to a third pass', async () => {
+test('CoalescedRuns: a request while the work runs for the second time makes it run a third time', async () => {
   const { work, scopes, ends } = controlledWork();
   const runs = new CoalescedRuns();
   const first = runs.request('m', 'all', work);
@@ -62,7 +62,7 @@ test('CoalescedRuns: a request during the second pass of a run leads to a third 
   expect(scopes).toEqual(['all', 'near', 'near']);
 });
 
-test('CoalescedRuns: runs of different keys do not wait for each other', () => {
+test('CoalescedRuns: work with different keys runs in parallel', () => {
   const { work, scopes } = controlledWork();
   const runs = new CoalescedRuns();
   void runs.request('one', 'all', work);
@@ -70,7 +70,7 @@ test('CoalescedRuns: runs of different keys do not wait for each other', () => {
   expect(scopes).toEqual(['all', 'near']);
 });
 
-test('CoalescedRuns: after a failed pass all requests of the run are rejected and no further pass takes place; a later request runs', async () => {
+test('CoalescedRuns: when the work fails, all requests that wait for it are rejected and it does not run again; a later request starts it', async () => {
   const { work, scopes, ends } = controlledWork();
   const runs = new CoalescedRuns();
   const requests = [runs.request('m', 'all', work), runs.request('m', 'near', work)];

@@ -1,16 +1,17 @@
 /** Which connected fans of a match an update sends messages to. `near`: only those near the front of the line. `all`: every one. */
 export type UpdateScope = 'near' | 'all';
 
+/** One or more passes (calls of the work) for one key, one directly after the other. */
 interface Run {
   /** The scope of the next pass. Undefined when no further pass was requested. */
   next: UpdateScope | undefined;
-  /** Settles when the last pass of the run has ended. */
+  /** Settles when the run is over: its final pass has ended, or a pass has failed. */
   done: Promise<void>;
 }
 
 /**
- * Runs work for many keys, but for each key only one pass at a time. Requests that arrive during a pass are merged into one more
- * pass.
+ * Runs work for many keys, but for each key only one pass (call of the work) at a time. Requests that arrive during a pass are
+ * merged into one more pass.
  *
  *            request             request (any number)
  *     IDLE ───────────▶ RUNNING ─────────────────────▶ RUNNING, ONE MORE REQUESTED

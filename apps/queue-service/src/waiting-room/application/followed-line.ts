@@ -8,7 +8,10 @@ import type { ConnectedFans, QueueEntry } from './ports.ts';
 const SNAPSHOT_CHUNK = 200;
 /** How often all positions are read again, so that an error in the computed positions lasts at most this long. */
 const SNAPSHOT_INTERVAL_MS = 60_000;
-/** How often one update may read the moves of a line. A read returns up to a thousand moves, each with up to two hundred fans. */
+/**
+ * How many times one update reads the moves of a line at most. A read returns up to a thousand moves, each with up to two hundred
+ * fans.
+ */
 const MAX_READS = 20;
 
 interface Snapshot {
@@ -27,8 +30,9 @@ export class FollowedLine {
   private epoch = '';
   private revision = -1;
   /**
-   * Length of the line minus the number of all joins at its end. Only moves (departures and returns) change this difference, so
-   * another value in Redis reveals a lost move.
+   * The number of fans in the line minus the number of fans who have ever joined at the end of the line. Only moves (departures
+   * and returns) change this difference. If it differs between this pod and Redis, one of the two lacks
+   * a change.
    */
   private balance = 0;
   private snapshotAtMs = -Infinity;
@@ -55,7 +59,8 @@ export class FollowedLine {
     if (state.kind !== 'waiting' || score === null) return;
     fan.score = Number(score);
     if (!this.view) {
-      // This is the first fan of the match on this pod, so an empty view that starts at the current move lacks no fan.
+      // This is the first fan of the match on this pod, so no other positions are needed: an empty view that applies the moves
+      // from now on is complete.
       this.view = new LineView(queue.moves);
       this.epoch = queue.epoch;
       this.balance = queue.total - queue.joins;
@@ -65,7 +70,8 @@ export class FollowedLine {
     const sent = { sentStep: positionStep(state.position), dueAtMs: this.nextDueMs(fan.score, nowMs) };
     const standing = { score: fan.score, position: state.position, asOf: queue.moves };
     const isAdded = this.epoch === queue.epoch && this.view.add(fan, standing, sent);
-    // The view cannot correct this position. The next update takes a new snapshot, which includes this fan.
+    // Not added: the position is of another epoch, or so old that the view no longer keeps all moves since then. The next update
+    // takes a new snapshot, which includes this fan.
     if (!isAdded) this.snapshotAtMs = -Infinity;
   }
 
@@ -95,13 +101,13 @@ export class FollowedLine {
         fan.score = undefined;
         leavers.push(fan);
       }
-      // If Redis has more moves than the view, read again; a read that then returns none means that moves are missing. If Redis
-      // has fewer moves than the view, it has lost some.
+      // Redis has more moves than the view: read again, but if this read returned none, moves are missing. Redis has fewer moves
+      // than the view: it has lost some. If moves are missing or lost, the next try starts with a new snapshot.
       const isBehind = view.moves < read.queue.moves;
       isCurrent = left !== undefined && view.moves <= read.queue.moves && !(isBehind && read.moves.length === 0);
       for (const { isBack, scores } of read.moves) this.balance += isBack ? scores.length : -scores.length;
       if (!isCurrent || isBehind) continue;
-      // A different balance means that the line was changed without a move, or that a failover of Redis lost a part of the line.
+      // If `balance` differs, the line was changed without a move, or a failover of Redis lost a part of the line.
       isCurrent = this.balance === read.queue.total - read.queue.joins;
       if (!isCurrent) continue;
       if (read.queue.revision !== this.revision) this.makeAllDue();
@@ -146,8 +152,8 @@ export class FollowedLine {
       if (snapshot && snapshot.epoch !== queue.epoch) return this.readSnapshot(fans);
       snapshot ??= { view: new LineView(queue.moves), epoch: queue.epoch, balance: queue.total - queue.joins };
       for (const [index, fan] of chunk.entries()) {
-        // The score is undefined for a fan who left the line or disconnected. MatchUpdates reads every connected fan without a
-        // score again.
+        // The score is undefined for a fan who left the line or disconnected. If such a fan is connected, MatchUpdates reads the
+        // fan's state afterwards.
         const score = positions[index]! > 0 && fan.devices.length > 0 ? (scores[index] ?? undefined) : undefined;
         const sent = fan.score === undefined ? undefined : this.view?.sentStateOf(fan, fan.score);
         if (score === undefined) this.unfollow(fan);

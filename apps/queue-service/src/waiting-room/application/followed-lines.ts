@@ -52,8 +52,8 @@ export class FollowedLines {
 }
 
 /**
- * A number from 0 to 1 that stays the same for a fan. The last microseconds of join times are evenly distributed, so this number
- * is too.
+ * A number from 0 to 1 that stays the same for a fan. The remainder of a join time (µs) after division by 32 is evenly
+ * distributed, so this number is too.
  */
 function shareOf(score: number): number {
   return (score % 32) / 32;

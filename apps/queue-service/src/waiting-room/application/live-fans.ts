@@ -11,7 +11,7 @@ export interface LiveFan {
   lastSent: 'waiting' | 'granted' | undefined;
   /** The join time in µs, which orders the line. Undefined for a fan who does not wait. */
   score: number | undefined;
-  /** When the fan's session in Redis was last given a new expiry. */
+  /** When the fan's session (the record of queue token and connections in Redis) was last given a new expiry. */
   sessionRenewedAtMs: number;
 }
 

@@ -85,8 +85,8 @@ export class MatchUpdates {
   }
 
   /**
-   * Sends position messages, in line order, to those fans up to `maxPosition` whose position step changed or whose regular
-   * message is due.
+   * Sends position messages, in line order, to those fans up to `maxPosition` whose position step (rounded position) changed or
+   * whose regular message is due.
    */
   private async sendDue(line: FollowedLine, queue: QueueState, nowMs: number, maxPosition: number): Promise<void> {
     const textAt = this.texts.ofPositions(queue);

@@ -88,8 +88,8 @@ export abstract class WaitingLines {
    */
   abstract restore(matchId: string, part: RestoredPart): Promise<ChangeOutcome | 'out_of_step'>;
   /**
-   * Stores the sectors that still have seats. An empty list closes the line as sold out. A report with a smaller `asOf` than the
-   * last one is ignored.
+   * Stores the sectors that still have seats. An empty list closes the line as sold out. `asOf` is the number of the
+   * report: a report with a smaller number than an earlier one is ignored.
    */
   abstract reportRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<ChangeOutcome>;
   abstract readQueue(matchId: string): Promise<QueueState | undefined>;
@@ -110,8 +110,8 @@ export abstract class LineMovement {
   /** Matches whose state is missing in Redis and about which this pod got a request within the last minute. */
   abstract matchesWithoutState(): readonly string[];
   /**
-   * `drainClosed`, `endWindows` and `dropAbsent` process at most `limit` fans and return how many. Fewer than `limit`: no work is
-   * left.
+   * `drainClosed` writes the final states of the fans of a closed line, `endWindows` ends expired windows, `dropAbsent` drops fans
+   * who were absent for too long. Each processes at most `limit` fans and returns how many. Fewer than `limit`: no work is left.
    */
   abstract drainClosed(matchId: string, limit: number): Promise<number>;
   abstract endWindows(matchId: string, limit: number): Promise<number>;

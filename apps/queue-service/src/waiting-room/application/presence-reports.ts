@@ -9,8 +9,8 @@ const SESSIONS_CHUNK = 200;
 export class PresenceReports {
   private readonly renewedAtMs = new Map<string, number>();
   /**
-   * By match: closed connections not yet reported. Their number is limited: while Redis is down no fan can connect, so only open
-   * connections can close.
+   * By match: closed connections not yet reported. Their number is limited even while Redis is down: the fans of new connections
+   * are then unknown, so only connections whose fan was known before the outage are added here.
    */
   private readonly closed = new Map<string, FanDevice[]>();
 

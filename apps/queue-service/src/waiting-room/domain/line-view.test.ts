@@ -25,7 +25,7 @@ function viewOf(fans: readonly Fan[], moves = 0): LineView<Fan> {
   return view;
 }
 
-describe('LineView: positions from moves', () => {
+describe('LineView: positions computed from moves (numbered departures and returns)', () => {
   test('when a fan leaves, fans behind move up, fans in front stay, and apply returns the fan who left', () => {
     const [first, second, third] = [fan(10), fan(20), fan(30)] as const;
     const view = viewOf([first, second, third]);
@@ -62,7 +62,7 @@ describe('LineView: positions from moves', () => {
     expect(view.positionOf(late, 100)).toBe(11 - position);
   });
 
-  test('add returns false for a position that was read before all moves that the view still keeps', () => {
+  test('add returns false for a position so old that the view no longer keeps all moves since then', () => {
     const view = viewOf([]);
     view.apply(Array.from({ length: 100 }, (_, index) => departure(index + 1, index + 1)));
     expect(view.add(fan(1000), { score: 1000, position: 3, asOf: 20 })).toBe(false);
@@ -70,7 +70,7 @@ describe('LineView: positions from moves', () => {
 });
 
 describe('LineView: fans who are due for a message', () => {
-  test('a new fan is due at once, and due again when the position step changes, at the due time, or after makeAllDue', () => {
+  test('a new fan is due at once, and due again when the position step (rounded position) changes, at the due time, or after makeAllDue', () => {
     const [near, far] = [fan(10), fan(20)];
     const view = new LineView<Fan>(0);
     view.add(near, { score: 10, position: 5, asOf: 0 });
@@ -168,7 +168,7 @@ test('LineView: in 50 random lines every position in the view is the position in
   for (let seed = 1; seed <= 50; seed += 1) simulate(seed);
 });
 
-test('LineView: after 700 departures the last of 100,000 fans stands 700 positions nearer, and only fans whose position step changed are due', () => {
+test('LineView: after 700 departures the last of 100,000 fans stands 700 positions nearer, and only fans whose position step (rounded position) changed are due', () => {
   const view = new LineView<number>(0);
   for (let index = 1; index <= 100_000; index += 1) view.add(index, { score: index * 10, position: index, asOf: 0 });
   view.takeDue(0, () => 30_000);

@@ -1,6 +1,6 @@
 import { StateNeeded } from '../application/ports.ts';
 
-/** The monolith usually sends the state of a match within 50 ms. */
+/** How long a request waits at most for the state of its match. The monolith usually sends it within 50 ms. */
 const MAX_WAIT_MS = 500;
 
 /**

@@ -44,7 +44,7 @@ export class FanUpdatesSchedule implements OnApplicationBootstrap, BeforeApplica
     );
   }
 
-  /** Closes all connections, each with its own delay before it reconnects. Admission has stopped before (AdmissionSchedule). */
+  /** Closes all connections. Each client gets its own delay before it reconnects. AdmissionSchedule has stopped before. */
   async beforeApplicationShutdown(): Promise<void> {
     this.budget.isDraining = true;
     for (const timer of this.timers) clearInterval(timer);

@@ -17,7 +17,7 @@ describe('while the monolith has not sent the state of a match', () => {
     ['GET', '/position'],
     ['GET', '/status'],
     ['DELETE', ''],
-  ])('%s %s is 503 with Retry-After: 1 and state_needed', async (method, path) => {
+  ])('%s %s is 503 with Retry-After: 1 and `state_needed: true` in the body', async (method, path) => {
     service.monolith.answers = false;
     const answer = await service.call(method, base(randomUUID()) + path, { user: randomUUID() });
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
@@ -123,7 +123,7 @@ describe('the internal call `sold-out` with remaining sectors', () => {
     }
   });
 
-  test('a report with a smaller as_of than the last report is ignored, even if it would close the line; a report without as_of is applied', async () => {
+  test('a report with a smaller as_of (report number) than an earlier report is ignored, even if it would close the line; a report without as_of is applied', async () => {
     const matchId = await service.match();
     const { token } = await service.join(matchId);
     await report(matchId, ['A', 'B'], 100);

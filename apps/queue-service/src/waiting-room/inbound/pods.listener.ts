@@ -18,7 +18,10 @@ const hint = z.object({
   user_id: z.string().optional(),
   /** Fans whose last connection to another pod has closed. */
   user_ids: z.array(z.string()).optional(),
-  /** Connections of a fan: replaced by newer ones, or (`counted`) the reason why a stream was refused. */
+  /**
+   * Connections of one fan. Kind `replaced`: newer connections have replaced them, and their pods must close them. Kind `counted`:
+   * a stream was refused because of them, and their pods must check that they exist.
+   */
   device_ids: z.array(z.string()).optional(),
   kind: z.string().optional(),
 });

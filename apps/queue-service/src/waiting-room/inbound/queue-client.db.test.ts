@@ -60,7 +60,7 @@ const noSocketsOrStreams: ClientEnvironment = {
 test.each([
   ['over the socket', {}],
   ['over the event stream, when sockets are blocked', noSockets],
-])('QueueConnection %s receives position, turn and completion', async (_way, environment) => {
+])('QueueConnection %s receives position_update, turn_granted and turn_completed', async (_way, environment) => {
   const { matchId, user, received, ends, until } = await client(environment);
   await until(() => received.some(({ type }) => type === 'position_update'));
   expect(received.at(-1)).toMatchObject({ type: 'position_update', position: 1, total: 1 });

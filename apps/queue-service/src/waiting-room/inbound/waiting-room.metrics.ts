@@ -43,7 +43,7 @@ export class WaitingRoomMetrics {
           for (const [match_id, queue] of await readAll()) this.set({ match_id }, valueOf(queue));
         },
       });
-    // The gauges `queue_waiting` and `queue_open_windows` share one read of a scrape.
+    // In a scrape, one read of Redis serves both gauges, `queue_waiting` and `queue_open_windows`.
     let reading: Promise<[string, QueueState][]> | undefined;
     const readAll = () => {
       reading ??= readQueues(lines).finally(() => (reading = undefined));

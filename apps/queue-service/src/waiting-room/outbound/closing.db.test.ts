@@ -75,7 +75,7 @@ describe('changes of the settings', () => {
 });
 
 describe('closing a queue', () => {
-  test('ends all entries and windows at once, before drainClosed has run', async () => {
+  test('ends all entries and windows at once, before drainClosed has written the final states', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const users = await threeFans(matchId);
     expect(await fixture.lines.change(matchId, { status: 'closed' })).toEqual({ outcome: 'done', isKnown: true });
@@ -134,7 +134,7 @@ describe('closing a queue', () => {
     expect((await fixture.lines.readQueue(matchId))!.closedReason).toBe('closed');
   });
 
-  test('and opening it again makes an empty line; a fan who joins before drainClosed has run keeps the new entry', async () => {
+  test('and opening it again makes an empty line; a fan who joins before drainClosed has written the final states keeps the new entry', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder, waiting] = await threeFans(matchId);
     const oldToken = (await fixture.lines.pollEntry(matchId, waiting))!.queueToken!;
@@ -149,7 +149,7 @@ describe('closing a queue', () => {
     expect((await fixture.lines.readToken(oldToken))?.entry.state).toEqual(closed);
   });
 
-  test('twice before drainClosed has run: fans of the first line get their final state before the second line is closed', async () => {
+  test('twice before drainClosed has written the final states: fans of the first line get theirs before the second line is closed', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const changes = new ChangeQueue(fixture.lines, fixture.lines);
     await threeFans(matchId);

@@ -54,7 +54,7 @@ test('a sixth connection that is a stream gets `full` and does not change the de
   expect(await fixture.lines.readTokenForStream(token, 'a-3')).toMatchObject({ entry: { state: { kind: 'waiting' } } });
 });
 
-test('keepEntry adds connections that are missing from the device list as its oldest, and replaces them if the list is full', async () => {
+test('keepEntry adds connections that are missing from the device list as the oldest of the list; if the list is full, a missing connection counts as replaced', async () => {
   const { matchId, userId, token, connect, devices, ids } = await fan();
   await connect('b-1', 'b-2', 'b-3');
   expect(await fixture.lines.keepEntry({ matchId, userId, token }, ['a-1', 'a-2'])).toBe(true);

@@ -1,7 +1,7 @@
 const MAX_BATCH_SIZE = 100;
 /**
  * How many full batches may be in flight. With ten, Redis always has a next batch, even while this process is busy: a ninth more
- * joins than with three.
+ * joins a second than with three.
  */
 const MAX_BATCHES_IN_FLIGHT = 10;
 
@@ -15,9 +15,9 @@ export interface QueuedJoin<Outcome> {
 
 /**
  * Collects the joins of one match in this process. A single join is sent at once; joins that arrive while a batch is in flight form
- * the next batches, in order of arrival. One script call for a hundred joins costs a third of a hundred calls. Each join gets its
- * own result. A failed batch rejects only its own joins, with one exception: if it timed out and no other batch was answered
- * meanwhile, the joins that wait for a batch are rejected too, so that no join waits for a second timeout.
+ * the next batches, in order of arrival. One script call for a hundred joins costs a third of what a hundred single calls cost.
+ * Each join gets its own result. A failed batch rejects only its own joins, with one exception: if it timed out and no other batch
+ * was answered meanwhile, the joins that wait for a batch are rejected too, so that no join waits for a second timeout.
  */
 export class JoinBatches<Outcome> {
   private waiting: QueuedJoin<Outcome>[] = [];

@@ -199,7 +199,7 @@ describe('a queue entry', () => {
     expect(again.entry.queueToken).not.toBe(quietToken);
   });
 
-  test('gets its latest connection from keepEntry, which returns true only for the current token', async () => {
+  test('has its latest connection stored by keepEntry, which returns true only for the current token of the fan', async () => {
     const matchId = await fixture.match();
     const [me] = newFanIds(1) as [string];
     const joined = await fixture.lines.join(matchId, me);

@@ -196,7 +196,7 @@ describe('a restored match', () => {
     expect((await fixture.lines.join(matchId, late)).kind).toBe('created');
   });
 
-  test('ignores a restore with an older or the same generation; a newer generation replaces the turns and keeps the line', async () => {
+  test('ignores a restore whose generation (number of the state) is older or the same; a newer generation replaces the turns and keeps the line', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder, waiting, other] = newFanIds(3) as [string, string, string];
     await fixture.lines.join(matchId, holder);

@@ -76,8 +76,8 @@ export function toQueue(reply: QueueReply): QueueState {
 }
 
 /**
- * Converts a fan's state. `token` is the fan's token if the caller passed it to the script: the reply then has no session, which
- * contains it.
+ * Converts a fan's state. The fan's queue token is usually in the session in the reply. A script that gets the token from its
+ * caller replies without the session; the caller then passes the token here as `token`.
  */
 export function toQueueEntry(reply: QueueEntryReply, queue: QueueState, token: string | null = null): QueueEntry {
   const [kind, position, detail, session] = reply;
