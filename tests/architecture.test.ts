@@ -201,7 +201,7 @@ describe('imports', () => {
       import './c.ts';
       export * from './d.ts';
       const e = await import('./e.ts');
-      // import { F } from './f.ts';
+      // An import in a comment does not count: import { F } from './f.ts';
       const g = "import h from './g.ts'";`;
     expect(importsIn(text)).toEqual(['./a.ts', './b.ts', './c.ts', './d.ts', './e.ts']);
   });

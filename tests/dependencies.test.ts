@@ -101,7 +101,7 @@ test.each([
   ["import {\n  Get,\n} from '@nestjs/common/x';", ['@nestjs/common']],
   ["import type { IJob } from 'kubernetes-models/batch/v1/Job';", []],
   ["import { a } from '#domain/a';\nimport yaml from 'yaml';", ['yaml']],
-])('loadedPackages: %j loads %j', (source, packages) => {
+])('loadedPackages: the source text %j loads the packages %j', (source, packages) => {
   expect(loadedPackages(source)).toEqual(packages);
 });
 

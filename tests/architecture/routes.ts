@@ -13,7 +13,10 @@ export interface RouteFact {
   readonly route: string;
   readonly method: string;
   readonly rules: Partial<EndpointRules> | undefined;
-  /** Whether the controller of the route uses `Answers`, which stores the answer in the transaction of the effect. */
+  /**
+   * Whether the controller of the route uses the class `Answers`. It stores the answer under the idempotency key of the request, in
+   * the same transaction as the effect of the request.
+   */
   readonly storesAnswers: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { SourceFile } from './sources.ts';
 
-/** `namedSql<…>('name', …)`: the type may span lines. */
+/** Finds each call of `namedSql<type>('name', …)` and captures the name. The type may span several lines. */
 const NAMED_SQL = /\bnamedSql(?:<[^(]*>)?\(\s*'([^']+)'/g;
 
 /**
@@ -12,6 +12,7 @@ export function sharedStatementNames(files: readonly Pick<SourceFile, 'text'>[])
   return names.filter((name, index) => names.indexOf(name) !== index);
 }
 
+/** The names of all prepared statements that these files define by `namedSql`. */
 export function statementNamesIn(files: readonly Pick<SourceFile, 'text'>[]): string[] {
   return files.flatMap(({ text }) => [...text.matchAll(NAMED_SQL)].map(([, name = '']) => name));
 }

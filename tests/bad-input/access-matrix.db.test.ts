@@ -13,9 +13,9 @@ import { equivalentPaths, otherPaths } from './malformed-parts.ts';
 import { monolithSamples, queueSamples, type Sample } from './samples.ts';
 import { INTERNAL_SECRET, OTHER_FAN_ID, openSystem, STAFF_ID, type Service, type System } from './system.ts';
 
-// Calls every route as every kind of caller, with every way to write the path (F39 and SEC-05 in research). The access that a route
-// declares decides which callers are allowed. A caller without access is refused, however the path is written, and no stored data
-// changes.
+// Calls every route as every kind of caller, with every way to write the path (F39 and SEC-05 in research/reliability.md). The
+// access that a route declares decides which callers are allowed. A caller without access is refused, however the path is written,
+// and no stored data changes.
 
 let system: System;
 let before: string;
@@ -138,7 +138,7 @@ function matchesVerdict(outcome: string, verdict: Verdict, method: string): bool
   return method === 'HEAD' ? outcome === verdict.slice(0, 3) : outcome === verdict;
 }
 
-/** The access of each route as CONTRACT §2 lists it. */
+/** The access of each route as the specification (CONTRACT §2) lists it. */
 function accessInContract(route: string): Access {
   if (/^(GET|HEAD) \/(api\/v1\/matches|api\/v1\/queue\/:match_id\/status$|sse\/|ws\/)/.test(route)) return 'public';
   if (/^POST \/api\/v1\/(payments\/webhooks|sandbox)\//.test(route)) return 'public';

@@ -149,7 +149,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     expect(sampled).toEqual(documented);
   });
 
-  test('a valid GET request is answered with 200; by the queue service also with 404 NOT_FOUND', async () => {
+  test('a valid GET request is answered with 200 by the monolith, with 200 or 404 NOT_FOUND by the queue service', async () => {
     const reads = targets(name).filter(({ route }) => route.method === 'GET');
     const expected = name === 'monolith' ? '200' : /^(200|404 NOT_FOUND)$/;
     await sendAll(
@@ -340,7 +340,7 @@ describe.each(services)('malformed requests to %s', (name) => {
     await sendAll(attempts, 5);
   });
 
-  test('a request for an id that does not exist is 404, or the exception that the sample call of the route names', async () => {
+  test('a request for an id that does not exist is 404, or the status in `answerIfMissing` of its sample call', async () => {
     const testedTargets = targets(name).filter(
       ({ route, sample }) => route.url.includes(':') && sample.answerIfMissing !== 'not tested',
     );

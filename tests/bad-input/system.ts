@@ -149,9 +149,9 @@ async function tableDigests(dataSource: DataSource): Promise<string> {
 const SETTINGS = ['status', 'processing_rate', 'max_open_windows', 'useful_windows', 'reason', 'total_size'];
 
 /**
- * The lines, settings, windows and events of the waiting room, as key names and a hash. Presence times and rate tokens are left out,
- * because they change by themselves. A `queue_restored` key with the value 0 is left out too: it only caches for a minute that a
- * match has no queue.
+ * The lines, settings, windows and events of the waiting room, as key names and a hash. Presence times are left out, and the token
+ * bucket that limits the turns per minute, because they change by themselves. A `queue_restored` key with the value 0 is left out
+ * too: it only caches for a minute that a match has no queue.
  */
 async function waitingRoomDigest(redis: Redis): Promise<string> {
   const found = (await redis.keys('*queue*')).filter((key) => !/^({notification}|queue_seen:)/.test(key)).sort();

@@ -69,7 +69,7 @@ describe('ingress', () => {
     '/openapi.json',
     '/docs',
     '/docs/errors',
-  ])('the API host routes %s', (target) => {
+  ])('the API host routes the path %s to the monolith', (target) => {
     expect(api(target)).toBe('monolith');
   });
 
@@ -88,7 +88,7 @@ describe('ingress', () => {
     '/sse/qt_Ab-9_x',
     '/docs',
     '/openapi.json',
-  ])('the queue host routes %s', (target) => {
+  ])('the queue host routes the path %s to the queue service', (target) => {
     expect(queue(target)).toBe('queue-service');
   });
 

@@ -53,7 +53,7 @@ async function playRound(round: number, seatId: string): Promise<Round> {
   return { settled, isTakenByOther, owner, orderStatus: (await officeA.order(ordered)).status };
 }
 
-test(`${ROUNDS} holds expire while they are paid, another fan holds the seat, and the scheduler runs: each seat has one owner, payments without a seat are refunded`, async () => {
+test(`${ROUNDS} holds expire while they are paid, another fan holds the seat, and the expiry sweeper runs: each seat has one owner, payments without a seat are refunded`, async () => {
   const seatIds = await replicas.offices[0].seatIds(match);
   const before = await replicas.retries();
   const rounds: Round[] = [];
@@ -88,7 +88,8 @@ test(`${ROUNDS} holds expire while they are paid, another fan holds the seat, an
   expect(payments?.captured).toBe(ROUNDS);
   expect((payments?.completed ?? 0) + (payments?.refunded ?? 0)).toBe(ROUNDS);
   expect(payments?.refunds).toBe(payments?.refunded);
-  // Only the second holds (by other fans) have not expired: the test moved the expiry of all first holds into the past.
+  // By now each first hold has expired or is paid, and the second holds (by other fans) have not expired. No hold may have expired
+  // twice, and no seat may have two living reservations.
   const expiredTwice = await replicas.dataSource.query(
     `select body ->> 'reservation_id' as id from outbox where event = 'reservation.expired' group by 1 having count(*) > 1`,
   );

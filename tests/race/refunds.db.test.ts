@@ -179,7 +179,7 @@ describe('negative control: two concurrent refunds of one ticket without row loc
     expect(await race({})).toMatchObject({ succeeded: 1, refundedCents: [2500] });
   });
 
-  test('without the seat check the provider is called twice, but the constant idempotency key prevents a second payment', async () => {
+  test('without the seat check the provider is called twice, but with the same idempotency key, so the money is paid back once', async () => {
     expect(await race({ seats: true })).toMatchObject({ succeeded: 2, refundedCents: [2500] });
   });
 

@@ -90,8 +90,9 @@ class UnlockedTickets extends RefundConsequences {
 }
 
 /**
- * The negative control: the refund use case without its guards. Row locks and SERIALIZABLE are off. `off` also switches off the check
- * that the seats are sold, and the constant idempotency key for the provider.
+ * The negative control: the refund use case without its guards. Row locks and SERIALIZABLE are always off. `off.seats` also
+ * switches off the check that the seats are sold. `off.key` sends each refund to the provider with a new idempotency key; the real
+ * code sends a repeated refund with the same key.
  */
 export function unguardedRefunds(
   monolith: WholeMonolith,

@@ -86,8 +86,9 @@ export class Fan {
 
   private async order(hold: Held, sessionToken: string | undefined): Promise<void> {
     const { random } = this.system.scheduler;
-    // The provider knows the payment intent before our answer reaches the fan, so a payment may arrive before the answer.
-    // Fans do not pay early in a style in which the provider refuses intents: a fan never learns an intent whose order was removed.
+    // The provider knows the payment intent before our answer reaches the fan, so a payment may arrive before the answer. In a
+    // style in which the provider refuses intents, fans do not pay early: the service may still remove the order, and then no
+    // answer tells a fan the intent, so no fan could pay it.
     const earlyPayment =
       random.chance(0.15) && !this.system.style.refuses
         ? this.inBackground('pays at once', () => this.paymentSimulator.payWhenPossible(hold.id))

@@ -31,7 +31,10 @@ export function faultsNow(system: SimulatedSystem): string[] {
   ];
 }
 
-/** Faults if a living (not expired or released) reservation has lost a seat. So two living reservations never share a seat. */
+/**
+ * Faults if a living reservation (neither expired nor released) has lost a seat. If none has, no two living reservations share a
+ * seat.
+ */
 function lostSeats(system: SimulatedSystem, { id, status, seatIds, expiresAtMs }: ReservationRow): string[] {
   return seatIds.flatMap((seatId) => {
     const seat = system.db.read(tables.seats, seatId);
@@ -148,7 +151,10 @@ function keyFaults(reservations: readonly ReservationRow[]): string[] {
   return new Set(keys).size < keys.length ? ['I5: one key made two reservations'] : [];
 }
 
-/** Faults if messages or entries exist twice: the refund of an order, the push of a turn, the timeline entry of a payment event. */
+/**
+ * Faults if messages or entries exist twice: the refund of an order, the push of a turn, or a payment event's entry in the timeline
+ * of its order.
+ */
 function repeatedMessages(system: SimulatedSystem): string[] {
   const messages = system.db
     .rows(tables.outbox, ({ event, payment }) => event === 'queue.turn_granted' || payment?.kind === 'refund')

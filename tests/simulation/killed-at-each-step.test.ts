@@ -8,14 +8,14 @@ import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Replica } fro
 import { deliverOutbox } from './simulate.ts';
 import { STYLES } from './styles.ts';
 
-// Runs each use case once for each of its steps, and kills its process at this step. Then the use case is called again: by the fan with
-// the same key, by the payment provider with the same event, by the scheduler some time later. The result must be the same as without the
-// kill.
+// Runs each use case once for each of its steps, and kills its process at this step. Then the use case is called again: by the fan
+// with the same key, by the payment provider with the same event, by the expiry sweeper in a later run. The result must be the same
+// as without the kill.
 
 const [DEFAULT_STYLE] = STYLES;
 const fan = { userId: 'ana' };
 
-/** The calls of one fan, of the payment provider and of the scheduler. */
+/** The calls of one fan, of the payment provider and of the expiry sweeper. */
 class Actions {
   constructor(readonly system: SimulatedSystem) {}
 

@@ -96,7 +96,8 @@ describe('the simulation finds a broken invariant if a protection is off', () =>
       fault: /^I11: two orders of one window/,
       style: BUSY_TURN,
     },
-    // A repeated event about a successful payment finds its order completed. Only a repeated refusal has an effect: two timeline entries.
+    // Without the inbox, a repeated event about a successful payment changes nothing, because its order is already completed. A
+    // repeated event about a refused card adds a second entry to the timeline of its order.
     {
       name: 'without the inbox an event of the provider counts twice',
       off: { paymentInbox: false },

@@ -37,15 +37,15 @@ export interface Protections {
   readonly batchesAnswer: boolean;
   /** A shared transaction skips locked rows instead of waiting for them. */
   readonly skipsLocked: boolean;
-  /** A hold checks that the revision of the fan row is still the revision for which the fan's seats were counted. */
+  /** A hold checks that the revision of the fan's row in `fan_seats` is still the one for which the fan's seats were counted. */
   readonly fanRevision: boolean;
   /** A payment that arrives after its hold has expired checks the ticket limit. */
   readonly latePaymentLimit: boolean;
-  /** A payment in its own transaction changes the fan row, so that a concurrent hold notices it. */
+  /** A payment in its own transaction changes the fan's row in `fan_seats`, so that a concurrent hold notices it. */
   readonly singlePaymentCounts: boolean;
-  /** A payment in a shared transaction changes the fan row, so that a concurrent hold notices it. */
+  /** A payment in a shared transaction changes the fan's row in `fan_seats`, so that a concurrent hold notices it. */
   readonly batchedPaymentCounts: boolean;
-  /** A payment in a shared transaction checks that the fan row still lists its reservation. */
+  /** A payment in a shared transaction checks that the fan's row in `fan_seats` still lists the paid reservation. */
   readonly batchedPaymentChecksFan: boolean;
   /** A unique index allows one order for each window of a turn. */
   readonly oneOrderAWindow: boolean;
@@ -54,8 +54,8 @@ export interface Protections {
   /** The expiry sweeper locks the reservations that it ends. */
   readonly sweeperLocks: boolean;
   /**
-   * The expiry sweeper ends reservations in a second statement after it has locked them, so that it sees orders committed in
-   * between.
+   * The expiry sweeper locks reservations in one statement and ends them in a second one, which sees an order that was committed
+   * before the sweeper got the lock.
    */
   readonly sweeperReadsAgain: boolean;
   /** The stored cursor in the waiting room's stream of events changes only by compare-and-set. */

@@ -81,7 +81,10 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   };
 }
 
-/** Runs the background events: sweepers, stream readers, relays, processes that freeze, crash and restart, a paused or closed sale. */
+/**
+ * Runs the background events: the expiry sweeper, the reader of the waiting room's events, the outbox relay, processes that freeze,
+ * crash and restart, a paused or closed sale.
+ */
 async function runBackground(
   system: SimulatedSystem,
   counts: Record<'crashes' | 'freezes' | 'sales closed', number>,
@@ -139,7 +142,10 @@ export async function deliverOutbox(system: SimulatedSystem): Promise<void> {
   }
 }
 
-/** Ends a sale when all fans are done: waits for all payment events and the expiry of all holds, then runs the schedulers once more. */
+/**
+ * Ends a sale when all fans are done: waits for all payment events and the expiry of all holds. Then runs the expiry sweeper, the
+ * reader of the waiting room's events and the outbox relay once more.
+ */
 async function finishSale(system: SimulatedSystem, paymentSimulator: PaymentSimulator): Promise<void> {
   const { scheduler } = system;
   await scheduler.until('waits for the last event', () => paymentSimulator.isIdle);

@@ -19,7 +19,7 @@ export interface Style {
   readonly holdsMore: number;
   /** Probability that a fan pays the order. */
   readonly pays: number;
-  /** Highest probability that the simulated clock moves between two steps. */
+  /** Each sale chooses at random how probably the simulated clock moves between two steps: from 0 up to this probability. */
   readonly clock: number;
   /** Probability that a background event is a run of the expiry sweeper. */
   readonly sweeps: number;

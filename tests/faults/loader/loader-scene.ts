@@ -126,7 +126,7 @@ export function checkHealthy(
   }
   for (const [name, { askedAfter, arrivals }] of sources.ledgers) {
     const backwardRequests = askedAfter.filter((after, index) => after < Math.max(0, ...askedAfter.slice(0, index)));
-    // After a crash between fetch and commit, a loader fetches the last page again, but never an earlier page.
+    // If a loader crashes between fetch and commit, another loader fetches the same page again, but never an earlier page.
     check(backwardRequests.length === 0, `${name}: fetched from before an earlier cursor ${backwardRequests.length} times`);
     check(arrivals.length > 0, `${name} was never fetched`);
   }

@@ -70,7 +70,8 @@ export function loadersKilled(size: Size): LoaderScenario {
         for (const fault of await scene.stop()) check(false, fault);
         const rows = await scene.rows();
         checkHealthy(rows, () => size.events, sources, check);
-        // The page that the frozen loader had fetched must be discarded: its events count as transported before, or the fetch as timed out.
+        // The page that the frozen loader had fetched must be discarded. Then either its events are counted in `transported_again`,
+        // or its fetch has timed out and is counted in `errors`.
         const discarded = rows.reduce((sum, row) => sum + row.transported_again + row.errors, 0);
         check(!frozenLoader || discarded > 0, 'the page of the loader that was frozen past its lock was not discarded');
         const fetchedAgain = sources.total('sentAgain');

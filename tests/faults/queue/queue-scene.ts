@@ -59,7 +59,10 @@ export class QueueScene {
     if (response.status !== 204) throw new Error(`${call} was answered ${response.status}`);
   }
 
-  /** Restores a match without turns, as the monolith does for a new match. Before it the waiting room answers no requests for the match. */
+  /**
+   * Sends the restore call for a match without turns, as the monolith does for a new match. Until this call the waiting room
+   * answers no requests for the match.
+   */
   async restoreEmpty(pod: RunningService, matchId: string): Promise<void> {
     await this.control(pod, matchId, { generation: 1, complete: true }, 'restore');
   }

@@ -28,7 +28,10 @@ class Purchase {
     this.#provider = provider;
   }
 
-  /** Sends those of hold, checkout and payment event that have not succeeded yet. Resolves to true if all three have succeeded. */
+  /**
+   * Sends hold, checkout and payment event one after the other, and stops at the first that fails. A second call sends all of them
+   * again, with the same idempotency keys. Resolves to true if all three have succeeded.
+   */
   async advance(send: (request: Request) => Promise<Answer>, sendEvent: (order: Ordered) => Promise<boolean>): Promise<boolean> {
     this.#holdRequest ??= this.fan.holdRequest(this.#match);
     const hold = await send(this.#holdRequest);
@@ -151,8 +154,8 @@ function textOf(bytes: Buffer): string {
 }
 
 /**
- * Database connections of the outbox relay, which are no part of a purchase. They are recognised by their READ COMMITTED transactions.
- * Other background traffic is polling or connection setup.
+ * Database connections of the outbox relay, which are no part of a purchase. They are recognised by their READ COMMITTED
+ * transactions. The other background traffic, polling and connection setup, is recognised by the text of each message.
  */
 const relayConnections = new WeakSet<object>();
 

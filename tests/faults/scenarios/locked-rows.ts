@@ -3,7 +3,7 @@ import { Buyers } from '../buyers.ts';
 import type { Answer } from '../history.ts';
 import type { Scenario } from '../scenario.ts';
 
-/** Number of sectors: enough to use both writer connections of a process. */
+/** Number of sectors: enough that a process uses both of its writer connections, which commit the hold batches. */
 const SECTORS = 8;
 /** Longest accepted time without a successful answer to the other fans: a locked row may delay only its own fan. Slow machines need 4 s. */
 const MAX_GAP_MS = 4000;

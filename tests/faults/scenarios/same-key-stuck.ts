@@ -101,7 +101,8 @@ async function sendCopiesWhileBlocked(
   await sleep(secondCopiesAfterMs / 2);
   sendCopies();
   await sleep(secondCopiesAfterMs / 2);
-  // Simulate that Redis has lost the lock and the key: now only the idempotency row can recognise the copies.
+  // Simulate that Redis has lost all data of the idempotency key (lock and answer): now only the idempotency row in PostgreSQL can
+  // recognise the copies.
   if (deletesRedisLock) await deleteFromRedis(scene, request.key);
   sendCopies(deletesRedisLock ? () => fan.sendUntilAnswered(request) : undefined);
   await sleep(lockedMs - secondCopiesAfterMs);

@@ -45,7 +45,8 @@ export function standbyPromoted({ buyers, synchronous }: Sizes): Scenario {
       check(await load.waitForPurchases(2 * buyers, 30_000), 'nothing is sold with a standby attached');
 
       const outage = await failOver(scene, { toPrimary, replication, standby });
-      // After the cut a synchronous primary may only acknowledge commits whose confirmation was already on its way.
+      // Once the standby is cut off, a synchronous primary may acknowledge only commits whose confirmation by the standby was
+      // already on its way.
       const isPlausible = synchronous ? outage.acknowledged <= buyers : outage.acknowledged > 2 * buyers;
       check(isPlausible, `${outage.acknowledged} acknowledged after the cut: the replication mode is not the expected one`);
       check(await load.waitForPurchases(2 * buyers, 60_000), 'no further purchases on the promoted standby');

@@ -37,9 +37,10 @@ interface Turn {
 const MAX_RESTORE_MS = 5000;
 
 /**
- * Scenario F45: Redis loses all data several times while turns are granted and fans join, buy and leave. There are never more valid turns
- * than allowed, and no fan has two turns. Every turn that PostgreSQL had stored before a loss is still valid afterwards. A turn that
- * PostgreSQL had not stored is refused. A receipt from before a used turn gives no earlier position.
+ * Scenario F45: Redis loses all data several times while turns are granted and fans join, buy and leave. There are never more valid
+ * turns than allowed, and no fan has two turns. Every turn that PostgreSQL had stored before a loss is still valid afterwards. A
+ * turn that PostgreSQL had not stored is refused. A receipt (signed text that restores a fan's position in the line) is worthless
+ * once the fan has used the turn of this position: the fan joins at the end of the line.
  */
 export function turnsKept({ fans, wipes, windows, cluster }: Sizes): Scenario {
   const server = cluster ? 'the master of a match' : 'Redis';
@@ -260,7 +261,8 @@ class ObservedLine {
       [fan.sessionToken],
     );
     const { status, body } = await this.#call('POST', 'join', fan.userId, { receipt });
-    // Check only a turn that the database stored as ended: the service cannot know that another turn was used.
+    // Check only if the database has stored the end of the turn. Otherwise the service cannot know, after a loss of Redis, that the
+    // turn was used.
     if (status < 300 && row?.ended && body.status === 'waiting')
       this.#check(scoreOf(body.receipt!) > scoreOf(receipt), 'a receipt from before a used turn gave an earlier position');
     await this.#leave(fan);

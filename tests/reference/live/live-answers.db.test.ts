@@ -143,7 +143,8 @@ test('the OpenAPI document allows additional members in answers, and forbids add
       added_later: { deep: 1 },
     };
   };
-  // The report of a match is left out: its counts are keyed by status, so the document requires every member to be a number.
+  // The report of a match is left out: its counts are keyed by status, so the document allows additional members only if they are
+  // numbers, and `added_later` is an object.
   const answers = recorded.filter(
     ({ type, body, path }) => type?.includes('json') === true && body !== '' && !path.endsWith('/report'),
   );
