@@ -20,7 +20,7 @@ interface AppendParameters {
   readonly bad: string;
   /** Number of events that the source's answer contained a second time. They are not in `ids`. */
   readonly duplicates: number;
-  /** Number of gaps in the ids of the answer. */
+  /** Number of ids between the cursor and the last event that the source did not send. */
   readonly gaps: number;
   /** What the events feed, for example `payments`: they are marked as due for it. Null: they are not marked as due. */
   readonly feeds: string | null;

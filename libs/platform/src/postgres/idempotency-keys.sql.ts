@@ -68,7 +68,7 @@ export interface IdempotencyKeyRow {
   readonly status: number;
   readonly body: string | null;
   readonly location: string | null;
-  /** Id of what the request has made, instead of a body. Only rows that HOLD_BATCH writes have it. */
+  /** Id of the reservation that a hold request has made; its answer is rendered from it. Only rows of HOLD_BATCH have it. */
   readonly made: string | null;
 }
 
