@@ -11,5 +11,5 @@ export const REDIS = Symbol('redis');
 export const LOOPS = Symbol('loops');
 /** The metric that counts, by SQLSTATE, the transactions that had to run again. */
 export const TRANSACTION_RETRIES = Symbol('transaction retries');
-/** The counter of the token TRANSACTION_RETRIES. */
+/** The type of the counter that is injected with the token TRANSACTION_RETRIES. */
 export type TransactionRetries = Pick<Counter<'sqlstate'>, 'inc'>;

@@ -80,8 +80,8 @@ test('a process with background loops has a new entry within 0.5 s if it gets th
 });
 
 test('when two transactions add entries to the blacklist at once, no copy ever has the later entry without the earlier one', async () => {
-  // The blacklist must be long for this test. With few entries both new entries share an index page, and SERIALIZABLE alone would
-  // separate the two writers.
+  // The blacklist must be long, so that this test fails without the table lock. With few entries both new entries share an index
+  // page: SERIALIZABLE then sees a conflict and makes one writer run again, even without the table lock.
   await first.dataSource.query(
     `insert into blacklist (user_id, entry_id, reason, listed_by, listed_at) select id, id, 'x', id, now()
      from (select gen_random_uuid() as id from generate_series(1, 3000)) as fans`,

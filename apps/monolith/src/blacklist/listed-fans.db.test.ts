@@ -66,7 +66,7 @@ describe('a hold of a fan on the blacklist', () => {
       REFUSED,
       async (fan) => office.hold(match, { as: fan, seatIds: (await office.held(match)).seatIds }),
     ],
-  ])('for %s is %s', async (_what, expected, hold) => {
+  ])('with a second reason to refuse it (%s) is answered %s', async (_what, expected, hold) => {
     const fan = randomUUID();
     await list(fan);
     expect(statusAndCode(await hold(fan))).toBe(expected);

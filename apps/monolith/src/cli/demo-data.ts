@@ -66,8 +66,8 @@ function demoMatches(): CreateMatchCommand[] {
 }
 
 /**
- * Creates the demo matches. Both sales open immediately. The waiting room learns of its match through the outbox once the
- * services run.
+ * Creates the demo matches. Both sales open immediately. The waiting room learns of the match that has a queue through the outbox,
+ * once the services run.
  */
 export function seedDemo(config: MonolithConfig): Promise<string[]> {
   return withMonolithContext(config, async (context) => {

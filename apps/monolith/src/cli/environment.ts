@@ -18,7 +18,10 @@ const runtime = z.looseObject({
   urls: z.object({ monolith: z.string(), 'queue-service': z.string() }),
 });
 
-/** The process environment. If it has no DATABASE_URL or REDIS_URL, the URLs come from the system that runs on this machine. */
+/**
+ * The process environment. If it has no DATABASE_URL or REDIS_URL, the missing URLs come from the file runtime.json, which
+ * `npm start` writes.
+ */
 export function environment(): Record<string, string | undefined> {
   if (process.env.DATABASE_URL && process.env.REDIS_URL) return process.env;
   const home = path.resolve(projectFile(), process.env.TRIBINA_HOME ?? '.tribina');

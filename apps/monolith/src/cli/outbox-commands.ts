@@ -32,7 +32,11 @@ export function addOutboxCommands(program: Command): void {
     });
 }
 
-/** Runs the relay of each destination in turn until a limit is reached. SIGTERM stops it after the current batch. */
+/**
+ * Delivers one batch of each destination after the other, again and again, until `limit` messages were delivered in total or
+ * `timeLimit` seconds have passed; with `untilEmpty` also after a pass over all destinations that delivered nothing. SIGTERM and
+ * SIGINT stop it after the current batch. Returns the number of messages.
+ */
 async function consume({ relays }: RelayApi, { limit, timeLimit, untilEmpty, force }: ConsumeOptions): Promise<number> {
   let stopped = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => (stopped = true));

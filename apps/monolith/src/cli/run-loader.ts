@@ -44,7 +44,7 @@ export async function runLoader(sources: readonly ConfiguredSource[], run: Run):
       while (effects && (await effects.runOnce(run.stop)) > 0);
     };
     const hasConsumers = sources.some(({ feeds }) => feeds !== undefined);
-    // Building the monolith's use cases takes a second, so we do it only if some source's events have effects.
+    // Building the monolith's use cases takes a second, so we do it only if the events of some source are applied (`feeds`).
     if (hasConsumers) await withMonolithContext(config, (context) => loadAndApply(consumersOf(context)));
     else await loadAndApply(new Map());
     return resultLines(polls.sum, polls.failing);

@@ -40,7 +40,7 @@ export interface CreatedBroadcast {
   readonly jobs: number;
 }
 
-/** One device of a broadcast. Each push job of the broadcast covers a range of ordinals. */
+/** One device of a broadcast. `ordinal` numbers the devices of the broadcast; each push job covers a range of these numbers. */
 export interface BroadcastDevice {
   readonly broadcastId: string;
   readonly ordinal: number;

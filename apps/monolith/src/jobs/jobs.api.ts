@@ -27,7 +27,7 @@ export interface JobFilter {
   readonly state?: JobState;
   readonly queue?: QueueName;
   readonly template?: string;
-  /** The number or id of an order, the id of a fan, a match or the job itself. */
+  /** The search text: the number or id of an order, or the id of a fan, a match or the job itself. */
   readonly text?: string;
   /** Restricts the list to jobs that are older than the job with this id. */
   readonly before?: string;
@@ -55,6 +55,6 @@ export abstract class JobsApi {
   abstract counts(): Promise<readonly JobCounts[]>;
   abstract retry(command: { id: string; by: string }): Promise<JobView>;
   abstract drop(command: { id: string; by: string }): Promise<JobView>;
-  /** Runs general jobs, in parallel with the services. Returns how many it ran. */
+  /** Runs general jobs (all except mails and pushes) in this process, also while the services run. Returns how many it ran. */
   abstract consume(limits: ConsumeLimits): Promise<number>;
 }

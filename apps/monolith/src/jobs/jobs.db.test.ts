@@ -111,8 +111,7 @@ const ids = async (query: string): Promise<string[]> => (await list(query)).map(
 const retry = (id: string, more: { key?: string } = {}): Promise<TestAnswer> =>
   monolith.call('POST', `${JOBS}/${id}/retry`, { ...ops, ...more });
 
-// This test must run first. Later tests let jobs of the same class fail, and failures of one class within a minute make only one
-// alert.
+// This test must run first. Later tests let jobs of the same class fail, and the failures of one class within 30 s share one alert.
 test('operators get one alert for two failed jobs of a class, even if their webhook refuses the first call', async () => {
   refuseAlerts = 1;
   const id = await deadJob('first');

@@ -42,7 +42,7 @@ import { OutboxOperatorsMails } from './outbound/outbox-operators-mails.ts';
 import { BullmqQueues } from './outbound/bullmq-queues.ts';
 
 const TRANSPORT = Symbol('job transport');
-/** The kinds of all general jobs, from all contexts. */
+/** Injection token: the kinds of general jobs (all jobs except mails and pushes) of all contexts. */
 const KINDS = Symbol('job kinds');
 
 /** Slack accepts one message a second; other chat services have similar limits. */

@@ -188,7 +188,7 @@ describe('a match without free seats', () => {
 });
 
 describe('the message that a sale is sold out', () => {
-  test('is delivered by another replica if the process dies after the decision', async () => {
+  test('is delivered by another replica if the process that ended the sale dies', async () => {
     const dying = await openMonolith(settings);
     const match = await onSale();
     await relay();
@@ -282,7 +282,7 @@ describe('the reports to the waiting room during a sale:', () => {
     await office.held(match, { as: ana, turn, sector: 1, quantity: 1 });
     await grantTurn(monolith, match.id, ben);
     await nextSecond();
-    // 11 free seats plus one window that holds seats. The other window holds nothing, so it counts as one of the 11.
+    // 11 free seats plus one window that holds seats. The other window holds nothing: it may take one of the 11, so it adds none.
     expect(usefulWindowsOf(match)).toEqual([15, 15, 15, 12]);
     await nextSecond();
     expect(usefulWindowsOf(match)).toEqual([15, 15, 15, 12]);
@@ -327,8 +327,8 @@ describe('the reports to the waiting room during a sale:', () => {
     await addEndedHolds(4, busy, [[8, 2]]);
     await minutesOld(busy, 8);
     const { free, usefulWindows } = await monolith.get(PurchaseApi).seatsLeftNow(match.id);
-    // 5 free seats, plus one window that holds seats, plus two idle windows. The fresh and the busy window count towards the free
-    // seats.
+    // 5 free seats, plus one window that holds seats, plus two idle windows. The fresh and the busy window add none: they hold
+    // nothing and may take free seats.
     expect([free, usefulWindows]).toEqual([5, 5 + 1 + 2]);
     await nextSecond();
     expect(queue.lastControl(match.id)?.useful_windows).toBe(8);

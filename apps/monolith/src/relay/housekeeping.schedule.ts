@@ -8,7 +8,10 @@ import { LOGGER, LOOPS } from '../tokens.ts';
 
 const PURGE_INTERVAL_MS = 3_600_000;
 
-/** Deletes rows whose retention has ended, once an hour and in batches: idempotency keys, inbox rows and notifications. */
+/**
+ * Deletes rows whose retention has ended, once an hour and in batches: idempotency keys, inbox rows, and rows about notifications
+ * (pushes, broadcasts, copies of queued jobs, alert notes).
+ */
 @Injectable()
 export class Housekeeping implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly purges: readonly RelayLoop[];

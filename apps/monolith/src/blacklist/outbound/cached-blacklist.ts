@@ -63,7 +63,8 @@ export class CachedBlacklist extends BlacklistApi implements BlacklistCopies {
     if (this.snapshot && (await this.store.revision()) === this.snapshot.revision) return;
     const startedAt = performance.now();
     this.snapshot = await this.store.all();
-    // The remaining time of each entry counts from before the query: an entry may end some milliseconds too early, never too late.
+    // The query returns how long each entry still counts. We add this to the time before the query, not after it, so an entry may
+    // end some milliseconds too early, never too late.
     this.fans.replace(this.snapshot.fans, startedAt);
   }
 }

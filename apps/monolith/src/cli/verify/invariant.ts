@@ -25,8 +25,8 @@ export const ofMatch = (column: string): string => `($1::uuid is null or ${colum
 export const isLivingTicket = (ticket: string): string => `${ticket}.status in ('valid', 'used')`;
 
 /**
- * SQL for the time when a hold ends, in milliseconds. Node cuts microseconds off, so the time of a seat and the time of its
- * reservation may differ by less than a millisecond.
+ * SQL for the time when a hold ends, cut to milliseconds. Node cuts microseconds off, so the end that is stored with a seat and the
+ * end that is stored with its reservation may differ by less than a millisecond.
  */
 export const holdEnd = (held: string): string => `date_trunc('milliseconds', ${held}.expires_at)`;
 

@@ -12,8 +12,8 @@ const SEATS_OF_ORDERS = `
   where o.status = 'completed' and ${ofMatch('o.match_id')} group by o.id`;
 
 /**
- * The periods in which fans were on the blacklist. A request that began before the fan was put on the blacklist may still finish
- * within a minute, so periods of up to a minute are skipped.
+ * The periods in which fans were on the blacklist. Orders and tickets of the first minute of a period are no fault, because their
+ * request may have begun before the period. So periods of up to a minute are skipped.
  */
 const LISTED_PERIODS = `
   select user_id, at, ended from (
@@ -77,8 +77,8 @@ export const orderInvariants: readonly Invariant[] = [
   {
     name: 'one-order-a-turn',
     sentence: 'at most one order of a turn awaits payment or was completed, and that order claims the turn',
-    // An order that was refunded because its payment came too late no longer claims its turn. The session token is a secret, so
-    // it is not printed.
+    // An order that was refunded because its payment came too late does not count: after it, the turn may have another order. The
+    // session token is a secret, so it is not printed.
     sql: `
       select r.match_id, array_agg(o.id) as order_ids,
              case when count(*) > 1 then count(*) || ' orders of one turn'

@@ -10,8 +10,8 @@ export const seatInvariants: readonly Invariant[] = [
       from tickets t where ${isLivingTicket('t')} and ${ofMatch('t.match_id')} group by seat_id`,
   },
   {
-    // Other invariants report related faults: completed-orders a sold seat without any ticket, tickets a living ticket without a
-    // sold seat.
+    // Two related faults are left to other invariants. `completed-orders` reports a sold seat for which no ticket exists;
+    // `tickets` reports a living ticket whose seat is not sold.
     name: 'sold-seats',
     sentence: 'every sold seat belongs to the reservation of a completed order and has a living ticket',
     sql: `
@@ -110,9 +110,10 @@ export const seatInvariants: readonly Invariant[] = [
 ];
 
 /**
- * SQL condition: the seat is sold, or held by a reservation other than the given one, and the reservation that has the seat lists
- * it and is completed or a living hold. The invariants evaluate the condition only for rows that already look wrong, because it
- * is a subquery per row.
+ * SQL condition: the seat is rightly taken, so the given reservation cannot hold it. Two things must be true. The seat is sold, or
+ * its row names another reservation than the given one. And the reservation that the seat's row names contains this seat and is
+ * completed or a living hold. The invariants evaluate the condition only for rows that already look wrong, because it is a subquery
+ * per row.
  */
 function isClaimedElsewhere(seatId: string, reservationId: string): string {
   return `exists (select 1 from seats x join reservation_seats xs on xs.seat_id = x.id and xs.reservation_id = x.reservation_id

@@ -57,6 +57,6 @@ export abstract class MatchPushes {
 /** The kick-offs for which a reminder was planned. A match that is moved has a new kick-off and needs a new reminder. */
 export abstract class Reminders {
   abstract planned(matchIds: readonly string[]): Promise<readonly { matchId: string; kickoffAt: Date }[]>;
-  /** Marks the match's kick-off as planned. Returns false if another replica has marked it before. */
+  /** Records that the reminder for the match's kick-off is planned. Returns false if it was recorded before. */
   abstract claim(tx: Transaction, match: NoticeMatch): Promise<boolean>;
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import type { AlertOperators } from '#domain/notification/alert-operators';
 import type { JobCounts, JobFilter, JobView } from '../jobs.api.ts';
 
-/** The jobs of all queues: mails, pushes, general jobs and parked outbox messages. */
+/** The jobs of all queues: mails, pushes, general jobs (all other background jobs) and parked outbox messages. */
 export abstract class AllQueues {
   /** The jobs that match the filter, newest first, at most `filter.limit`. */
   abstract list(filter: JobFilter): Promise<readonly JobView[]>;

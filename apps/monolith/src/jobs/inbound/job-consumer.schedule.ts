@@ -16,7 +16,10 @@ const CONCURRENT_JOBS = 4;
  */
 const STOP_TIMEOUT_MS = 5000;
 const UPKEEP_INTERVAL_MS = 60_000;
-/** Within this time a failure recorded in PostgreSQL becomes an alert, and an alert whose time has come is sent. */
+/**
+ * The time between two searches for failures that need an alert. Each search also sends the alerts that had to wait: between two
+ * alerts about the same kind of problem there are at least 30 s.
+ */
 const ALERT_INTERVAL_MS = 5000;
 const POLL_INTERVAL_MS = 100;
 
@@ -31,7 +34,7 @@ export abstract class ConsumerDependencies {
 
 /**
  * Runs the general jobs (all jobs except mails and pushes) in every replica of the monolith. Also queues jobs again that Redis
- * has lost, and sends alerts whose time has come.
+ * has lost, and finds failures that operators must be told about and sends the alerts.
  */
 export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private runner: JobRunner | undefined;
@@ -67,8 +70,8 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
   }
 
   /**
-   * Runs jobs until a limit is reached and returns how many it ran. Runs one job at a time, so that it never starts more than
-   * `limit` jobs.
+   * Runs jobs and returns how many it ran. Stops after `limit` jobs, after `timeLimitSeconds`, when `stop` is aborted, or with
+   * `untilEmpty` when no job waits or runs. Runs one job at a time, so that it never starts more than `limit` jobs.
    */
   async consume({ limit, timeLimitSeconds, untilEmpty, stop }: ConsumeLimits): Promise<number> {
     const endAt = Date.now() + timeLimitSeconds * 1000;

@@ -21,7 +21,7 @@ export const jobQuery = pageQuery.extend({
     .meta({ description: 'Number or id of an order, id of a fan, of a match, or of the job' }),
 });
 
-/** An id in a queue. It is a UUID, except for jobs that were added by hand. */
+/** The id of a job. It is a UUID, except for jobs that someone added to a queue by hand. */
 export const jobId = z.string().regex(/^[\w-]{1,100}$/, 'is not the id of a job');
 
 export const jobAnswer = z

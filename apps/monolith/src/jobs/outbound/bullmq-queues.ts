@@ -143,7 +143,8 @@ export class BullmqQueues extends AllQueues {
       id: row.id,
       queue: 'jobs',
       template: row.class,
-      // An open job that its transport does not know (yet, or after a loss) counts as waiting: it will be queued again.
+      // The transport (BullMQ in Redis or PostgreSQL) may not know an open job: it was not queued yet, or the transport lost its
+      // data. Such a job counts as waiting, because it will be queued.
       state: row.doneAt ? 'completed' : row.failedAt ? 'failed' : openState(states.get(row.id)),
       attempts: row.attempts.toReversed(),
       createdAt: row.createdAt,

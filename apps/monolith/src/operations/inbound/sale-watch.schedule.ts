@@ -27,7 +27,8 @@ const QUIET_INTERVAL_MS = 3000;
 const MAX_SOLD_PER_SECOND = 5000;
 const MAX_INTERVAL_MS = 10_000;
 /**
- * Useful windows are sent again after this time even if unchanged, because the waiting room may have lost or replaced the number.
+ * The number of useful windows is sent again after this time even if unchanged: Redis may have lost it, or a call of another
+ * process may have replaced it.
  */
 const RESEND_INTERVAL_MS = 10_000;
 
@@ -39,8 +40,9 @@ interface WatchedSale {
 }
 
 /**
- * Checks every sale twice a second: counts the remaining seats, tells the waiting room, and ends or reopens the sale. One replica
- * (the leader) does this for all replicas. If it stops, another one takes over within a second, or within 15 s if it is frozen.
+ * Twice a second, checks every sale whose next check is due: counts the remaining seats, tells the waiting room, and ends or
+ * reopens the sale. One replica (the leader) does this for all replicas. If it stops, another one takes over within a second, or
+ * within 15 s if it is frozen.
  */
 @Injectable()
 export class SaleWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {

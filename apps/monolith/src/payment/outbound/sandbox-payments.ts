@@ -25,8 +25,8 @@ function randomText(length: number): string {
 
 /**
  * A payment provider of our own for development and tests. It keeps its own intents in its own transactions, and the shop uses it
- * like Stripe: the sandbox sends its events as signed webhooks. Its transactions are steps (`stepTogether`, `runStep`), so they
- * do not store an idempotency row: the idempotency key of the request belongs to the checkout.
+ * like Stripe: the sandbox sends its events as signed webhooks. During a checkout its transactions are steps of the same request
+ * (`stepTogether`, `runStep`). They store no answer for the request's idempotency key, because the checkout does that.
  */
 export class SandboxPayments extends PaymentProvider {
   private readonly add: (intent: Omit<SandboxIntent, 'status'>) => Promise<SandboxIntent>;

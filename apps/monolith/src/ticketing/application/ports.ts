@@ -1,7 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { OrderTicket, TicketHolder, TicketStatus } from '../ticketing.api.ts';
 
-/** A seat that a fan has bought, with the name of its holder. The serial grows with each transfer. */
+/** A seat that a fan has bought, with the name of its holder. A transfer makes a new ticket, whose serial is one higher. */
 export interface Ticket {
   readonly id: string;
   readonly orderId: string;

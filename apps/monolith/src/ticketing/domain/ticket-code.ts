@@ -9,13 +9,14 @@ import { fromBase64Url, toBase64Url } from '#domain/shared/base64url';
  *   signature  Ed25519 over everything before the second dot, as ASCII
  *
  * The code contains no name and no seat, so a photograph of it reveals nothing about the owner. A gate without a network can still
- * verify the signature. The serial grows with every transfer of the ticket, which makes all earlier codes invalid.
+ * verify the signature. A transfer makes a new ticket for the seat, with a new id and the next serial; the old code becomes
+ * invalid.
  */
 /** What a ticket code says: which ticket, for which match, and after how many transfers. */
 export interface TicketClaims {
   readonly ticketId: string;
   readonly matchId: string;
-  /** 1 when the ticket is issued; each transfer adds 1. */
+  /** 1 for the ticket that the buyer gets; the new ticket after each transfer has one more. */
   readonly serial: number;
 }
 

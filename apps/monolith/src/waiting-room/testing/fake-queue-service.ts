@@ -44,7 +44,7 @@ export class FakeQueueService {
     return this.controls.get(matchId)?.at(-1);
   }
 
-  /** Forgets all queues, but not that their state was restored: calls for the status of a queue then answer 404. */
+  /** Forgets all queues: a call for the status of a queue then answers 404. Unlike `loseState`, it asks for no state again. */
   forgetQueues(): void {
     this.controls.clear();
     this.remaining.clear();
