@@ -17,7 +17,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** `now()` is the start of the transaction, and of a single statement: the seat expires relative to the same instant. */
+/**
+ * Evaluates an SQL rule for a seat. The seat's expiry is computed from `now()` in the same statement, where `now()` always has the
+ * same value, so the rule sees the expiry exactly `expiresInMs` away.
+ */
 async function evaluate(rule: string, status: string, expiresInMs: number | null): Promise<boolean> {
   const [row] = await dataSource.query<[{ result: boolean }]>(
     `select coalesce(${rule}, false) as result

@@ -29,9 +29,9 @@ export abstract class StoredTurns {
   /** The turns of a match that have not ended, the one that expires first at the front. */
   abstract open(matchId: string): Promise<readonly StoredTurn[]>;
   /**
-   * The fans who got a turn while a receipt from before it may still be valid (a receipt restores a queue entry after a loss of
-   * Redis), each with the score (join time in µs) of the latest queue entry that got a turn. Sorted by user id; at most `limit`
-   * fans after `afterUserId`.
+   * The fans who got a turn so recently that a receipt issued before the turn may still be valid. (A receipt restores a queue
+   * entry after a loss of Redis; these fans have used theirs.) Each fan comes with the score (join time in µs) of the latest queue
+   * entry that got a turn. Sorted by user id; at most `limit` fans after `afterUserId`.
    */
   abstract used(
     matchId: string,

@@ -27,8 +27,8 @@ const transitions: Record<SaleAction, { readonly from: readonly SaleStatus[]; re
 };
 
 /**
- * The status of a sale after an operator's action. A repeated action changes nothing. An action that the drawing does not show is
- * refused.
+ * The status of a sale after an operator's action. A repeated action changes nothing. An action that the drawing at the top
+ * of this file does not show is refused.
  */
 export function saleStatusAfterAction(status: SaleStatus, action: SaleAction): SaleStatus {
   const { from, to } = transitions[action];

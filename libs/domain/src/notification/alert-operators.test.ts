@@ -6,7 +6,7 @@ const textOf = (count: number): string => {
   return alertOperators({ about: 'dead letter', texts }, 'mail', at).text;
 };
 
-test('alertOperators: a single fact becomes the text unchanged', () => {
+test('alertOperators: an alert about a single fact has this fact, unchanged, as its text', () => {
   expect(alertOperators({ about: 'breaker x opened', texts: ['x is down'] }, 'webhook', at)).toEqual({
     class: 'alert_operators',
     by: 'webhook',

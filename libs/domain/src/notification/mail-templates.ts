@@ -16,7 +16,7 @@ interface DatedMatch extends MatchFacts {
   readonly venue: string;
 }
 
-/** Payload of the mail that confirms a paid order. The payloads of mail jobs have the names of the JSON fields. */
+/** Payload of the mail that confirms a completed order. In all mail payloads the fields are named as in the job's JSON. */
 export interface OrderConfirmation extends MatchFacts {
   readonly order_id: string;
   readonly tickets: readonly MailSeat[];

@@ -1,6 +1,6 @@
 import type { SeatInSector } from './sector-map.ts';
 
-/** A seat that is free according to this process's sector snapshot. */
+/** A seat of a sector, with its id: one that was free when the sector was read, or one that the fan chose. */
 export interface FreeSeat extends SeatInSector {
   readonly seatId: string;
 }

@@ -142,7 +142,7 @@ test('SectorMap: any free standing places can be proposed together', () => {
   expect(map.propose(4, first)).toEqual({ seats: [1, 3, 5, 8], together: true });
 });
 
-test('SectorMap: a process that shares the sector proposes its own rows first, then rows of other processes before it leaves a single seat alone', () => {
+test('SectorMap: a process that shares the sector proposes its own rows first, and rows of other processes rather than leave a single free seat', () => {
   const { map, seatNames } = sectorOf('....', '....', '...');
   const secondShare = { index: 1, of: 2 };
   expect(seatNames(map.propose(4, first, 1, secondShare))).toEqual(['1-1', '1-2', '1-3', '1-4']);

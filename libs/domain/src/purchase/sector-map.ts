@@ -43,14 +43,14 @@ export interface SectorShare {
 /** The blocks of one size, best block first. Each block is stored as the index of its first seat. */
 interface RankedBlocks {
   readonly order: Int32Array;
-  /** A copy from which taken blocks are dropped. The first `dropped` elements are unused. */
+  /** A copy of `order` from which taken blocks are dropped. The first `dropped` elements are unused. */
   readonly starts: Int32Array;
   dropped: number;
 }
 
 /**
- * Processes share a seated sector by rows. Standing places have no rows and are shared in zones of this many, or of a block's size
- * if larger.
+ * Processes share a seated sector by rows. Standing places have no rows and are shared in zones of this many places, or of as many
+ * as the requested block if that is larger.
  */
 const STANDING_ZONE = 16;
 

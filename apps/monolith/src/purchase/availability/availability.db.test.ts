@@ -262,7 +262,7 @@ describe('GET …/seats?since=', () => {
   type Seats = { version: number; since?: number | string; items: { id: string; status: string }[] };
   const seats = async (match: MatchOnSale, since?: number | string): Promise<Seats> =>
     (await get(`${seatsPath(match)}${since === undefined ? '' : `?since=${since}`}`)).json;
-  /** The seats, as `id status`, that a client which has `known` knows after it has applied `answer`. */
+  /** The seat list of a client, as `id status`: the list `known`, with the changes of `answer` applied to it. */
   const applied = (known: Seats, answer: Seats): string[] => {
     const changed = new Map(answer.items.map(({ id, status }) => [id, status]));
     return known.items.map(({ id, status }) => `${id} ${changed.get(id) ?? status}`);

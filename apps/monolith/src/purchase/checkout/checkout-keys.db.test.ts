@@ -38,7 +38,7 @@ async function interruptedCheckout(key: string): Promise<HeldSeats> {
   return held;
 }
 
-test('checkout repeated after the provider was unreachable: the same key gets 201 with a Location, and the next repeat the same answer', async () => {
+test('checkout repeated after the provider was unreachable: the same idempotency key gets 201 with a Location, and the next repeat the same answer', async () => {
   const key = newKey();
   const held = await interruptedCheckout(key);
   const first = await office.checkOut(held, { key });
@@ -48,7 +48,7 @@ test('checkout repeated after the provider was unreachable: the same key gets 20
   expect(await orders(held)).toEqual([{ id: first.json.order_id }]);
 });
 
-test('checkout repeated after the provider was unreachable: the same key gets 201 although Redis has lost the key', async () => {
+test('checkout repeated after the provider was unreachable: the same idempotency key gets 201 although Redis has lost the key', async () => {
   const key = newKey();
   const held = await interruptedCheckout(key);
   await office.monolith.resources.redis.flushdb();
@@ -58,7 +58,7 @@ test('checkout repeated after the provider was unreachable: the same key gets 20
   expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
 });
 
-test('checkout: a request with a second key gets 200 with the same order, one with the key that created the order still gets 201', async () => {
+test('checkout: a request with a second idempotency key gets 200 with the same order, one with the key that created the order still gets 201', async () => {
   const key = newKey();
   const held = await interruptedCheckout(key);
   const other = await office.checkOut(held);
@@ -71,9 +71,9 @@ test('checkout: a request with a second key gets 200 with the same order, one wi
 });
 
 test.each([
-  // The first checkout runs without HTTP, so Redis does not know its key.
-  ['with the same key gets 201', true, 201],
-  ['with another key gets 200', false, 200],
+  // The first checkout runs without HTTP, so Redis does not know its idempotency key.
+  ['with the same idempotency key gets 201', true, 201],
+  ['with another idempotency key gets 200', false, 200],
 ])(
   'a second checkout of a hold %s while the first checkout waits for the provider, and the first gets 201',
   async (_, isSame, status) => {

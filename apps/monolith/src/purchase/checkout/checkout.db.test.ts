@@ -45,7 +45,7 @@ describe('checkout', () => {
     ]);
   });
 
-  test('a repeated checkout with another key and other holder names is 200 with the same order', async () => {
+  test('a repeated checkout with another idempotency key and other holder names is 200 with the same order', async () => {
     const held = await office.held(match);
     const first = await office.checkOut(held);
     const again = await office.checkOut(held, { holders: [{ seat_id: held.seatIds[0], name: 'Somebody Else' }] });
@@ -61,7 +61,7 @@ describe('checkout', () => {
     expect(await ordersOf(held)).toHaveLength(1);
   });
 
-  test('a checkout repeated with the same key gets the same answer, with the header idempotency-replayed', async () => {
+  test('a checkout repeated with the same idempotency key gets the same answer, with the header idempotency-replayed', async () => {
     const held = await office.held(match);
     const key = newKey();
     const first = await office.checkOut(held, { key });

@@ -81,7 +81,7 @@ describe('checkout of free seats', () => {
     await expectInvariantsHold(match);
   });
 
-  test('a free checkout repeated with another key is 200 with the same order; repeated with the same key, it gets the first answer', async () => {
+  test('a free checkout repeated with another idempotency key is 200 with the same order; repeated with the same key, it gets the first answer', async () => {
     const held = await office.held(match);
     const key = newKey();
     const first = await office.checkOut(held, { key });

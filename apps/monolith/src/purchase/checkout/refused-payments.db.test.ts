@@ -54,7 +54,7 @@ test('checkout: if the provider refuses the intent, the answer is 402 with its r
   expect(invariants.flatMap(({ rows }) => rows)).toEqual([]);
 });
 
-test('checkout: a refusal by the provider is not stored as the answer: a repeat with the same key asks the provider again', async () => {
+test('checkout: a refusal by the provider is not stored as the answer: a repeat with the same idempotency key asks the provider again', async () => {
   const held = await heldTooCheap();
   const key = newKey();
   const first = await office.checkOut(held, { key });

@@ -22,17 +22,20 @@ const clearRedis = () => office.monolith.resources.redis.flushdb();
 test.each([
   ['that could be held once more', 1],
   ['that would now exceed the ticket limit', 4],
-])('key lost from Redis: a repeated hold request %s gets the first answer, and nothing more is held', async (_case, quantity) => {
-  const request = { as: randomUUID(), quantity, key: newKey() };
-  const first = await office.hold(match, request);
-  await clearRedis();
-  const again = await office.hold(match, request);
-  expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([201, first.text, 'true']);
-  expect(await office.rows(`select count(*)::int as n from reservations where user_id = $1`, [request.as])).toEqual([{ n: 1 }]);
-});
+])(
+  'idempotency key lost from Redis: a repeated hold request %s gets the first answer, and nothing more is held',
+  async (_case, quantity) => {
+    const request = { as: randomUUID(), quantity, key: newKey() };
+    const first = await office.hold(match, request);
+    await clearRedis();
+    const again = await office.hold(match, request);
+    expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([201, first.text, 'true']);
+    expect(await office.rows(`select count(*)::int as n from reservations where user_id = $1`, [request.as])).toEqual([{ n: 1 }]);
+  },
+);
 
 test.each([1, 4])(
-  'key lost from Redis: a different request with the key of a hold of %i seat(s) is refused with IDEMPOTENCY_KEY_REUSED',
+  'idempotency key lost from Redis: a different request with the key of a hold of %i seat(s) is refused with IDEMPOTENCY_KEY_REUSED',
   async (quantity) => {
     const request = { as: randomUUID(), key: newKey() };
     await office.hold(match, { ...request, quantity });
@@ -52,7 +55,7 @@ test.each([
     (id: string) => office.rows(`update reservations set status = 'expired', ended_at = now(), swept = true where id = $1`, [id]),
   ],
 ])(
-  'key lost from Redis: a repeated hold request gets the first answer although the hold has changed: %s',
+  'idempotency key lost from Redis: a repeated hold request gets the first answer although the hold has changed: %s',
   async (_case, change) => {
     const request = { as: randomUUID(), quantity: 2, key: newKey() };
     const first = await office.hold(match, request);
@@ -64,7 +67,7 @@ test.each([
   },
 );
 
-test('key lost from Redis: a repeated checkout gets the first answer', async () => {
+test('idempotency key lost from Redis: a repeated checkout gets the first answer', async () => {
   const held = await office.held(match, { quantity: 2 });
   const checkout = {
     as: held.userId,
@@ -77,7 +80,7 @@ test('key lost from Redis: a repeated checkout gets the first answer', async () 
   expect([again.status, again.text]).toEqual([201, first.text]);
 });
 
-test('keys lost from Redis: eight repeated requests get their first answers, and eight new requests at the same time are held', async () => {
+test('idempotency keys lost from Redis: eight repeated requests get their first answers, and eight new requests at the same time are held', async () => {
   const known = await Promise.all(
     Array.from({ length: 8 }, async () => {
       const request = { as: randomUUID(), quantity: 2, key: newKey() };

@@ -86,7 +86,7 @@ test('hold request: ids in upper case are accepted and answered in lower case', 
 
 describe('a hold request that breaks several rules is refused for the first of them', () => {
   const otherFan = randomUUID();
-  /** A match whose only seat is held by another fan. `change` is applied to the match afterwards. */
+  /** A match whose only seat is held by another fan. `change` is SQL that changes the match afterwards. */
   const matchWithHeldSeat = async (change: string) => {
     const heldMatch = await putOnSale(office.monolith, {
       queue_required: true,

@@ -117,7 +117,7 @@ describe('holding the best seats', () => {
     expect(json).toMatchObject({ code: 'SEATS_UNAVAILABLE', available: 3, seat_ids: [], other_sectors: true });
   });
 
-  test('with all seats held: ALL_SEATS_HELD with the end of the next hold', async () => {
+  test('with all seats held: ALL_SEATS_HELD with the time at which the first of the holds ends', async () => {
     const held = await office.held(match, { sector: 1, quantity: 3 });
     const { json } = await office.hold(match, { sector: 1 });
     expect(json).toMatchObject({ code: 'ALL_SEATS_HELD', next_expiry_at: held.expires_at, other_sectors: true });

@@ -73,7 +73,7 @@ describe('chosen seats that are taken (SEATS_UNAVAILABLE)', () => {
   });
 });
 
-/** For each code: how to cause it in West B, which has three seats; the request; and the expected fields. */
+/** For each error code: how to cause it in the sector West B, which has three seats; the request; and the expected fields. */
 const refusals: [string, () => Promise<unknown>, object, object][] = [
   ['SEATS_UNAVAILABLE', () => Promise.resolve(), { quantity: 4 }, { available: 3, seat_ids: [] }],
   ['ALL_SEATS_HELD', () => holdSeats(3, 1), {}, { available: 0 }],

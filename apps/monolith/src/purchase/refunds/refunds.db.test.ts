@@ -110,7 +110,7 @@ describe('refund of an order', () => {
 });
 
 describe('repeated refunds', () => {
-  test('a refund repeated with the same key gets the same answer; repeated with another key, it changes nothing and lists no tickets', async () => {
+  test('a refund repeated with the same idempotency key gets the same answer; repeated with another key, it changes nothing and lists no tickets', async () => {
     const match = await onSale();
     const ordered = await actions.paid(match, { quantity: 2 });
     const [ticket] = (await actions.tickets(ordered)) as [TicketRow];

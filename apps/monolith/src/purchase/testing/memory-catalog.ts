@@ -25,7 +25,7 @@ export class MemoryMatches extends MatchesForSale {
     return row && asMatch(row);
   }
 
-  /** Takes no simulated step, because every process caches sectors. */
+  /** Calls no `scheduler.step`, so no other simulated process runs in between: every real process has the sectors in its cache. */
   sector(sectorId: string): Promise<SectorForSale | undefined> {
     return Promise.resolve(this.all.find(({ id }) => id === sectorId));
   }

@@ -31,7 +31,7 @@ export interface ReservationGuards {
   readonly sweeperReadsAgain: boolean;
 }
 
-/** The holds that can be completed, because all of their seats and their fan's row are locked; with these seats and rows. */
+/** The holds that can be completed because all of their seats and their fan's row are locked, and these locked rows by id. */
 interface CompletableHolds {
   readonly completable: readonly Reservation[];
   readonly free: ReadonlyMap<string, SeatRow>;

@@ -83,7 +83,8 @@ export class MemorySeatHolds extends SeatHolds {
       const proposal = await this.propose(request);
       for (const seatId of proposal.seatIds) snapshot.inFlight.add(seatId);
       let outcome: Reservation | Facts;
-      // The first attempt assumes a fan without seats and a stored turn. They are read only after that attempt has failed.
+      // The first attempt assumes that the fan has no seats and that the turn is stored. The fan's seats and the turn are read only
+      // for later attempts, or when no seat could be proposed.
       const isFanRead = proposals > 1 || proposal.seatIds.length === 0;
       if (isFanRead) await this.waitingRoom.learn(request);
       const fan = isFanRead ? await this.count(request) : NO_SEATS;

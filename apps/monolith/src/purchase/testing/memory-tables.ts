@@ -4,7 +4,7 @@ import type { ReservationStatus } from '#domain/purchase/reservation';
 import { Table } from '#testing/simulation/simulated-database';
 import type { Order } from '../application/sale-ports.ts';
 
-/** The tables of `purchase` in the simulated database. Times are in milliseconds. */
+// The rows and tables of `purchase` in the simulated database. Times are in milliseconds.
 
 export interface MatchRow {
   readonly id: string;
@@ -48,8 +48,8 @@ export interface OrderRow extends Omit<Order, 'status'> {
 }
 
 /**
- * A fan's seats at a match. `revision` increases whenever the fan gets seats; `reservationIds` are the reservations that counted
- * then.
+ * A fan's seats at a match. `revision` increases whenever the fan gets seats or pays a hold. `reservationIds` lists every
+ * reservation whose seats may count against the fan's limit.
  */
 export interface FanRow {
   readonly revision: number;

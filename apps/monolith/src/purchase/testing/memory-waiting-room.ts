@@ -63,7 +63,7 @@ export class MemoryWaitingRoom extends WaitingRoomEvents {
     return { events, lastId: String(Number(streamId) + events.length) };
   }
 
-  /** Like PostgresPurchaseWindows: stores a turn from the hash whose event was not applied yet. */
+  /** Like PostgresPurchaseWindows: stores a turn that the waiting room has granted, if the event about it was not applied yet. */
   async learn({
     userId,
     matchId,
@@ -92,7 +92,7 @@ export class MemoryWaitingRoom extends WaitingRoomEvents {
   }
 }
 
-/** The stream cursors in the simulated database. */
+/** Up to which event each event stream of the waiting room is applied, in the simulated database. */
 export class MemoryStreamCursors extends StreamCursors {
   constructor(
     private readonly db: SimulatedDatabase,

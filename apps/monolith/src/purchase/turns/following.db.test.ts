@@ -122,7 +122,8 @@ test('fans with a device get pushes at the front of the line and about their pos
   const [frontPushes, positionPushes] = [await pushes(atFront), await pushes(inLine)];
   expect(frontPushes).toEqual([{ destination: 'push-priority', template: 'queue_front', until: expect.any(String) }]);
   expect(positionPushes).toEqual([{ destination: 'push', template: 'queue_position', until: expect.any(String) }]);
-  // A front push is useful for 30 minutes, while the absent fan stays at the front. A position push is useful for 10 minutes.
+  // The push "You are at the front" is useful for 30 minutes, because an absent fan stays at the front that long. A push about a
+  // position is useful for 10 minutes.
   const minutesLeft = (until: unknown): number => Math.round((Date.parse(String(until)) - Date.now()) / 60_000);
   expect([minutesLeft(frontPushes[0]?.until), minutesLeft(positionPushes[0]?.until)]).toEqual([30, 10]);
   expect(await pushes(withoutDevice)).toEqual([]);

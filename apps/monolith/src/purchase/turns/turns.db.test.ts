@@ -65,7 +65,7 @@ describe('hold requests without a valid turn', () => {
     details.add(json.detail);
   });
 
-  test('all refusals with PURCHASE_WINDOW_REQUIRED above have the same detail text', () => expect(details.size).toBe(1));
+  test('all refusals with PURCHASE_WINDOW_REQUIRED have the same detail text', () => expect(details.size).toBe(1));
 });
 
 describe('expired turns', () => {
@@ -73,7 +73,7 @@ describe('expired turns', () => {
     ['past its expiry time', () => grant(-1)],
     ['ended by the waiting room', async () => grant().then(async (turn) => (await end(turn, 'window_timeout'), turn))],
     ['expired and known only to Redis', async () => grantInRedis('st_over', -1).then(() => 'st_over')],
-  ])('a hold request with an own turn that is %s is refused: PURCHASE_WINDOW_EXPIRED', async (_, turnOf) => {
+  ])('a hold request with the fan’s own turn, which is %s, is refused: PURCHASE_WINDOW_EXPIRED', async (_, turnOf) => {
     const { status, json } = await office.hold(match, { as, turn: await turnOf() });
     expect([status, json.code]).toEqual([403, 'PURCHASE_WINDOW_EXPIRED']);
   });

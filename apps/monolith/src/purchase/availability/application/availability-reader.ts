@@ -7,7 +7,10 @@ export interface AvailabilityView {
   readonly held: number;
   /** Number of open windows (turns of the waiting room) that hold seats. */
   readonly windowsHolding: number;
-  /** Number of idle windows: open turns that have held nothing for so long in total that no free seat is kept for them. */
+  /**
+   * Number of idle windows: open turns that have held nothing for `QUEUE_IDLE_TURN_SECONDS` in total. No free seat is kept for
+   * them.
+   */
   readonly windowsIdle: number;
   /** Time of the count, in milliseconds on the database's clock. */
   readonly countedAtMs: number;
@@ -27,7 +30,7 @@ export interface SeatMapView extends SeatVersion {
 
 /**
  * Views of seats for any caller, read from the database once for all requests of this process. A view is at most one second old,
- * and is read again when a hold in it ends. Seat maps stay the same object as long as no seat has changed.
+ * and is read again when one of its holds ends. Seat maps stay the same object as long as no seat has changed.
  */
 export abstract class SeatViews {
   /** The numbers of free seats of a match, by sector. */

@@ -8,7 +8,7 @@ export interface SectorState {
   readonly held: number;
   readonly sold: number;
   readonly blocked: number;
-  /** When the next hold of the sector ends; null when no seat is held. */
+  /** The earliest end of all current holds in the sector; null when no seat is held. */
   readonly nextExpiryAt: Date | null;
 }
 

@@ -1,4 +1,4 @@
-/** A value read from the database, and the time until it becomes wrong by itself because a hold in it expires. */
+/** A value read from the database, and the time until it becomes wrong because one of the holds in it expires. */
 export interface ReadResult<V> {
   readonly value: V;
   readonly validForMs: number;
@@ -17,7 +17,7 @@ const MAX_AGE_MS = 1000;
 
 /**
  * One value of the database, read once for all requests and cached.
- * - A read serves all requests for one second, or until the next hold in it expires.
+ * - A read serves all requests for one second, or until the first of the holds in it expires.
  * - A request that comes after `invalidate` gets a read that began after it.
  * - One read runs at a time, and reads begin at least `minIntervalMs` apart, however often the value is invalidated. At peak load
  *   requests wait for the next read instead of starting one each.

@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import type { CompletedOrder, OrderConsequences, Orders } from './ports.ts';
 
-/** The last step of a completed order, paid or free. */
+/** The last step in completing an order, whether it was paid or is free. */
 export class CompleteOrders {
   constructor(
     private readonly orders: Orders,

@@ -4,7 +4,7 @@ import type { Money } from '#domain/shared/money';
 import type { Reservation } from '../../application/ports.ts';
 import type { Order } from '../../application/sale-ports.ts';
 
-/** Storage of orders. An order occupies the window (turn) of its reservation until it is given up. */
+/** Storage of orders. An order occupies the window (turn) of its reservation until the order gives the window up. */
 export abstract class Orders {
   /** Returns which of these fans are on the blacklist, read in this transaction. No order may be created or completed for them. */
   abstract barred(tx: Transaction, userIds: readonly string[]): Promise<ReadonlySet<string>>;

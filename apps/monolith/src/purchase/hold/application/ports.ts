@@ -60,7 +60,7 @@ export abstract class SectorReader {
 export interface SectorSummary {
   readonly available: number;
   readonly held: number;
-  /** When the next hold of the sector ends; null when no seat is held. */
+  /** The earliest end of all current holds in the sector; null when no seat is held. */
   readonly nextExpiryAt: Date | null;
   /** Whether other sectors of the match have free seats. */
   readonly othersHaveSeats: boolean;

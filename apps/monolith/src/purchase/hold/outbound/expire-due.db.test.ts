@@ -52,7 +52,7 @@ async function waitUntil(condition: string, parameters: readonly unknown[] = [])
 const waitsFor = (lock: string): string =>
   `exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = '${lock}')`;
 
-test('expiry sweeper: when a checkout commits after its first snapshot and before its locks, the order of the checkout ends with the hold', async () => {
+test('expiry sweeper: when a checkout commits after the sweeper’s first snapshot and before it locks rows, the order of the checkout ends with the hold', async () => {
   const match = await putOnSale(office.monolith);
   const held = await office.held(match);
   await office.rows(`update reservations set expires_at = now() + interval '2 seconds' where id = $1`, [held.id]);

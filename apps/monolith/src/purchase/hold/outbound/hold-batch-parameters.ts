@@ -28,9 +28,9 @@ export interface SeatRows {
   ctidOf(seatIndex: number): string | null;
 }
 
-/** The parameters of HOLD_BATCH. */
+/** The parameters of the SQL statement HOLD_BATCH, which holds the seats of a batch of requests. */
 export type HoldBatchParameters = ReturnType<typeof holdBatchParameters>;
-/** The parameters of WHY_NOT_HELD. */
+/** The parameters of the SQL statement WHY_NOT_HELD, which reads why requests of a batch were not held. */
 export type WhyNotHeldParameters = ReturnType<typeof whyNotHeldParameters>;
 
 /** Control characters that separate texts and stand for null. Schemas and JSON refuse them, so no text contains them. */

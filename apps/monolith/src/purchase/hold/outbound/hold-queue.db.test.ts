@@ -194,7 +194,8 @@ test('hold queue: seats of expired holds are for sale again within a second', as
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const startedAt = Date.now();
   let again: HoldOutcome = { kind: 'none' };
-  // Repeats the request until one succeeds, or one that was sent after the second was over is refused: right on slow machines too.
+  // Repeats the request until it succeeds. Gives up only when a request that was sent at least 1,000 ms after `startedAt`
+  // is refused, so a slow machine cannot make the test fail.
   for (let sentAfter = 0; again.kind !== 'held' && sentAfter < 1000;) {
     sentAfter = Date.now() - startedAt;
     again = await holdBest(quick, 4);
@@ -296,14 +297,14 @@ describe('statement HOLD_BATCH, with and without its protections', () => {
     return counted!;
   }
 
-  test('two requests of one batch for the same seats: the statement fails by its last column, and nothing of the batch is committed', async () => {
+  test('two requests of one batch for the same seats: the check in the last column (each seat once) makes the statement fail, and nothing is committed', async () => {
     const seats = await twoFreeSeats();
     await expect(run(HOLD_BATCH_SQL, [[rowFor(seats), rowFor(seats)]])).rejects.toMatchObject({ code: '22012' });
     expect([await reservedSeats(), await heldSeats()]).toEqual([{ listed: 0, different: 0 }, 0]);
     expect(await dataSource.query('select 1 from reservations union all select 1 from fan_seats')).toEqual([]);
   });
 
-  test('negative control: without the last column the batch holds the same seats twice', async () => {
+  test('negative control: without the check in its last column the statement holds the same seats twice', async () => {
     const seats = await twoFreeSeats();
     await run(WITHOUT_LAST_COLUMN, [[rowFor(seats), rowFor(seats)]]);
     expect(await reservedSeats()).toEqual({ listed: 4, different: 2 });

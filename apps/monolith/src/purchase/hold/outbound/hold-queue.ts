@@ -123,7 +123,8 @@ export class HoldQueue extends SeatHolds {
       await new Promise((resolve) => setImmediate(resolve));
       const taken = this.pending.takeBatch();
       if (taken.length === 0) break;
-      // The requests that still wait may be worth a second batch beside this one. Start it now: perhaps no later request does.
+      // The requests that still wait may be worth a second batch beside this one. Start it now, because perhaps no later
+      // request arrives to start it.
       this.startBatches();
       const batch = await this.proposeSeats(taken);
       if (batch.length > 0) await this.decide(writer, batch);

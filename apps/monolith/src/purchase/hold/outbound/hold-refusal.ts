@@ -22,7 +22,8 @@ function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldFacts)
 }
 
 /**
- * Stands for facts that could not be read. It breaks no rule, so the request, which has no reservation, is tried again.
+ * Used when the facts about a request that was not held (sale, turn, limit, its seats) could not be read. With these values no rule
+ * is broken, so the request, which has no reservation, is tried again.
  */
 export const UNKNOWN_FACTS: HoldFacts = {
   saleStatus: 'open',

@@ -32,7 +32,7 @@ export interface PendingHold {
   fanBusySince: number | undefined;
   /** Whether the snapshot has been refreshed because it had too few free seats for this request. */
   isRefreshed: boolean;
-  /** A proposed seat was not where the snapshot had it. */
+  /** True if the row of a proposed seat had another ctid than in the snapshot: refresh the snapshot before the next attempt. */
   mustRefresh: boolean;
   /** The counted seats of the fan. Until they are counted, the fan is assumed to have none. */
   fan: FanSeats;

@@ -27,7 +27,7 @@ export interface PaymentReport {
  */
 export type SettlementResult = 'completed' | 'refunded' | 'noted' | 'repeated' | 'unknown intent';
 
-/** What the timeline of an order gets when its payment completes it. */
+/** The events that are added to an order's timeline when its payment completes the order. */
 const PAID_EVENTS = ['payment_succeeded', 'completed'];
 
 /**
