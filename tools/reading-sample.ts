@@ -17,6 +17,8 @@ interface Piece {
 const SHARES = { comment: 20, 'test name': 10, identifier: 10 } as const;
 const BLOCK_COMMENT = /(?<=^[ \t]*)\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm;
 const TEST_NAME = /^(\s*)(test|it|describe)(?:\.each[\s\S]*?\]\s*(?:as const)?\s*,?\s*\))?\(\s*(['"`])(.+?)\3,/gm;
+/** Of a class, between its comment and its declaration. */
+const DECORATOR = /(?:^@\w+\([\s\S]*?\)\n)+$/m;
 const IDENTIFIER = /^export (?:declare |abstract |async )*(?:class|function|const|interface|type) (\w+).*$/gm;
 
 function linesAfter(text: string, index: number, count: number): string[] {
@@ -49,7 +51,7 @@ function piecesOf(path: string): Piece[] {
     return word === 'describe' ? [] : [{ kind: 'test name', where: whereIs(match.index), text: names.join(' › ') }];
   });
   const identifiers = [...text.matchAll(IDENTIFIER)].map((match): Piece => {
-    const before = text.slice(0, match.index).trimEnd();
+    const before = text.slice(0, match.index).replace(DECORATOR, '').trimEnd();
     const comment = before.endsWith('*/') ? before.slice(before.lastIndexOf('/**')) : undefined;
     const lines = [match[1], ...(comment ? [comment] : []), ...linesAfter(text, match.index, 4)];
     return { kind: 'identifier', where: whereIs(match.index), text: lines.join('\n') };

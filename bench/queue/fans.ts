@@ -7,8 +7,8 @@ export interface ConnectCommand {
   readonly port: number;
   readonly paths: readonly string[];
   /**
-   * A separate local address for this process, with ports below the range of the system. A bound port cannot be reused for 60 s, by any
-   * process of the machine, and the system range has only 28,000 ports.
+   * The local address of this process; no other process uses it. A port of an address stays blocked for 60 s after its connection
+   * closed, and the system assigns only 28,000 ports. So each process has its own address and chooses ports below the system's range.
    */
   readonly localAddress: string;
   /** Number of handshakes at the same time. */

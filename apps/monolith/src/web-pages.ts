@@ -9,7 +9,7 @@ import type { MonolithConfig } from './config.ts';
 /** Routes of the web app. All of them answer the same HTML document; the browser renders the page. */
 const PAGES = ['/', '/matches/*', '/orders/*', '/orders', '/tickets', '/tickets/*', '/ops', '/ops/*'];
 
-/** The paths of the web app, which anybody may read. A prefix that ends with a slash covers all paths below it. */
+/** The paths of the web app, which anybody may read: `/` is the home page only, `/assets/` and `/x/*` are all paths below. */
 export const webPrefixes = ['/config.json', '/assets/', '/favicon.svg', ...PAGES];
 
 /**

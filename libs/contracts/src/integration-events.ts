@@ -45,6 +45,6 @@ const positionUpdate = z.object({
  */
 export const queueStateNeeded = z.object({ event: z.literal('queue.state_needed'), match_id: z.guid() });
 
-/** Any event of the waiting room that the stream of a match contains. */
+/** Any event that the waiting room writes to the Redis stream of a match, for the monolith. */
 export const queueEvent = z.discriminatedUnion('event', [turnGranted, windowExpired, frontReached, positionUpdate]);
 export type QueueEvent = z.infer<typeof queueEvent>;

@@ -98,7 +98,7 @@ test.each<[string, ReturnType<typeof normalized>, Partial<ReturnType<typeof norm
     normalized([...withIds('evt_b'), { id: 'evt_x', payload: null }, ...withIds('evt_a')], undefined, { ids: 'listed' }),
     { to: 'evt_a', events: 'evt_b,evt_a', bad: ['EVENT_INVALID evt_x'] },
   ],
-])('an answer is normalized: %s', (_case, result, expected) => {
+])('the answer of a source becomes ordered events and a new cursor: %s', (_case, result, expected) => {
   expect(result).toMatchObject(expected);
 });
 

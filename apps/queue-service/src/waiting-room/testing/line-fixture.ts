@@ -4,7 +4,7 @@ import { createTestRedis } from '#testing/test-database';
 import type { QueueChange, WaitingLines } from '../application/ports.ts';
 import { RedisWaitingLines } from '../outbound/redis-waiting-lines.ts';
 
-/** What tests of lines need: a Redis, pods over it, and new matches. */
+/** What tests of lines need: a Redis, pods that share it (several instances of the lines in the test process), and new matches. */
 export interface LineFixture {
   redis: Redis;
   lines: RedisWaitingLines;
