@@ -7,8 +7,9 @@ export interface ConnectCommand {
   readonly port: number;
   readonly paths: readonly string[];
   /**
-   * A separate local address for this process, with ports below the range of the system. A bound port cannot be reused for 60 s, by any
-   * process of the machine, and the system range has only 28,000 ports.
+   * A local address (127.x.x.x) that only this process connects from. It chooses the local ports itself, below the range from which
+   * the system chooses: that range has only 28,000 ports, and a bound port cannot be bound again for 60 s, by any process of the
+   * machine.
    */
   readonly localAddress: string;
   /** Number of handshakes at the same time. */
