@@ -20,7 +20,10 @@ const USAGE = `npm run bench:loader -- [--quick] [--seconds 5] [--rounds 3] [--g
 
 const INSTANCES = [1, 2, 4, 8];
 const [FLOOR, AIM] = [0.15, 0.4];
-/** Rounds differ by this share on a shared machine. A figure that falls by more, absolutely and relative to COPY, is reported. */
+/**
+ * Rounds differ by this share on a shared machine. If more loaders (such as 4 instead of 2) are slower by more than this share,
+ * both in events per second and relative to COPY, the report says so.
+ */
 const NOISE = 0.15;
 
 const startedAt = Date.now();

@@ -27,7 +27,7 @@ const USAGE = `npm run bench:notifications -- [--quick] [--rounds 3] [--gate] [-
 interface Figure {
   readonly what: string;
   readonly unit: string;
-  /** The lowest accepted value. A figure without floor and aim is only reported. */
+  /** The lowest accepted value; the highest one if `isCost`. A figure without floor and aim is only reported. */
   readonly floor: number | undefined;
   readonly aim: number | undefined;
   /** True if less is better. */

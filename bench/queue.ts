@@ -97,7 +97,10 @@ async function runRounds<T>(count: number, measure: () => Promise<T>): Promise<T
   return results;
 }
 
-/** Rounds of the join measurement. Each starts a new Redis, because the cost of a join differs by up to a tenth between two processes. */
+/**
+ * The lowest number of rounds of the join measurement. Each round starts a new Redis, because the cost of a join differs by up to a
+ * tenth between two Redis processes.
+ */
 const MIN_REDIS_PROCESSES = 5;
 
 async function joins({ core: first, servers, redisUrl, joins: count, rounds: times }: QueueSetup): Promise<Figure[]> {

@@ -1,5 +1,5 @@
 // How to start the quick form of each benchmark, and how to read its figures from the result file, which has had the same form since
-// commit 16a3242. The figures come only from this file, because an old commit does not have newer options.
+// commit 16a3242. The figures come only from this file: an option that prints them differently would be unknown to older commits.
 import { z } from 'zod';
 import { median } from '../instruments/quantiles.ts';
 

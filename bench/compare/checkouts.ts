@@ -104,7 +104,10 @@ function commitOf(root: string, revision: string): string {
   return result.stdout.trim();
 }
 
-/** The commit to measure for the working tree: HEAD without changes, otherwise a new commit on no branch, made with its own index. */
+/**
+ * The commit to measure for the working tree: HEAD if nothing was changed, otherwise a new commit on no branch. The new commit is
+ * made with a separate git index file, so that the staged changes of the user stay as they are.
+ */
 function commitOfWorkingTree(root: string, index: string): string {
   const environment = {
     GIT_INDEX_FILE: index,

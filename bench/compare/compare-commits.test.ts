@@ -11,7 +11,10 @@ import { compareCommits } from './compare-commits.ts';
 const machine = {
   ...{ processor: 'test', cores: 2, memoryGib: 4, platform: 'linux x64', node: 'v24', commit: 'abc', loadBefore: 0.2 },
 };
-/** speed.txt contains one speed for each run of the commit, or `broken` or `endless`. Each run names its result file with a later date. */
+/**
+ * speed.txt contains one speed for each run of the commit, or one for all. Or it contains one word: `broken` (every run fails) or
+ * `endless` (a run goes on until it is aborted). Each further run of a commit names its result file with a later date.
+ */
 const BENCHMARK = `
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -64,7 +64,7 @@ function comparisonOf(name: string, pairs: readonly FigurePair[]): FigureCompari
   };
 }
 
-/** The ratio of the new value to the old one; above 1 is better. Uses `isLessBetter` of the new commit, which may have corrected it. */
+/** The ratio of the two values; above 1 the new one is better. If the commits differ in `isLessBetter`, the new one is right. */
 function ratioOf(before: Figure, after: Figure): number {
   if (before.value === after.value) return 1;
   return after.isLessBetter ? before.value / after.value : after.value / before.value;

@@ -9,7 +9,7 @@ const EXIT_WITH_PARENT = path.join(ROOT, 'bench/instruments/leave-with-parent.mj
 export interface LoaderEnvironment {
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** The value of LOADER_SOURCES. */
+  /** Path of the JSON file that lists the event sources. The loader gets it in LOADER_SOURCES. */
   readonly sourcesFile: string;
 }
 

@@ -155,8 +155,8 @@ export class LoaderSetup {
   }
 
   /**
-   * Checks that every event up to the cursor of its source is stored exactly once, and that the counters match the rows. Adds what is
-   * wrong to `faults` and returns the row count.
+   * Checks that every event up to the cursor of its source is stored exactly once, and that the loaders' own counts of stored
+   * events (loader_sources.stored) add up to the number of rows. Adds what is wrong to `faults` and returns the row count.
    */
   async #faultsOfRows({ sentAgain, minGapMs }: LedgerSums, faults: string[]): Promise<number> {
     const { rows } = await this.#client.query<{ rows: number; twice: number; missing: number; counted: number }>(

@@ -83,7 +83,10 @@ async function writeBroadcast(setup: BenchSetup, devices: number): Promise<Broad
 const addRanges = (setup: BenchSetup, jobs: readonly BroadcastJob[]): Promise<unknown> =>
   setup.queue('push').addBulk(jobs.map(asJob));
 
-/** Our way to push: a job for each range of devices, the ledger of sends, a no-op provider. Devices per second, with queueing. */
+/**
+ * Our way to push: one job for each range of 500 devices. The worker records in PostgreSQL (the ledger of sends) what was sent; the
+ * provider does nothing. Returns devices per second. The time for adding the jobs to the queue is included.
+ */
 export async function pushesAsRanges(setup: BenchSetup, devices: number): Promise<number> {
   await setup.clean();
   const jobs = await writeBroadcast(setup, devices);
@@ -102,7 +105,10 @@ export async function pushesAsRanges(setup: BenchSetup, devices: number): Promis
 /** Mails sent before the measurement, so that V8 has compiled the code, as in a production worker that runs for days. */
 const WARM_UP_MAILS = 10_000;
 
-/** `ours`: mails per second through template, ledger of sends and provider. `bare`: jobs per second of BullMQ with equal concurrency. */
+/**
+ * `ours`: mails per second. Each is rendered, recorded in the table `inbox` (the ledger of sends) and given to a provider that only
+ * counts. `bare`: jobs per second of BullMQ alone, with equal concurrency.
+ */
 export async function mailRates(setup: BenchSetup, count: number, concurrency = 300): Promise<{ ours: number; bare: number }> {
   await sendMails(setup, WARM_UP_MAILS, concurrency);
   return sendMails(setup, count, concurrency);
@@ -187,7 +193,10 @@ export async function maxSendsInOneSecond(setup: BenchSetup, count: number): Pro
   return maxInOneSecond(provider.times);
 }
 
-/** Writes outbox rows like the monolith. The range jobs of one broadcast have the same series, so the relay can bundle them. */
+/**
+ * Writes outbox rows like the monolith. The rows of one broadcast have its id in the column `series`, so the relay can put them
+ * into one bundle: one job in the queue for several rows.
+ */
 async function writeOutbox(setup: BenchSetup, destination: string, bodies: readonly (EmailJob | BroadcastJob)[]): Promise<void> {
   await setup.database.query(
     `insert into outbox (id, destination, event, series, body)
@@ -232,10 +241,11 @@ function broadcastRows(count: number): BroadcastJob[] {
 
 /**
  * Outbox rows per second, processed in different ways. Each row is a job for 500 recipients of a broadcast to 100,000 devices.
- * - `ours`: from the outbox into Redis, in bundles.
+ * - `ours`: from the outbox into Redis, in bundles (one job in the queue for several rows of a broadcast).
  * - `deleted`: the same rows only deleted from the outbox, without jobs.
  * - `added`: the same jobs added by BullMQ alone, the upper limit for a relay that makes one job of each row.
- * - `queued`: until the job of each row is in its queue: the relay, and then a worker that unpacks the bundles.
+ * - `queued`: like `ours`, and then a worker replaces each bundle by one job for each row. Measured until all these jobs are
+ *   queued.
  */
 export async function broadcastDrain(
   setup: BenchSetup,

@@ -5,7 +5,10 @@ import type { BuyerAssignment, BuyerResult, FromWorker, ToWorker } from './worke
 
 const SCRIPT = path.join(import.meta.dirname, 'worker.ts');
 
-/** Longest wait for an answer of a process of buyers. The slowest runs drain for ten seconds, so a process that needs 60 s hangs. */
+/**
+ * Longest wait for an answer of a process of buyers. In the slowest runs the purchases that were started before the end time take
+ * ten more seconds, so a process that needs 60 s hangs.
+ */
 const ANSWER_TIMEOUT_MS = 60_000;
 
 /** Controls one process of buyers (worker.ts) over IPC. */

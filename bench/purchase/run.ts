@@ -100,7 +100,7 @@ interface ForSale {
 }
 
 async function sell(teams: readonly Buyers[], { matches, warmUpMatches }: ForSale, seconds: number, meter: CpuMeter) {
-  // All teams switch to the next match at the same time.
+  // All processes of buyers (`teams`) switch to the next match at the same time: when the quota of the match is sold.
   let [current, sold] = [warmUpMatches, 0];
   const onProgress = (bought: number): void => {
     sold += bought;

@@ -129,7 +129,8 @@ export async function openTextbookShop({ databaseUrl }: ShopAddress): Promise<Sh
     buy: (purchase) => attempt(purchase).then(() => undefined, refusalOf),
     retries: async () => retries,
     close: async () => {
-      // This shop counts the seats of a fan by adding them up. Our schema keeps the count in fan_seats, which `verify` checks.
+      // This shop adds up the seats of a fan from the reservations. Our code uses the table fan_seats, which lists the reservations
+      // of each fan. The shop does not write it, so fill it now: `verify` compares it with the reservations after the run.
       await dataSource.query(`insert into fan_seats (match_id, user_id, revision, reservation_ids)
         select match_id, user_id, 1, array_agg(id) from reservations group by match_id, user_id on conflict do nothing`);
       await dataSource.destroy();

@@ -8,7 +8,6 @@ import { QUANTITY, type Shop, type ShopAddress, type Purchase } from './shop.ts'
 
 /** Deadline of each call of the use case. It is longer than any call of the benchmark takes. */
 const DEADLINE_MS = 55_000;
-/** The stored answer of a hold is empty here: its idempotency row names only the reservation, and only HTTP renders an answer. */
 
 /**
  * The monolith with all its background loops but without HTTP: callers inside the process call the use case. Each call has an

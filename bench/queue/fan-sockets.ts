@@ -8,7 +8,7 @@ const SCRIPT = path.join(import.meta.dirname, 'fans.ts');
 const SOCKETS_PER_PROCESS = 10_000;
 const ANSWER_TIMEOUT_MS = 180_000;
 
-/** Counter of the local addresses: each process of fans gets one that was not used recently. */
+/** Counts up the local addresses (127.x.x.x) from which fans connect: each process of fans gets one that was not used recently. */
 let nextAddress = Math.floor(Math.random() * 60_000);
 function unusedAddress(): string {
   nextAddress += 1;

@@ -7,8 +7,9 @@ export interface ConnectCommand {
   readonly port: number;
   readonly paths: readonly string[];
   /**
-   * The local address of this process; no other process uses it. A port of an address stays blocked for 60 s after its connection
-   * closed, and the system assigns only 28,000 ports. So each process has its own address and chooses ports below the system's range.
+   * A local address (127.x.x.x) that only this process connects from. It chooses the local ports itself, below the range from which
+   * the system chooses: that range has only 28,000 ports, and a bound port cannot be bound again for 60 s, by any process of the
+   * machine.
    */
   readonly localAddress: string;
   /** Number of handshakes at the same time. */

@@ -17,8 +17,9 @@ const FAN_INTERVAL_MS = 100;
 const PUSH_TIMEOUT_MS = 20_000;
 
 /**
- * Latencies from `queue.front_reached` in the stream of the match (the entry id is the time of Redis) to the push at the provider, here
- * the mailbox: through the monolith, its outbox and relay, BullMQ and the worker.
+ * Latencies of the push to a fan who has reached the front of the line: through the monolith, its outbox and relay, BullMQ and the
+ * worker. Each starts when Redis stores `queue.front_reached` in the stream of the match (the entry id is that time). It ends when
+ * the push is sent, which here means stored in the table mailbox_messages instead of given to an external provider.
  */
 export async function measureFront({ databaseUrl, redisUrl }: OwnServers, fans: number): Promise<number[]> {
   const url = await createMigratedDatabase(databaseUrl);

@@ -22,7 +22,10 @@ export interface WaitingRoomLines {
 const YARDSTICK = 'bench:zadd';
 const SETTINGS = { purchaseWindowMs: 1_200_000, persistenceSeconds: 1800, presenceMs: 3_600_000 };
 
-/** Creates the Redis adapter of the waiting room like the queue service does, which imports short-lived-objects first. */
+/**
+ * Creates the Redis adapter of the waiting room like the queue service does. So it imports short-lived-objects.ts first, which
+ * switches off an optimisation of V8 (pretenuring) that would keep the objects of answered requests in memory for long.
+ */
 export async function openWaitingRoomLines(redisUrl: string, settings: { presenceMs?: number } = {}): Promise<WaitingRoomLines> {
   await importCompiled<typeof import('../../libs/platform/src/short-lived-objects.ts')>('libs/platform/src/short-lived-objects');
   const { RedisWaitingLines } = await importCompiled<

@@ -131,6 +131,7 @@ async function turnLatencies(redisUrl: string, matchId: string, receivedAt: Read
   return latencies.sort((a, b) => a - b);
 }
 
+/** The yardstick for the pushes of measurePush: a plain `ws` server sends a different message to each socket. */
 export async function measureBarePush(sockets: number, rounds: number): Promise<{ pushMs: number; stallMs: number }> {
   const server = await startYardstickServer('bare');
   const fanSockets = await FanSockets.connect(
@@ -157,7 +158,10 @@ export async function measureBarePush(sockets: number, rounds: number): Promise<
   }
 }
 
-/** Memory per idle connection, of our service and of a Nest gateway: resident bytes after the first message and a full collection. */
+/**
+ * Resident bytes for each idle connection, of our service and of a Nest gateway, after a full garbage collection. Before that, each
+ * socket of our service has received its first message.
+ */
 export async function measureMemory(core: WaitingRoomLines, redisUrl: string, sockets: number) {
   const service = await startQueueService(queueServiceSettings(redisUrl));
   const ours = await withServer(service, () =>
