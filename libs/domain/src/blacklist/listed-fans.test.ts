@@ -1,4 +1,5 @@
-import { assertEndsInFuture, blacklisted, ListedFans } from './listed-fans.ts';
+import { ListedFans } from './listed-fans.ts';
+import { assertEndsInFuture, blacklisted } from './blacklist-rules.ts';
 
 const [ana, boris] = ['0190a000-0000-7000-8000-0000000000a1', '0190a000-0000-7000-8000-0000000000b1'];
 

@@ -1,5 +1,3 @@
-import { DomainError } from '../shared/domain-error.ts';
-
 /** An entry of the blacklist: a fan who may not buy until the entry ends. */
 export interface ListedFan {
   readonly userId: string;
@@ -24,17 +22,4 @@ export class ListedFans {
   has(userId: string, nowMs: number): boolean {
     return (this.endsAtMs.get(userId) ?? -Infinity) > nowMs;
   }
-}
-
-/** Refuses a blacklist entry that ends in the past: the operator has mistyped the date or the time zone. */
-export function assertEndsInFuture({ until, now }: { readonly until: Date | null; readonly now: Date }): void {
-  if (until === null || until > now) return;
-  throw new DomainError('VALIDATION_FAILED', 'The request is malformed: see errors.', {
-    errors: [{ path: 'until', message: 'must be in the future' }],
-  });
-}
-
-/** The error for a blacklisted fan. It does not contain the reason, which only operators see. */
-export function blacklisted(message = 'This account may not buy tickets. Please write to the organiser.'): DomainError {
-  return new DomainError('BLACKLISTED', message);
 }

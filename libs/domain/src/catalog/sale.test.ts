@@ -1,14 +1,11 @@
+import { assertHoldsAllowed, saleStatuses, statusAt, type SaleStatus } from './sale.ts';
 import {
   saleStatusAfterAction,
   saleStatusAfterSeats,
-  assertHoldsAllowed,
   assertSaleStatusAllowed,
   saleActions,
-  saleStatuses,
-  statusAt,
   type SaleAction,
-  type SaleStatus,
-} from './sale.ts';
+} from './sale-changes.ts';
 
 /** For each action of an operator: status of the sale before → status after. Any other combination is refused. */
 const legal: Record<SaleAction, Partial<Record<SaleStatus, SaleStatus>>> = {

@@ -9,7 +9,7 @@ import { guardAccess, requireDeclaredAccess } from './access-hook.ts';
 import { registerBodyParsers } from './body-parsers.ts';
 import { checkInput } from './check-input.ts';
 import { answerCors } from './cors.ts';
-import { callDirectly } from './direct-handler.ts';
+import { callDirectly } from './call-directly.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
 import { RequestRefused } from './request-refused.ts';

@@ -1,6 +1,6 @@
 import type { Ids } from '#application/ids';
 import type { TransactionManager } from '#application/transaction-manager';
-import { assertEndsInFuture } from '#domain/blacklist/listed-fans';
+import { assertEndsInFuture } from '#domain/blacklist/blacklist-rules';
 import type { Blacklist, BlacklistCopies, BlacklistEntry } from './ports.ts';
 
 /** The fan, the reason, the end of the entry (null: no end) and the operator. */

@@ -1,5 +1,5 @@
 import type { SaleStatus } from '#domain/catalog/sale';
-import { saleStatusAfterSeats } from '#domain/catalog/sale';
+import { saleStatusAfterSeats } from '#domain/catalog/sale-changes';
 import type { Match, Seats, RemainingSeats } from './ports.ts';
 import type { EndOrReopenSale } from './end-or-reopen-sale.ts';
 import type { ReportRemainingSeats, SentReport } from './report-remaining-seats.ts';

@@ -1,7 +1,8 @@
 import type { Ids } from '#application/ids';
 import type { Outbox } from '#application/outbox';
 import type { TransactionManager } from '#application/transaction-manager';
-import { saleStatusAfterSeats, type SaleStatus } from '#domain/catalog/sale';
+import { type SaleStatus } from '#domain/catalog/sale';
+import { saleStatusAfterSeats } from '#domain/catalog/sale-changes';
 import type { Catalog, Queues, Seats } from './ports.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { matchAnswer, matchView } from '#contracts/match-answer';
-import { saleActions } from '#domain/catalog/sale';
+import { saleActions } from '#domain/catalog/sale-changes';
 import { plainText } from '#platform/http/text-fields';
 import { z } from 'zod';
 import type { Match, Sector } from '../application/ports.ts';

@@ -22,7 +22,7 @@ import { WriterConnection } from './outbound/writer-connection.ts';
 import { HOLD_SETTINGS } from './outbound/hold-batch.sql.ts';
 import { HoldQueue } from './outbound/hold-queue.ts';
 import { PostgresReservations } from './outbound/postgres-reservations.ts';
-import { sectorSnapshots, seatChangesFor } from './outbound/sector-snapshot.ts';
+import { seatChangesFor, sectorSnapshots } from './outbound/load-snapshots.ts';
 import { SeatChangeBroadcast } from './outbound/seat-change-broadcast.ts';
 
 /**

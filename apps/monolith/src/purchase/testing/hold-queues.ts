@@ -6,7 +6,7 @@ import type { SectorForSale } from '../application/ports.ts';
 import { PostgresSeatInventory } from '../availability/outbound/postgres-seat-inventory.ts';
 import { HOLD_SETTINGS } from '../hold/outbound/hold-batch.sql.ts';
 import { HoldQueue, type HoldQueueOptions } from '../hold/outbound/hold-queue.ts';
-import { sectorSnapshots } from '../hold/outbound/sector-snapshot.ts';
+import { sectorSnapshots } from '../hold/outbound/load-snapshots.ts';
 import { WriterConnection } from '../hold/outbound/writer-connection.ts';
 
 /** Inserts a match on sale without a waiting room, with one sector and a limit of four tickets per fan. Returns the sector. */

@@ -1,5 +1,5 @@
 import type { TransactionManager } from '#application/transaction-manager';
-import { blacklisted } from '#domain/blacklist/listed-fans';
+import { blacklisted } from '#domain/blacklist/blacklist-rules';
 import { assertWithinLimit } from '#domain/purchase/buying-rules';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Blacklist, FanLimits, TransferableTicket, Tickets } from './ports.ts';

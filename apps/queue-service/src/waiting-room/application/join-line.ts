@@ -1,4 +1,4 @@
-import { blacklisted } from '#domain/blacklist/listed-fans';
+import { blacklisted } from '#domain/blacklist/blacklist-rules';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Blacklist, QueueEntry, Receipts, WaitingLines } from './ports.ts';
 

@@ -1,6 +1,6 @@
 import type { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
-import { blacklisted } from '#domain/blacklist/listed-fans';
+import { blacklisted } from '#domain/blacklist/blacklist-rules';
 import { assertHoldersMatch, holdersMatch } from '#domain/purchase/order';
 import { assertCheckoutAllowed } from '#domain/purchase/reservation';
 import { DomainError } from '#domain/shared/domain-error';

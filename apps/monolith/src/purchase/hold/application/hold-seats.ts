@@ -1,5 +1,5 @@
 import type { IdempotencyKey } from '#application/idempotency-key';
-import { blacklisted } from '#domain/blacklist/listed-fans';
+import { blacklisted } from '#domain/blacklist/blacklist-rules';
 import { nearestBlock } from '#domain/purchase/nearest-block';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Reservation, SectorForSale, SectorsForSale } from '../../application/ports.ts';

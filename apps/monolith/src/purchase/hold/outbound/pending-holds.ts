@@ -1,4 +1,3 @@
-import type { IdempotencyKey } from '#application/idempotency-key';
 import { newId } from '#platform/ids';
 import type { Reservation } from '../../application/ports.ts';
 import { requestedSeats, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
@@ -74,7 +73,6 @@ export function isFanCounted({ attempts, proposed }: PendingHold): boolean {
 /** The request as HOLD_BATCH needs it. */
 export function holdRowOf(hold: PendingHold): HoldRow {
   const { request, snapshot } = hold;
-  const key: IdempotencyKey | null = request.idempotencyKey ?? null;
   return {
     reservationId: hold.reservationId,
     sector: request.sector,
@@ -85,7 +83,7 @@ export function holdRowOf(hold: PendingHold): HoldRow {
     quantity: requestedSeats(request),
     together: hold.together,
     fan: hold.fan,
-    key,
+    key: request.idempotencyKey ?? null,
   };
 }
 

@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import type { Reservation, SectorForSale } from '../../application/ports.ts';
 import { openHoldQueue, openSale, writerConnection } from '../../testing/hold-queues.ts';
 import { broadcastBlocked, SeatChangeBroadcast } from './seat-change-broadcast.ts';
-import { seatChangesFor, sectorSnapshots } from './sector-snapshot.ts';
+import { seatChangesFor, sectorSnapshots } from './load-snapshots.ts';
 
 // Two processes sell one sector, each from its own snapshot. A process learns which seats the other took from broadcasts, or
 // because its own proposal of them fails.

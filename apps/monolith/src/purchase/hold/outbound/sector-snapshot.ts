@@ -1,7 +1,6 @@
-import { MIN_BLOCKS_TO_DRAW_FROM, SectorMap, type Proposal, type SectorShare } from '#domain/purchase/sector-map';
-import { LRUCache } from 'lru-cache';
-import type { DataSource } from 'typeorm';
-import { FREE, SEAT_STATES, SECTOR_SEATS, type SeatStates, type SectorSeats } from './sector-seats.sql.ts';
+import { MIN_BLOCKS_TO_DRAW_FROM, type SectorMap, type Proposal, type SectorShare } from '#domain/purchase/sector-map';
+import type { LRUCache } from 'lru-cache';
+import { FREE, type SeatStates, type SectorSeats } from './sector-seats.sql.ts';
 
 /** A stale snapshot is refreshed at most once in this time. Still, seats of an expired hold are for sale again within a second. */
 const MIN_REFRESH_INTERVAL_MS = 400;
@@ -14,11 +13,6 @@ const CHECK_OTHERS_AFTER_MS = 10_000;
  */
 const MAX_BLOCKS_TO_DRAW_FROM = 384;
 const DRAW_DECAY = 0.998;
-
-/** Snapshots that were not used for this time are dropped, because a process runs much longer than the sale of one match. */
-const UNUSED_MS = 600_000;
-/** Maximum number of snapshots in memory. That of a sector of 2,000 seats takes about half a megabyte. */
-const MAX_SECTORS = 2000;
 
 /** State of a seat that no current batch has proposed: the map says whether it is free or taken. */
 const SETTLED = 0;
@@ -168,42 +162,3 @@ export class SectorSnapshot {
 
 /** The snapshots of this process, by sector. `forceFetch` loads a missing one; calls for the same sector share the load. */
 export type SectorSnapshots = LRUCache<string, SectorSnapshot>;
-
-/** Creates the cache of sector snapshots of one process. */
-export function sectorSnapshots(dataSource: DataSource): SectorSnapshots {
-  return new LRUCache<string, SectorSnapshot>({
-    max: MAX_SECTORS,
-    ttl: UNUSED_MS,
-    ttlResolution: 1000,
-    updateAgeOnGet: true,
-    fetchMethod: (sectorId) => loadSnapshot(dataSource, sectorId),
-  });
-}
-
-/** The listener that applies the broadcasts of other processes to the loaded snapshots. */
-export function seatChangesFor(snapshots: SectorSnapshots) {
-  return {
-    taken: (sectorId: string, seatIds: readonly string[], untilMs: number): void =>
-      snapshots.peek(sectorId)?.takenElsewhere(seatIds, untilMs),
-    freed: (sectorId: string): void => snapshots.peek(sectorId)?.markStale(),
-    missed: (): void => {
-      for (const snapshot of snapshots.values()) snapshot.markStale();
-    },
-  };
-}
-
-/** Loads the snapshot of a sector from the database. For an unknown sector the snapshot has no seats. */
-async function loadSnapshot(dataSource: DataSource, sectorId: string): Promise<SectorSnapshot> {
-  const read = async <R>({ text, values }: { text: string; values: unknown[] }): Promise<R> => {
-    const [row] = await dataSource.query<R[]>(text, values);
-    if (!row) throw new Error('an aggregate without GROUP BY is one row');
-    return row;
-  };
-  const readStates = (): Promise<SeatStates> => read(SEAT_STATES.with({ sectorId }));
-  const [seats, states] = await Promise.all([read<SectorSeats>(SECTOR_SEATS.with({ sectorId })), readStates()]);
-  const { numbers, rowIndices, ranks } = seats;
-  const geometry = rowIndices.map((rowIndex, at) => ({ rowIndex, number: numbers[at] ?? null, rank: ranks[at] ?? 0 }));
-  const snapshot = new SectorSnapshot(new SectorMap(geometry), seats, readStates);
-  snapshot.apply(states);
-  return snapshot;
-}
