@@ -10,15 +10,13 @@ import { markdownTable } from './instruments/markdown-table.ts';
 import { median, p99 } from './instruments/quantiles.ts';
 import { openSetup, type BenchSetup } from './notifications/setup.ts';
 import {
-  broadcastDelivered,
-  broadcastDrain,
   mailRates,
-  pushesAsSingleJobs,
-  outboxDrain,
-  pushesAsRanges,
   maxSendsInOneSecond,
+  pushesAsRanges,
+  pushesAsSingleJobs,
   turnPushLatencies,
 } from './notifications/measures.ts';
+import { broadcastDelivered, broadcastDrain, outboxDrain } from './notifications/outbox-measures.ts';
 
 const USAGE = `npm run bench:notifications -- [--quick] [--rounds 3] [--gate] [--name <word>] [--note <text>] [--only <parts>]
   --quick  one round with smaller numbers, about half a minute

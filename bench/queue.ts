@@ -1,6 +1,5 @@
-// `npm run bench:queue`: the speed of the waiting room. Each figure is compared, in the same run, with the plain technology below it,
-// such as redis-benchmark or bare ws. Prints a table and writes bench/results. Exits with 0 whatever the figures are, and with 1 if a
-// measurement failed or, with --gate, a figure is below its floor.
+// `npm run bench:queue`: the speed of the waiting room, each figure beside the plain technology below it (redis-benchmark, bare ws). Exits
+// with 1 if a measurement failed or, with --gate, a figure is below its floor.
 import 'reflect-metadata';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
