@@ -53,7 +53,7 @@ describe('loader:run as a process', () => {
       runCli({ LOADER_SOURCES: sourcesFile }, 'loader:run'),
     ]);
     expect([withoutSources.code, withoutSources.out, withInvalidSources.code, withInvalidSources.out]).toEqual([78, '', 78, '']);
-    expect(withoutSources.err).toContain('LOADER_SOURCES: is needed');
+    expect(withoutSources.err).toContain('LOADER_SOURCES: is required');
     expect(withInvalidSources.err.match(/LOADER_SOURCES: /g)).toHaveLength(3);
   }, 60_000);
 

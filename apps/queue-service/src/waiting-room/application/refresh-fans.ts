@@ -24,8 +24,8 @@ export class RefreshFans {
   }
 
   /**
-   * Refreshes fans who are not in line. One read of 200 positions finds the fans whose turn continues; only fans with another
-   * state are read one by one.
+   * Refreshes fans who are not in line. One read of 200 positions finds the fans whose turn continues. The others are read
+   * one by one.
    */
   async refreshOutOfLine(matchId: string, fans: readonly LiveFan[], nowMs: number): Promise<void> {
     const changed: LiveFan[] = [];
