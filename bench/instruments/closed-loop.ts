@@ -19,7 +19,10 @@ export interface LoopResult {
 /** One operation of one caller, such as a request. Resolves to undefined on success, or to the code of the refusal. */
 export type Operation = (caller: number) => Promise<string | undefined>;
 
-/** Runs several callers at once. Each starts its next operation as soon as its last one is answered, until the end time or `stop`. */
+/**
+ * Runs several callers at the same time. Each caller starts an operation as soon as its previous operation is answered, until the
+ * end time or `stop`.
+ */
 export class ClosedLoop {
   readonly #operation: Operation;
   readonly #latencies: number[] = [];

@@ -188,7 +188,7 @@ describe('a mail provider that is down, then limits the rate, then works again',
     expect([worker.deadLetters, worker.possibleDuplicates()]).toEqual([[], 0]);
   }, 40_000);
 
-  test('an answer 429 of the provider does not count as an attempt of the job', async () => {
+  test('a mail that the provider refuses with 429 (too many requests) is sent again, and the refusal does not count as an attempt', async () => {
     await startWorker();
     mailgun.next.push({ status: 429, headers: { 'retry-after': '1' } });
     const mail = ticketMail();

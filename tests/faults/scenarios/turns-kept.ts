@@ -261,8 +261,8 @@ class ObservedLine {
       [fan.sessionToken],
     );
     const { status, body } = await this.#call('POST', 'join', fan.userId, { receipt });
-    // Check only if the database has stored the end of the turn. Otherwise the service cannot know, after a loss of Redis, that the
-    // turn was used.
+    // This holds only for a turn whose end is stored in the database. After a loss of Redis the waiting room cannot know of any
+    // other used turn.
     if (status < 300 && row?.ended && body.status === 'waiting')
       this.#check(scoreOf(body.receipt!) > scoreOf(receipt), 'a receipt from before a used turn gave an earlier position');
     await this.#leave(fan);

@@ -78,7 +78,7 @@ export abstract class TicketingApi {
   abstract holders(matchId: string, page: { after: string | null; limit: number }): Promise<readonly TicketHolder[]>;
   /** Returns all tickets of an order with any status, sorted by id and locked until the transaction ends. */
   abstract lockOfOrder(tx: Transaction, orderId: string): Promise<readonly OrderTicket[]>;
-  /** Marks the tickets as refunded, whoever owns them. Their codes become invalid. */
+  /** Marks the tickets as refunded, also those that were transferred to another fan. Their codes become invalid. */
   abstract refund(tx: Transaction, ticketIds: readonly string[]): Promise<void>;
   abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly { id: string; status: TicketStatus }[]>>;
 }

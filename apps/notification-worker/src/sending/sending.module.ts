@@ -7,7 +7,7 @@ import type { WorkerParts } from '../parts.ts';
 import { UnlimitedProvider, SharedProviderLimiter, type ProviderLimiter } from '#platform/sending/provider-limiter';
 import { QueuedJobs } from '#platform/jobs/queued-jobs';
 import { AlertUpkeep } from '#platform/sending/alert-upkeep';
-import { unreportedDeadLetterAlert } from '#platform/jobs/dead-letter-alert';
+import { unreportedDeadLetterAlert } from '#platform/sending/dead-letter-alert';
 
 /** How often the worker checks whether Redis has lost its jobs. */
 const RESTORE_INTERVAL_MS = 5000;

@@ -84,7 +84,7 @@ export interface MailLinks {
 
 /**
  * A short ticket id that a fan can read out to a steward or to support. Made from the ticket's id, not from its secret code:
- * whoever shows the code is let in, so no part of the code may be in a mail.
+ * anybody who shows the code is let in, so no part of the code may be in a mail.
  */
 export function shortTicketId(ticketId: string): string {
   return ticketId.replaceAll('-', '').slice(-8).toUpperCase();

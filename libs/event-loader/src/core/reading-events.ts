@@ -15,8 +15,8 @@ const MAX_CONTENT_CHARACTERS = 2000;
 const MAX_ENTRIES = 10_000;
 
 /**
- * Separates valid events from bad ones; a bad entry does not affect the others. Only the first 10,000 entries are read, because
- * an answer of 8 MB can hold four million.
+ * Separates the valid events of an answer from the bad entries. A bad entry does not affect the other entries. Only the first
+ * 10,000 entries are read, because an answer of 8 MB can hold four million entries.
  */
 export function readEvents(offered: readonly UncheckedEntry[], ids: IdOrder): FetchResult {
   const candidates = offered.slice(0, MAX_ENTRIES);

@@ -3,7 +3,7 @@ import { KeyAlreadyUsed, type IdempotencyKey } from '#application/idempotency-ke
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { RequestRefused } from '../http/request-refused.ts';
-import { requestContext, type StoredAnswer } from '../logging/request-context.ts';
+import type { StoredAnswer } from '../logging/request-context.ts';
 import { IdempotencyRows, type StoredRow } from './idempotency-rows.ts';
 
 /** What a controller wants to answer: status, JSON body and the header `Location`. */
@@ -20,7 +20,7 @@ export class Answers {
 
   /** Answers a command that runs in `TransactionManager.run`, which commits the rendered answer together with the effect. */
   async give<T>(reply: FastifyReply, command: () => Promise<T>, view: (result: T) => Answer): Promise<void> {
-    const key = requestContext.current()?.requestKey;
+    const key = reply.request.currentKey?.requestKey;
     if (key) key.render = (result) => toStored(view(result as T));
     try {
       const result = await command();

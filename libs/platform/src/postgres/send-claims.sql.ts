@@ -40,9 +40,10 @@ export interface WrittenClaims {
  * - A finished message is never claimed again.
  * - A message whose outcome is unknown is claimed at most `maxUnknownSends` times, and once more when an operator retries it.
  *
- * Every row is found by its key, whatever plan the planner chooses. A join was once planned as a scan of the whole table; at
- * SERIALIZABLE each row that was read got a predicate lock, until PostgreSQL had no memory left for such locks. An UPDATE for the
- * finished sends would put predicate locks on the index pages into which the next claims are inserted.
+ * The statement is an upsert, because it then finds every row by its key, whatever plan PostgreSQL chooses. An earlier version used
+ * a join, which was once planned as a scan of the whole table: at SERIALIZABLE each row read got a predicate lock, until
+ * PostgreSQL had no memory left for such locks. A separate UPDATE for the finished sends would also conflict with other batches:
+ * it would lock the index pages into which their claims are inserted.
  */
 export const WRITE_CLAIMS = namedSql<ClaimsAndFinishes>(
   'write-claims',

@@ -25,7 +25,7 @@ export type Claim =
   /** The message was claimed twice, and it is unknown whether one of the claims sent it. An operator decides. */
   | { readonly kind: 'uncertain' };
 
-/** Options of SendClaims. */
+/** Which consumer's sends are claimed, how long a claim lasts, and how often a send with an unknown outcome is repeated. */
 export interface SendClaimOptions {
   /** The consumer's name in the column `inbox.consumer`. */
   readonly consumer: string;

@@ -13,7 +13,7 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { BeforeApplicationShutdown, OnModuleDestroy } from '@nestjs/common';
 import type { Alerts } from '#platform/sending/alerts';
 import type { QueuedJobs } from '#platform/jobs/queued-jobs';
-import { deadLetterAlert } from '#platform/jobs/dead-letter-alert';
+import { deadLetterAlert } from '#platform/sending/dead-letter-alert';
 import type { Broadcasts } from '../application/ports.ts';
 import type { SendPush } from '../application/send-push.ts';
 import type { PushMetrics } from './push-metrics.ts';

@@ -70,7 +70,8 @@ describe('the token bucket of admission', () => {
     let granted = 0;
     const startedAt = Date.now();
     let lastAt = startedAt;
-    // The time for which the bucket was full, because a busy machine did not call `admit` for more than a second.
+    // On a busy machine more than a second may pass between two calls of `admit`. The token bucket is then full and gains no more
+    // tokens; this is the sum of such times.
     let overflowMs = 0;
     while (Date.now() - startedAt < 2000) {
       overflowMs += Math.max(0, Date.now() - lastAt - 950);

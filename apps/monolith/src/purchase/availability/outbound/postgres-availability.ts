@@ -1,4 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
+import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import { READ_SEAT_LETTERS, type SeatLetters } from './seat-letters.sql.ts';
@@ -15,14 +16,15 @@ export class PostgresAvailability {
   ) {}
 
   async countSeatsLeft(matchId: string): Promise<SeatsLeftCount> {
-    const { text, values } = COUNT_SEATS_LEFT.with({ matchId, idleSeconds: this.idleTurnSeconds });
-    const [count] = await this.dataSource.query<SeatsLeftCount[]>(text, values);
+    const [count] = await runUnprepared<SeatsLeftCount[]>(
+      this.dataSource,
+      COUNT_SEATS_LEFT.with({ matchId, idleSeconds: this.idleTurnSeconds }),
+    );
     return count ?? { atMs: 0, nextExpiryMs: null, sectors: [], held: 0, windowsHolding: 0, windowsIdle: 0 };
   }
 
   async seatLetters(sectorId: string): Promise<SeatLetters> {
-    const { text, values } = READ_SEAT_LETTERS.with({ sectorId });
-    const [state] = await this.dataSource.query<SeatLetters[]>(text, values);
+    const [state] = await runUnprepared<SeatLetters[]>(this.dataSource, READ_SEAT_LETTERS.with({ sectorId }));
     return state ?? { atMs: 0, nextExpiryMs: null, letters: '' };
   }
 

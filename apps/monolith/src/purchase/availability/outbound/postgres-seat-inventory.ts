@@ -1,6 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { SeatGeometry } from '#domain/catalog/stadium-layout';
 import { newId } from '#platform/ids';
+import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import { SeatInventory, type SeatState, type SectorState } from '../application/ports.ts';
@@ -43,24 +44,26 @@ export class PostgresSeatInventory extends SeatInventory {
   }
 
   async seats(sectorId: string): Promise<readonly SeatState[]> {
-    const { text, values } = READ_SEATS.with({ sectorId });
-    return this.dataSource.query(text, values);
+    return runUnprepared(this.dataSource, READ_SEATS.with({ sectorId }));
   }
 
   async states(matchId: string): Promise<readonly SectorState[]> {
-    const { text, values } = COUNT_SECTORS.with({ matchId });
-    return this.dataSource.query(text, values);
+    return runUnprepared(this.dataSource, COUNT_SECTORS.with({ matchId }));
   }
 
   async sectorState(matchId: string, sectorId: string): Promise<SectorState & { othersHaveSeats: boolean }> {
-    const { text, values } = COUNT_SECTOR.with({ matchId, sectorId });
-    const [state] = await this.dataSource.query<(SectorState & { othersHaveSeats: boolean })[]>(text, values);
+    const [state] = await runUnprepared<(SectorState & { othersHaveSeats: boolean })[]>(
+      this.dataSource,
+      COUNT_SECTOR.with({ matchId, sectorId }),
+    );
     return state ?? { sectorId, available: 0, held: 0, sold: 0, blocked: 0, nextExpiryAt: null, othersHaveSeats: false };
   }
 
   async sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const { text, values } = FIND_SECTORS_OF_SEATS.with({ seatIds, matchId });
-    const seats = await this.dataSource.query<{ seatId: string; sectorId: string }[]>(text, values);
+    const seats = await runUnprepared<{ seatId: string; sectorId: string }[]>(
+      this.dataSource,
+      FIND_SECTORS_OF_SEATS.with({ seatIds, matchId }),
+    );
     return new Map(seats.map(({ seatId, sectorId }) => [seatId, sectorId]));
   }
 }

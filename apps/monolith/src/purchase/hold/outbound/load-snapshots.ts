@@ -1,4 +1,6 @@
 import { SectorMap } from '#domain/purchase/sector-map';
+import { runUnprepared } from '#platform/postgres/database';
+import type { PreparedStatement } from '#platform/postgres/named-sql';
 import { LRUCache } from 'lru-cache';
 import type { DataSource } from 'typeorm';
 import { SEAT_STATES, SECTOR_SEATS, type SeatStates, type SectorSeats } from './sector-seats.sql.ts';
@@ -34,8 +36,8 @@ export function seatChangesFor(snapshots: SectorSnapshots) {
 
 /** Loads the snapshot of a sector from the database. For an unknown sector the snapshot has no seats. */
 async function loadSnapshot(dataSource: DataSource, sectorId: string): Promise<SectorSnapshot> {
-  const read = async <R>({ text, values }: { text: string; values: unknown[] }): Promise<R> => {
-    const [row] = await dataSource.query<R[]>(text, values);
+  const read = async <R>(statement: PreparedStatement): Promise<R> => {
+    const [row] = await runUnprepared<R[]>(dataSource, statement);
     if (!row) throw new Error('an aggregate without GROUP BY is one row');
     return row;
   };

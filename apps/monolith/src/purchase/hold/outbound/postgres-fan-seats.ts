@@ -8,8 +8,9 @@ interface FanAtMatch {
 }
 
 async function countSeats(tx: Transaction, { matchId, userId }: FanAtMatch): Promise<FanSeats> {
-  const { text, values } = COUNT_FAN_SEATS.with({ matchIds: [matchId], userIds: [userId] });
-  const [counted = FAN_WITHOUT_SEATS] = await inside(tx).rows<FanSeats>(text, values);
+  const [counted = FAN_WITHOUT_SEATS] = await inside(tx).rows<FanSeats>(
+    COUNT_FAN_SEATS.with({ matchIds: [matchId], userIds: [userId] }),
+  );
   return counted;
 }
 

@@ -1,5 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/reservation';
+import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { Reservation } from '../../application/ports.ts';
@@ -28,20 +29,17 @@ export class PostgresReservations extends Reservations {
   }
 
   async find(reservationId: string): Promise<Reservation | undefined> {
-    const { text, values } = READ_RESERVATION.with({ id: reservationId });
-    const [row] = await this.dataSource.query<ReservationRow[]>(text, values);
+    const [row] = await runUnprepared<ReservationRow[]>(this.dataSource, READ_RESERVATION.with({ id: reservationId }));
     return row && asReservation(row);
   }
 
   async lock(tx: Transaction, reservationId: string, userId?: string): Promise<Reservation | undefined> {
-    const { text, values } = LOCK_RESERVATION.with({ id: reservationId });
-    const [row] = await inside(tx).rows<ReservationRow>(text, values);
+    const [row] = await inside(tx).rows<ReservationRow>(LOCK_RESERVATION.with({ id: reservationId }));
     return !row || (userId !== undefined && row.userId !== userId) ? undefined : asReservation(row);
   }
 
   async lockSkippingLocked(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>> {
-    const { text, values } = LOCK_UNLOCKED_RESERVATIONS.with({ ids: reservationIds });
-    const rows = await inside(tx).rows<ReservationRow>(text, values);
+    const rows = await inside(tx).rows<ReservationRow>(LOCK_UNLOCKED_RESERVATIONS.with({ ids: reservationIds }));
     return new Map(rows.map((row) => [row.id, asReservation(row)]));
   }
 
@@ -83,14 +81,12 @@ export class PostgresReservations extends Reservations {
 
   async lockComplete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
     if (reservations.length === 0) return new Set();
-    const { text, values } = LOCK_COMPLETABLE_HOLDS.with(completeHoldsParameters(reservations));
-    const rows = await inside(tx).rows<CompletableHold>(text, values);
+    const rows = await inside(tx).rows<CompletableHold>(LOCK_COMPLETABLE_HOLDS.with(completeHoldsParameters(reservations)));
     return new Set(rows.map(({ id }) => id));
   }
 
   async complete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
-    const { text, values } = COMPLETE_HOLDS.with(completeHoldsParameters(reservations));
-    const rows = await inside(tx).rows<CompletableHold>(text, values);
+    const rows = await inside(tx).rows<CompletableHold>(COMPLETE_HOLDS.with(completeHoldsParameters(reservations)));
     return new Set(rows.map(({ id }) => id));
   }
 

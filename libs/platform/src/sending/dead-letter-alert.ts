@@ -1,7 +1,7 @@
 import { mailTemplates, pushTemplates, type JobQueue } from '#contracts/queue-jobs';
-import type { Alert } from '../sending/alerts.ts';
-import { deadLetterSubject, type StoredDeadLetter } from './dead-letters.ts';
-import type { DeadLetter } from './queue-consumer.ts';
+import type { Alert } from './alerts.ts';
+import { deadLetterSubject, type StoredDeadLetter } from '../jobs/dead-letters.ts';
+import type { DeadLetter } from '../jobs/queue-consumer.ts';
 
 /** Makes the alert about a job that has just failed for good in this process. */
 export function deadLetterAlert(queue: JobQueue, { jobId, template, error, failedAt }: DeadLetter): Alert {
