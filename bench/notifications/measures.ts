@@ -1,11 +1,11 @@
 import { JOBS_PREFIX, type BroadcastJob, type EmailJob } from '#contracts/queue-jobs';
 import { newId } from '#platform/ids';
-import { BullmqDestination } from '#platform/jobs/bullmq-destination';
-import { notificationJobOptions } from '#platform/jobs/job-policy';
-import { OutboxRelay } from '#platform/outbox/outbox-relay';
+import { BullmqDestination } from '#messaging/jobs/bullmq-destination';
+import { notificationJobOptions } from '#messaging/jobs/job-policy';
+import { OutboxRelay } from '#messaging/outbox/outbox-relay';
 import { connectRedis } from '#platform/redis/redis-connection';
 import { Worker } from 'bullmq';
-import { SharedProviderLimiter } from '#platform/sending/provider-limiter';
+import { SharedProviderLimiter } from '#messaging/sending/provider-limiter';
 import { maxInOneSecond } from '#testing/sliding-second';
 import { ticketMail, turnPush } from '../../apps/notification-worker/src/testing/jobs.ts';
 import { logger, NoOpMails, NoOpPushes, type BenchSetup } from './setup.ts';

@@ -1,8 +1,8 @@
 import type { BroadcastJob, EmailJob } from '#contracts/queue-jobs';
 import { newId } from '#platform/ids';
-import { BullmqDestination } from '#platform/jobs/bullmq-destination';
-import type { Destination } from '#platform/outbox/destination';
-import { OutboxRelay } from '#platform/outbox/outbox-relay';
+import { BullmqDestination } from '#messaging/jobs/bullmq-destination';
+import type { Destination } from '#messaging/outbox/destination';
+import { OutboxRelay } from '#messaging/outbox/outbox-relay';
 import { ticketMail } from '../../apps/notification-worker/src/testing/jobs.ts';
 import { addRanges, asJob, rangeJob, secondsOf, writeBroadcast } from './measures.ts';
 import { logger, NoOpPushes, type BenchSetup } from './setup.ts';

@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import type { DataSource } from 'typeorm';
 import { MailProvider } from '../../apps/notification-worker/src/email/application/ports.ts';
 import { PushProvider, type DeviceResult, type OutgoingPush } from '../../apps/notification-worker/src/push/application/ports.ts';
-import { UnlimitedProvider } from '#platform/sending/provider-limiter';
+import { UnlimitedProvider } from '#messaging/sending/provider-limiter';
 import { bareWorker, type BareOptions, type BareWorker } from '../../apps/notification-worker/src/testing/bare-worker.ts';
 import { startOwnServers } from '../instruments/own-servers.ts';
 

@@ -4,6 +4,8 @@ export type Area =
   | 'application'
   | 'contracts'
   | 'platform'
+  | 'messaging'
+  | 'ticketing'
   | 'queue-client'
   | 'event-loader'
   | 'testing'
@@ -36,7 +38,9 @@ function layerOf(pathInSrc: string): Layer {
 export function locationOf(path: string): CodeLocation {
   if (path.startsWith('package:')) return { path, area: 'package', layer: 'other' };
   const [, library, pathInLibrary = ''] =
-    /^libs\/(domain|application|contracts|platform|queue-client|event-loader|testing)\/src\/(.+)$/.exec(path) ?? [];
+    /^libs\/(domain|application|contracts|platform|messaging|ticketing|queue-client|event-loader|testing)\/src\/(.+)$/.exec(
+      path,
+    ) ?? [];
   if (library) {
     const [, context] = /^([^/]+)\//.exec(pathInLibrary) ?? [];
     return { path, area: library as Area, ...(context ? { context } : {}), layer: layerOf(pathInLibrary) };

@@ -64,6 +64,16 @@ export const importRules: readonly ImportRule[] = [
     forbids: (from, to) =>
       from.area === 'app' && from.layer !== 'tests' && to.area === 'event-loader' && to.context !== 'adapters',
   },
+  {
+    sentence: 'libs/platform imports only the pure libraries, npm packages and itself',
+    forbids: (from, to) =>
+      from.area === 'platform' && from.layer !== 'tests' && ['messaging', 'ticketing', 'event-loader'].includes(to.area),
+  },
+  {
+    sentence: 'libs/ticketing draws documents: it imports only the domain, npm packages and itself',
+    forbids: (from, to) =>
+      from.area === 'ticketing' && from.layer !== 'tests' && !['ticketing', 'domain', 'package'].includes(to.area),
+  },
   { sentence: 'a library never imports an app', forbids: (from, to) => from.area !== 'app' && to.area === 'app' },
   {
     sentence: 'an app never imports another app',

@@ -10,7 +10,7 @@ export function tablesIn(sql: string): string[] {
 function moduleOf(path: string): string | undefined {
   const { area, app, context = '' } = locationOf(path);
   if (area === 'app') return /^(cli|verify)$/.test(context) ? undefined : `${app}/${context}`;
-  return area === 'platform' || area === 'event-loader' ? area : undefined;
+  return area === 'platform' || area === 'messaging' || area === 'event-loader' ? area : undefined;
 }
 
 /** An exception: the files that match `in` may use a table of another context, for the given reason. */

@@ -1,7 +1,7 @@
 // A notification worker in its own process, which tests can kill and freeze. It uses the production code for the queue, the ledger of
 // sends, the rate limiter and the providers. It reads its settings as JSON from WORKER_SETTINGS and prints `ready` when it takes jobs. On
 // SIGTERM it drains and prints `doubts <n>`, the number of sends that may be duplicates.
-import { SharedProviderLimiter } from '#platform/sending/provider-limiter';
+import { SharedProviderLimiter } from '#messaging/sending/provider-limiter';
 import { Mailgun, type MailgunOptions } from '../../apps/notification-worker/src/email/outbound/mailgun.ts';
 import { PushProvider, type DeviceResult, type OutgoingPush } from '../../apps/notification-worker/src/push/application/ports.ts';
 import type { ServiceAccount } from '../../apps/notification-worker/src/push/outbound/fcm-access.ts';

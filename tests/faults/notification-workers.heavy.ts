@@ -1,5 +1,5 @@
 import { JOBS_PREFIX, type EmailJob, type JobQueue, type PushJob } from '#contracts/queue-jobs';
-import { notificationJobOptions } from '#platform/jobs/job-policy';
+import { notificationJobOptions } from '#messaging/jobs/job-policy';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { Queue, type Job } from 'bullmq';
 import { Redis } from 'ioredis';

@@ -9,7 +9,7 @@ import { guardIdempotency } from '#platform/idempotency/idempotency-hook';
 import { PostgresIdempotencyRows } from '#platform/idempotency/postgres-idempotency-rows';
 import { limitByAddress, limitByFan } from '#platform/limits/limit-hooks';
 import { RateLimiter } from '#platform/limits/rate-limiter';
-import { observeOutbox } from '#platform/outbox/outbox-metrics';
+import { observeOutbox } from '#messaging/outbox/outbox-metrics';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { AppModule } from './app.module.ts';

@@ -1,7 +1,7 @@
 import { emailJob, JOBS_PREFIX, type EmailJob } from '#contracts/queue-jobs';
 import type { AlertOperators } from '#domain/notification/alert-operators';
-import { notificationJobOptions } from '#platform/jobs/job-policy';
-import { QueueConsumer } from '#platform/jobs/queue-consumer';
+import { notificationJobOptions } from '#messaging/jobs/job-policy';
+import { QueueConsumer } from '#messaging/jobs/queue-consumer';
 import { createLogger } from '#platform/logging/logger';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { Queue } from 'bullmq';

@@ -1,6 +1,6 @@
 import { JOBS_PREFIX, jobQueues } from '#contracts/queue-jobs';
 import { HealthModule } from '#platform/health/health.module';
-import { assertHasConsumer, ConsumerHeartbeats } from '#platform/jobs/consumer-heartbeats';
+import { assertHasConsumer, ConsumerHeartbeats } from '#messaging/jobs/consumer-heartbeats';
 import { pingDatabase } from '#platform/postgres/database';
 import { closeRedis } from '#platform/redis/redis-connection';
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';

@@ -1,10 +1,10 @@
 import { broadcastBundle, JOBS_PREFIX, type BroadcastJob } from '#contracts/queue-jobs';
 import { newId } from '#platform/ids';
-import { BullmqDestination } from '#platform/jobs/bullmq-destination';
-import { notificationJobOptions } from '#platform/jobs/job-policy';
+import { BullmqDestination } from '#messaging/jobs/bullmq-destination';
+import { notificationJobOptions } from '#messaging/jobs/job-policy';
 import { createLogger } from '#platform/logging/logger';
-import { OutboxRelay } from '#platform/outbox/outbox-relay';
-import { UnlimitedProvider } from '#platform/sending/provider-limiter';
+import { OutboxRelay } from '#messaging/outbox/outbox-relay';
+import { UnlimitedProvider } from '#messaging/sending/provider-limiter';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';

@@ -1,16 +1,16 @@
 import type { Metrics } from '#platform/health/metrics';
 import type { Logger } from '#platform/logging/logger';
 import type { TransactionManager } from '#application/transaction-manager';
-import type { Inbox } from '#platform/postgres/delivery-ledger';
+import type { Inbox } from '#messaging/inbox/delivery-ledger';
 import type { SingleStatements } from '#platform/postgres/single-statements';
-import type { ProcessedMarks } from '#platform/redis/processed-marks';
+import type { ProcessedMarks } from '#messaging/inbox/processed-marks';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { DataSource } from 'typeorm';
 import type { Counter } from 'prom-client';
 import type { WorkerConfig } from './config.ts';
 import type { ServiceAccount } from './push/outbound/fcm-access.ts';
-import type { AlertNotes } from '#platform/sending/alert-notes';
-import type { Alerts } from '#platform/sending/alerts';
+import type { AlertNotes } from '#messaging/sending/alert-notes';
+import type { Alerts } from '#messaging/sending/alerts';
 
 /** Connections and shared objects of the notification worker. They are opened at the start and closed by AppModule. */
 export interface WorkerParts {

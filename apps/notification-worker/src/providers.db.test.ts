@@ -1,4 +1,4 @@
-import { ticketQr } from '#platform/documents/ticket-qr';
+import { ticketQr } from '#ticketing/ticket-qr';
 import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';

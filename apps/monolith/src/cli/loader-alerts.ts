@@ -1,12 +1,12 @@
 import type { SourceAlerts } from '#event-loader/adapters/recorded-polls';
-import { PostgresJobs } from '#platform/jobs/job-ledger';
+import { PostgresJobs } from '#messaging/jobs/job-ledger';
 import { alertChannels } from '#platform/config/settings';
 import type { Logger } from '#platform/logging/logger';
-import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
+import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { openDatabase } from '#platform/postgres/database';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
-import { AlertNotes } from '#platform/sending/alert-notes';
-import { Alerts } from '#platform/sending/alerts';
+import { AlertNotes } from '#messaging/sending/alert-notes';
+import { Alerts } from '#messaging/sending/alerts';
 import { TimeOrderedIds } from '#platform/system-clock';
 import type { MonolithConfig } from '../config.ts';
 

@@ -1,6 +1,6 @@
 import { anyPushJob } from '#contracts/queue-jobs';
 import { openDatabase } from '#platform/postgres/database';
-import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
+import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { newId } from '#platform/ids';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';

@@ -1,6 +1,6 @@
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
-import type { Destination } from '#platform/outbox/destination';
+import type { Destination } from '#messaging/outbox/destination';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';

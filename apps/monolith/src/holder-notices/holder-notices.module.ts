@@ -3,7 +3,7 @@ import { Ids } from '#application/ids';
 import { Jobs } from '#application/jobs';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
-import type { JobKind } from '#platform/jobs/job-runner';
+import type { JobKind } from '#messaging/jobs/job-runner';
 import type { Logger } from '#platform/logging/logger';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';

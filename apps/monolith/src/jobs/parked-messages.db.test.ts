@@ -1,6 +1,6 @@
 import { JOBS_PREFIX, type EmailJob } from '#contracts/queue-jobs';
 import { newId } from '#platform/ids';
-import { AlertUpkeep } from '#platform/sending/alert-upkeep';
+import { AlertUpkeep } from '#messaging/sending/alert-upkeep';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';

@@ -1,4 +1,4 @@
-import type { Destination } from '#platform/outbox/destination';
+import type { Destination } from '#messaging/outbox/destination';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { randomUUID } from 'node:crypto';
 import { openTestApp, type TestAnswer, type TestApp } from '../testing/test-app.ts';

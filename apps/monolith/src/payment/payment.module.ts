@@ -3,7 +3,7 @@ import { Ids } from '#application/ids';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import { publicUrls } from '#platform/config/settings';
-import type { Destination } from '#platform/outbox/destination';
+import type { Destination } from '#messaging/outbox/destination';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import type { MonolithConfig } from '../config.ts';

@@ -1,4 +1,4 @@
-import type { JobKind } from '#platform/jobs/job-runner';
+import type { JobKind } from '#messaging/jobs/job-runner';
 import { Module } from '@nestjs/common';
 import { BlacklistModule } from '../blacklist/blacklist.module.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';

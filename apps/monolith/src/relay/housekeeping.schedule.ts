@@ -1,7 +1,7 @@
 import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
 import type { Logger } from '#platform/logging/logger';
-import { RelayLoop } from '#platform/outbox/relay-loop';
-import { purgeInboxOnce, purgeNotificationsOnce } from '#platform/postgres/inbox-purge';
+import { RelayLoop } from '#messaging/outbox/relay-loop';
+import { purgeInboxOnce, purgeNotificationsOnce } from '#messaging/inbox/inbox-purge';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { LOGGER, LOOPS } from '../tokens.ts';

@@ -1,7 +1,7 @@
 import { jobQueues } from '#contracts/queue-jobs';
-import { BullmqDestination } from '#platform/jobs/bullmq-destination';
-import type { Destination } from '#platform/outbox/destination';
-import { StreamDestination } from '#platform/outbox/stream-destination';
+import { BullmqDestination } from '#messaging/jobs/bullmq-destination';
+import type { Destination } from '#messaging/outbox/destination';
+import { StreamDestination } from '#messaging/outbox/stream-destination';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 
 /**

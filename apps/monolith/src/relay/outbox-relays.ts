@@ -1,7 +1,7 @@
 import type { Logger } from '#platform/logging/logger';
-import { OutboxRelay } from '#platform/outbox/outbox-relay';
-import { RelayBell } from '#platform/outbox/relay-bell';
-import { RelayLoop } from '#platform/outbox/relay-loop';
+import { OutboxRelay } from '#messaging/outbox/outbox-relay';
+import { RelayBell } from '#messaging/outbox/relay-bell';
+import { RelayLoop } from '#messaging/outbox/relay-loop';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { LOGGER, LOOPS } from '../tokens.ts';

@@ -1,6 +1,6 @@
 import { publicUrls } from '#platform/config/settings';
 import { useCase } from '#platform/use-case';
-import type { Destination } from '#platform/outbox/destination';
+import type { Destination } from '#messaging/outbox/destination';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CatalogApi } from '../catalog/catalog.api.ts';

@@ -1,13 +1,13 @@
 import { alertChannels } from '#platform/config/settings';
 import { JOBS_PREFIX, jobQueues } from '#contracts/queue-jobs';
-import { DeadLetters } from '#platform/jobs/dead-letters';
-import { RelayLoop } from '#platform/outbox/relay-loop';
+import { DeadLetters } from '#messaging/jobs/dead-letters';
+import { RelayLoop } from '#messaging/outbox/relay-loop';
 import { Module, type BeforeApplicationShutdown, type DynamicModule } from '@nestjs/common';
 import type { WorkerParts } from '../parts.ts';
-import { UnlimitedProvider, SharedProviderLimiter, type ProviderLimiter } from '#platform/sending/provider-limiter';
-import { QueuedJobs } from '#platform/jobs/queued-jobs';
-import { AlertUpkeep } from '#platform/sending/alert-upkeep';
-import { unreportedDeadLetterAlert } from '#platform/sending/dead-letter-alert';
+import { UnlimitedProvider, SharedProviderLimiter, type ProviderLimiter } from '#messaging/sending/provider-limiter';
+import { QueuedJobs } from '#messaging/jobs/queued-jobs';
+import { AlertUpkeep } from '#messaging/sending/alert-upkeep';
+import { unreportedDeadLetterAlert } from '#messaging/sending/dead-letter-alert';
 
 /** How often the worker checks whether Redis has lost its jobs. */
 const RESTORE_INTERVAL_MS = 5000;

@@ -1,14 +1,14 @@
 import { JOBS_PREFIX } from '#contracts/queue-jobs';
 import { createLogger } from '#platform/logging/logger';
-import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
+import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { openDatabase } from '#platform/postgres/database';
-import { SendClaims } from '#platform/postgres/send-claims';
+import { SendClaims } from '#messaging/inbox/send-claims';
 import { SingleStatements } from '#platform/postgres/single-statements';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
-import { ProcessedMarks } from '#platform/redis/processed-marks';
+import { ProcessedMarks } from '#messaging/inbox/processed-marks';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '#platform/redis/redis-connection';
-import { OldestUnsent } from '#platform/jobs/oldest-unsent';
-import { QueueSizes } from '#platform/jobs/queue-sizes';
+import { OldestUnsent } from '#messaging/jobs/oldest-unsent';
+import { QueueSizes } from '#messaging/jobs/queue-sizes';
 import { Registry } from 'prom-client';
 import type { DataSource } from 'typeorm';
 import type { MailProvider } from '../email/application/ports.ts';
@@ -24,8 +24,8 @@ import { PushProcessor } from '../push/inbound/push.processor.ts';
 import { PostgresBroadcasts } from '../push/outbound/postgres-broadcasts.ts';
 import { ProviderPushes } from '../push/outbound/provider-pushes.ts';
 import { PushLedger } from '../push/outbound/push-ledger.ts';
-import type { ProviderLimiter } from '#platform/sending/provider-limiter';
-import { QueuedJobs } from '#platform/jobs/queued-jobs';
+import type { ProviderLimiter } from '#messaging/sending/provider-limiter';
+import { QueuedJobs } from '#messaging/jobs/queued-jobs';
 
 /** The servers and limits of a bare worker (see `BareWorker`). */
 export interface BareOptions {

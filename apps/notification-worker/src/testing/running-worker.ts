@@ -1,6 +1,6 @@
 import { JOBS_PREFIX, type EmailJob, type JobQueue, type PushJob } from '#contracts/queue-jobs';
 import { loadConfig } from '#platform/config/load-config';
-import { notificationJobOptions } from '#platform/jobs/job-policy';
+import { notificationJobOptions } from '#messaging/jobs/job-policy';
 import { createLogger } from '#platform/logging/logger';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';

@@ -1,12 +1,12 @@
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { PostgresIdempotencyRows } from '../idempotency/postgres-idempotency-rows.ts';
-import { JobLedger } from '../jobs/job-ledger.ts';
+import { JobLedger } from '#messaging/jobs/job-ledger';
 import { createLogger } from '../logging/logger.ts';
-import type { Destination } from '../outbox/destination.ts';
-import { OutboxRelay } from '../outbox/outbox-relay.ts';
+import type { Destination } from '#messaging/outbox/destination';
+import { OutboxRelay } from '#messaging/outbox/outbox-relay';
 import { openDatabase } from './database.ts';
-import { purgeInboxOnce, purgeNotificationsOnce } from './inbox-purge.ts';
+import { purgeInboxOnce, purgeNotificationsOnce } from '#messaging/inbox/inbox-purge';
 import { runReadCommitted } from './read-committed.ts';
 
 // Tests of transactions at READ COMMITTED: work that moves or deletes rows and decides nothing (docs/concepts/overselling.md),

@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import pg from 'pg';
-import { isLedgerOutage } from './delivery-ledger.ts';
+import { isLedgerOutage } from '#messaging/inbox/delivery-ledger';
 import { namedSql } from './named-sql.ts';
 import { SingleStatements } from './single-statements.ts';
 

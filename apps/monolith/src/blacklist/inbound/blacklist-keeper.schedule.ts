@@ -1,6 +1,6 @@
 import { BLACKLIST_CHANNEL } from '#contracts/queue-keys';
 import type { Logger } from '#platform/logging/logger';
-import { RelayLoop } from '#platform/outbox/relay-loop';
+import { RelayLoop } from '#messaging/outbox/relay-loop';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { MonolithConfig } from '../../config.ts';

@@ -1,5 +1,5 @@
 import { deadTokens, DEVICES_DESTINATION } from '#contracts/dead-tokens';
-import type { Delivery, Destination, RelayedMessage } from '#platform/outbox/destination';
+import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
 import type { DataSource } from 'typeorm';
 
 /**

@@ -1,4 +1,4 @@
-import type { JobKind } from '#platform/jobs/job-runner';
+import type { JobKind } from '#messaging/jobs/job-runner';
 import { z } from 'zod';
 import type { RemindHolders } from '../application/remind-holders.ts';
 import type { TellCancellation } from '../application/tell-cancellation.ts';

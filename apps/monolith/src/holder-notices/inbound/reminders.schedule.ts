@@ -1,5 +1,5 @@
 import type { Logger } from '#platform/logging/logger';
-import { RelayLoop } from '#platform/outbox/relay-loop';
+import { RelayLoop } from '#messaging/outbox/relay-loop';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import type { PlanReminders } from '../application/plan-reminders.ts';
 

@@ -1,12 +1,12 @@
-import { JobRunner, type JobKind } from '#platform/jobs/job-runner';
-import type { JobLedger } from '#platform/jobs/job-ledger';
-import type { JobTransport } from '#platform/jobs/job-transport';
-import { JobUpkeep } from '#platform/jobs/job-upkeep';
+import { JobRunner, type JobKind } from '#messaging/jobs/job-runner';
+import type { JobLedger } from '#messaging/jobs/job-ledger';
+import type { JobTransport } from '#messaging/jobs/job-transport';
+import { JobUpkeep } from '#messaging/jobs/job-upkeep';
 import type { Logger } from '#platform/logging/logger';
-import { RelayLoop } from '#platform/outbox/relay-loop';
+import { RelayLoop } from '#messaging/outbox/relay-loop';
 import type { TransactionManager } from '#application/transaction-manager';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import type { AlertUpkeep } from '#platform/sending/alert-upkeep';
+import type { AlertUpkeep } from '#messaging/sending/alert-upkeep';
 import type { ConsumeLimits } from '../jobs.api.ts';
 
 /** Each running job uses one of the pool's 24 connections; most of them must stay free for requests. */

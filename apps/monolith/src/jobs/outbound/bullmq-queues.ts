@@ -8,11 +8,11 @@ import {
   type JobLedger,
   type JobRow,
   type JobsMessage,
-} from '#platform/jobs/job-ledger';
-import type { JobTransport } from '#platform/jobs/job-transport';
-import type { NotificationQueues } from '#platform/jobs/notification-queues';
-import { deleteJobCopy } from '#platform/jobs/queued-jobs';
-import type { OutboxMessageView, ParkedMessages } from '#platform/outbox/parked-messages';
+} from '#messaging/jobs/job-ledger';
+import type { JobTransport } from '#messaging/jobs/job-transport';
+import type { NotificationQueues } from '#messaging/jobs/notification-queues';
+import { deleteJobCopy } from '#messaging/jobs/queued-jobs';
+import type { OutboxMessageView, ParkedMessages } from '#messaging/outbox/parked-messages';
 import { AllQueues } from '../application/ports.ts';
 import type { JobCounts, JobFilter, JobState, JobView } from '../jobs.api.ts';
 

@@ -1,7 +1,7 @@
 import type { AlertOperators } from '#domain/notification/alert-operators';
 import type { Logger } from '#platform/logging/logger';
-import { alertRequest } from '#platform/sending/alerts';
-import type { ProviderCalls } from '#platform/sending/provider-calls';
+import { alertRequest } from '#messaging/sending/alerts';
+import type { ProviderCalls } from '#messaging/sending/provider-calls';
 import { OperatorsWebhook } from '../application/ports.ts';
 
 const TIMEOUT_MS = 5000;

@@ -1,6 +1,6 @@
 import { Metrics } from '#platform/health/metrics';
 import type { Logger } from '#platform/logging/logger';
-import { RelayLoop } from '#platform/outbox/relay-loop';
+import { RelayLoop } from '#messaging/outbox/relay-loop';
 import { Leadership } from '#platform/postgres/leadership';
 import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Gauge } from 'prom-client';

@@ -1,4 +1,4 @@
-import type { Delivery, RelayedMessage } from '#platform/outbox/destination';
+import type { Delivery, RelayedMessage } from '#messaging/outbox/destination';
 
 /**
  * The cause of a failed delivery. `poison`: this message can never succeed. `failed`: this message failed and may succeed later.

@@ -1,5 +1,5 @@
 import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
-import type { Delivery, Destination, RelayedMessage } from '#platform/outbox/destination';
+import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
 import { z } from 'zod';
 import type { PaymentProvider } from '../application/ports.ts';
 import { PAYMENTS_DESTINATION, type PaymentCommand } from '../payment.api.ts';

@@ -3,7 +3,7 @@ import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
 import http from 'node:http';
 import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
-import type { Delivery, Destination, RelayedMessage } from '#platform/outbox/destination';
+import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
 import { SANDBOX_WEBHOOK_DESTINATION } from '../application/ports.ts';
 import { deliverEach } from './deliver-each.ts';
 import { ProviderUnavailable } from './provider-errors.ts';

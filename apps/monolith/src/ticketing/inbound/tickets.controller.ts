@@ -1,8 +1,8 @@
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page, pageQuery, type Page, type PageQuery } from '#platform/http/paging';
-import { ticketPdf } from '#platform/documents/ticket-pdf';
-import { ticketQr } from '#platform/documents/ticket-qr';
+import { ticketPdf } from '#ticketing/ticket-pdf';
+import { ticketQr } from '#ticketing/ticket-qr';
 import { RequestRefused } from '#platform/http/request-refused';
 import { uuidField } from '#platform/http/text-fields';
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';

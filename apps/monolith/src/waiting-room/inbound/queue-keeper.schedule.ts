@@ -1,5 +1,5 @@
 import type { Logger } from '#platform/logging/logger';
-import { RelayLoop } from '#platform/outbox/relay-loop';
+import { RelayLoop } from '#messaging/outbox/relay-loop';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { CatalogApi, type CatalogMatch } from '../../catalog/catalog.api.ts';
 import { LOGGER, LOOPS } from '../../tokens.ts';

@@ -1,4 +1,4 @@
-import type { Delivery, Destination, RelayedMessage } from '#platform/outbox/destination';
+import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { PurchaseApi } from '../../purchase/purchase.api.ts';
 import { WAITING_ROOM_DESTINATION, type WaitingRoomApi, type WaitingRoomMessage } from '../waiting-room.api.ts';

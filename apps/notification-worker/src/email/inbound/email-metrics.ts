@@ -1,8 +1,8 @@
 import { mailTemplates } from '#contracts/queue-jobs';
-import type { OldestUnsent } from '#platform/jobs/oldest-unsent';
-import type { QueueSizes } from '#platform/jobs/queue-sizes';
+import type { OldestUnsent } from '#messaging/jobs/oldest-unsent';
+import type { QueueSizes } from '#messaging/jobs/queue-sizes';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { oldestUnsentGauge } from '#platform/jobs/oldest-gauge';
+import { oldestUnsentGauge } from '#messaging/jobs/oldest-gauge';
 
 /** The metrics of the email worker, with the names that the specification gives. */
 export class EmailMetrics {

@@ -1,12 +1,12 @@
 import { emailJob, JOBS_PREFIX, type EmailJob } from '#contracts/queue-jobs';
-import { QueueConsumer } from '#platform/jobs/queue-consumer';
-import { isLedgerOutage } from '#platform/postgres/delivery-ledger';
+import { QueueConsumer } from '#messaging/jobs/queue-consumer';
+import { isLedgerOutage } from '#messaging/inbox/delivery-ledger';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { BeforeApplicationShutdown, OnModuleDestroy } from '@nestjs/common';
-import type { Alerts } from '#platform/sending/alerts';
-import type { QueuedJobs } from '#platform/jobs/queued-jobs';
-import { deadLetterAlert } from '#platform/sending/dead-letter-alert';
+import type { Alerts } from '#messaging/sending/alerts';
+import type { QueuedJobs } from '#messaging/jobs/queued-jobs';
+import { deadLetterAlert } from '#messaging/sending/dead-letter-alert';
 import type { Mails } from '../application/ports.ts';
 import type { SendMail } from '../application/send-mail.ts';
 import type { EmailMetrics } from './email-metrics.ts';

@@ -1,5 +1,5 @@
 import type { ArrivedMail } from '../../testing/fake-mailgun.ts';
-import { NoAnswer, NotSent, ProviderDown, Refused } from '#platform/sending/send-errors';
+import { NoAnswer, NotSent, ProviderDown, Refused } from '#messaging/sending/send-errors';
 import type { MailProvider, OutgoingMail } from '../application/ports.ts';
 
 /** A mail provider that sends to a fake server, and the mails that the server accepted. */

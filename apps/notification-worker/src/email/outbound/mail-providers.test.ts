@@ -1,4 +1,4 @@
-import { RateLimited } from '#platform/sending/send-errors';
+import { RateLimited } from '#messaging/sending/send-errors';
 import { FakeMailgun } from '../../testing/fake-mailgun.ts';
 import { FakeSmtpServer, type SmtpFault } from '../../testing/fake-smtp-server.ts';
 import { mailProviderContract } from './mail-provider.contract.ts';

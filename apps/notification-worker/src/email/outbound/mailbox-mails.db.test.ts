@@ -1,5 +1,5 @@
 import { openDatabase } from '#platform/postgres/database';
-import { Inbox } from '#platform/postgres/delivery-ledger';
+import { Inbox } from '#messaging/inbox/delivery-ledger';
 import { SystemClock } from '#platform/system-clock';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';

@@ -1,4 +1,4 @@
-import type { Inbox } from '#platform/postgres/delivery-ledger';
+import type { Inbox } from '#messaging/inbox/delivery-ledger';
 import type { Mailbox } from '../../mailbox/mailbox.api.ts';
 import { Mails, type SendOutcome, type OutgoingMail } from '../application/ports.ts';
 

@@ -1,6 +1,6 @@
-import { CALL_TIMEOUT_MS } from '#platform/sending/call-timeout';
-import { post, type HttpAnswer } from '#platform/sending/http-call';
-import { NotSent, ProviderDown, Refused, RateLimited } from '#platform/sending/send-errors';
+import { CALL_TIMEOUT_MS } from '#messaging/sending/call-timeout';
+import { post, type HttpAnswer } from '#messaging/sending/http-call';
+import { NotSent, ProviderDown, Refused, RateLimited } from '#messaging/sending/send-errors';
 import { MailProvider, type Attachment, type OutgoingMail } from '../application/ports.ts';
 
 /** The pause after an answer 429 without a valid Retry-After. */

@@ -1,5 +1,5 @@
 import { newId } from '#platform/ids';
-import { HeldBack } from '#platform/jobs/job-outcomes';
+import { HeldBack } from '#messaging/jobs/job-outcomes';
 import type { Mails, OutgoingMail } from '../application/ports.ts';
 
 /** A mail as it arrived at its recipient. */

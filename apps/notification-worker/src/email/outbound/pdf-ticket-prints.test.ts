@@ -1,4 +1,4 @@
-import { ticketPdf } from '#platform/documents/ticket-pdf';
+import { ticketPdf } from '#ticketing/ticket-pdf';
 import { PdfTicketPrints } from './pdf-ticket-prints.ts';
 
 const match = { match_name: 'Dinamo - Hajduk', kickoff_at: '2026-12-12T19:45:00Z', venue: 'Stadion Maksimir' };

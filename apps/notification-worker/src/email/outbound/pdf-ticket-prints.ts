@@ -1,5 +1,5 @@
-import { ticketPdf } from '#platform/documents/ticket-pdf';
-import { ticketQr } from '#platform/documents/ticket-qr';
+import { ticketPdf } from '#ticketing/ticket-pdf';
+import { ticketQr } from '#ticketing/ticket-qr';
 import { shortTicketId } from '#domain/notification/mail-templates';
 import { TicketPrints, type Attachment, type PrintableTickets } from '../application/ports.ts';
 

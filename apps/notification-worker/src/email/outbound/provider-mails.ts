@@ -1,7 +1,7 @@
-import { HeldBack, PermanentFailure } from '#platform/jobs/job-outcomes';
-import type { SendClaims } from '#platform/postgres/send-claims';
-import type { ProviderLimiter, CallPermit } from '#platform/sending/provider-limiter';
-import { isProviderFailure, NoAnswer, Refused, RateLimited } from '#platform/sending/send-errors';
+import { HeldBack, PermanentFailure } from '#messaging/jobs/job-outcomes';
+import type { SendClaims } from '#messaging/inbox/send-claims';
+import type { ProviderLimiter, CallPermit } from '#messaging/sending/provider-limiter';
+import { isProviderFailure, NoAnswer, Refused, RateLimited } from '#messaging/sending/send-errors';
 import { Mails, type SendOutcome, type MailProvider, type OutgoingMail } from '../application/ports.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { createTransport, type Transporter } from 'nodemailer';
-import { CALL_TIMEOUT_MS } from '#platform/sending/call-timeout';
-import { NoAnswer, NotSent, ProviderDown, Refused } from '#platform/sending/send-errors';
+import { CALL_TIMEOUT_MS } from '#messaging/sending/call-timeout';
+import { NoAnswer, NotSent, ProviderDown, Refused } from '#messaging/sending/send-errors';
 import { MailProvider, type OutgoingMail } from '../application/ports.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { pushTemplates } from '#contracts/queue-jobs';
-import type { OldestUnsent } from '#platform/jobs/oldest-unsent';
-import type { QueueSizes } from '#platform/jobs/queue-sizes';
+import type { OldestUnsent } from '#messaging/jobs/oldest-unsent';
+import type { QueueSizes } from '#messaging/jobs/queue-sizes';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { oldestUnsentGauge } from '#platform/jobs/oldest-gauge';
+import { oldestUnsentGauge } from '#messaging/jobs/oldest-gauge';
 
 const LABELS = ['template'] as const;
 

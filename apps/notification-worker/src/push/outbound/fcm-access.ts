@@ -1,8 +1,8 @@
 import { importPKCS8, SignJWT } from 'jose';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { post } from '#platform/sending/http-call';
-import { NotSent, ProviderDown } from '#platform/sending/send-errors';
+import { post } from '#messaging/sending/http-call';
+import { NotSent, ProviderDown } from '#messaging/sending/send-errors';
 
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { CALL_TIMEOUT_MS } from '#platform/sending/call-timeout';
-import { post, type HttpAnswer } from '#platform/sending/http-call';
-import { NoAnswer, ProviderDown } from '#platform/sending/send-errors';
+import { CALL_TIMEOUT_MS } from '#messaging/sending/call-timeout';
+import { post, type HttpAnswer } from '#messaging/sending/http-call';
+import { NoAnswer, ProviderDown } from '#messaging/sending/send-errors';
 import { PushProvider, type DeviceResult, type OutgoingPush } from '../application/ports.ts';
 import { FcmAccess, type ServiceAccount } from './fcm-access.ts';
 

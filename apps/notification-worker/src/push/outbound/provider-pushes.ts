@@ -1,6 +1,6 @@
-import { HeldBack } from '#platform/jobs/job-outcomes';
-import { withLedgerDeadline } from '#platform/sending/ledger-deadline';
-import type { ProviderLimiter } from '#platform/sending/provider-limiter';
+import { HeldBack } from '#messaging/jobs/job-outcomes';
+import { withLedgerDeadline } from '#messaging/sending/ledger-deadline';
+import type { ProviderLimiter } from '#messaging/sending/provider-limiter';
 import { Pushes, type SendOutcome, type DeviceResult, type OutgoingPush, type PushProvider } from '../application/ports.ts';
 import type { Progress, PushLedger } from './push-ledger.ts';
 

@@ -1,5 +1,5 @@
 import { newId } from '#platform/ids';
-import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
+import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { openDatabase } from '#platform/postgres/database';
 import { SingleStatements } from '#platform/postgres/single-statements';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';

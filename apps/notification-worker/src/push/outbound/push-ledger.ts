@@ -4,7 +4,7 @@ import type { TransactionManager } from '#application/transaction-manager';
 import { newId } from '#platform/ids';
 import type { SingleStatements } from '#platform/postgres/single-statements';
 import { inside } from '#platform/postgres/transaction';
-import type { ProcessedMarks } from '#platform/redis/processed-marks';
+import type { ProcessedMarks } from '#messaging/inbox/processed-marks';
 import type { Counter } from 'prom-client';
 import { CLAIM_PUSH, IS_PUSH_FINISHED, RECORD_PUSH_PROGRESS, type ClaimedPush } from './push-ledger.sql.ts';
 

@@ -1,4 +1,4 @@
-import { HeldBack } from '#platform/jobs/job-outcomes';
+import { HeldBack } from '#messaging/jobs/job-outcomes';
 import { newId } from '#platform/ids';
 import type { SendOutcome, OutgoingPush, Pushes } from '../application/ports.ts';
 

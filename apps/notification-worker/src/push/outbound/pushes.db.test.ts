@@ -1,9 +1,9 @@
-import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
+import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { openDatabase } from '#platform/postgres/database';
-import { Inbox } from '#platform/postgres/delivery-ledger';
+import { Inbox } from '#messaging/inbox/delivery-ledger';
 import { SingleStatements } from '#platform/postgres/single-statements';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
-import { UnlimitedProvider } from '#platform/sending/provider-limiter';
+import { UnlimitedProvider } from '#messaging/sending/provider-limiter';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';

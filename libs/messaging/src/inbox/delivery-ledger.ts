@@ -1,0 +1,64 @@
+import type { Transaction, TransactionManager } from '#application/transaction-manager';
+import { DomainError } from '#domain/shared/domain-error';
+import type { ProcessedMarks } from './processed-marks.ts';
+import { REMEMBER_MESSAGE } from './inbox.sql.ts';
+import { isConnectionLoss } from '#platform/postgres/sqlstates';
+import { inside } from '#platform/postgres/transaction';
+
+/*
+ * Messages arrive at least once, but their effect must happen once. The table `inbox` records which messages are done: one row
+ * per consumer and message. There are two ways to use it:
+ *
+ *   effect in PostgreSQL          Inbox.once    row and effect commit together: exactly once
+ *   effect outside (mail, push)   SendClaims    claim → send → finish; release if it was certainly not sent (send-claims.ts)
+ *
+ *   If a claim is never finished, nobody knows whether its message was sent. After `lockMs` the message can be claimed a second
+ *   time, which is counted as a possible duplicate. If the second claim is not finished, the message is `uncertain` and an operator
+ *   decides. When the operator retries it, ten minutes later or more, it can be claimed once more.
+ *
+ *     (none) ──claim──▶ held ──finish──▶ finished
+ *       ▲                │ ▲ lock expired: claimed again, once
+ *       └────release─────┘ └──────────────▶ uncertain
+ */
+
+/**
+ * Runs the effect of each message once, for consumers whose whole effect is in our own PostgreSQL: a row of the table `inbox`
+ * commits with the effect.
+ */
+export class Inbox {
+  constructor(
+    private readonly transactions: TransactionManager,
+    private readonly marks?: ProcessedMarks,
+  ) {}
+
+  /** Runs `work` in the transaction that records the message as done. Does not run `work` if the message is already recorded. */
+  async once(consumer: string, messageId: string, work: (tx: Transaction) => Promise<void>): Promise<'done' | 'duplicate'> {
+    if (await this.marks?.has(consumer, messageId)) return 'duplicate';
+    const outcome = await this.transactions.run(async (tx) => {
+      if (!(await this.remember(tx, consumer, messageId))) return 'duplicate';
+      await work(tx);
+      return 'done';
+    });
+    await this.marks?.add(consumer, messageId);
+    return outcome;
+  }
+
+  /**
+   * Records the message as done. False if it is already recorded. Of two concurrent calls the second waits for the first's
+   * commit.
+   */
+  protected async remember(tx: Transaction, consumer: string, messageId: string): Promise<boolean> {
+    const rows = await inside(tx).rows(REMEMBER_MESSAGE.with({ consumer, messageId }));
+    return rows.length > 0;
+  }
+}
+
+/**
+ * True when PostgreSQL is unreachable, has no free connection, or the connection broke during COMMIT. The error does
+ * not depend on the message. It is safe to process the message again, because the inbox row prevents a second effect.
+ */
+export function isLedgerOutage(error: unknown): boolean {
+  if (isConnectionLoss(error)) return true;
+  if (error instanceof DomainError) return error.code === 'OUTCOME_UNKNOWN';
+  return error instanceof Error && /timeout exceeded when trying to connect|Query read timeout/.test(error.message);
+}

@@ -1,0 +1,58 @@
+import { queueSchemas, JOBS_PREFIX, type JobQueue } from '#contracts/queue-jobs';
+import { Queue } from 'bullmq';
+import { notificationJobOptions } from './job-policy.ts';
+import type { RedisConnection } from '#platform/redis/redis-connection';
+import type { Delivery, Destination, RelayedMessage } from '../outbox/destination.ts';
+
+/**
+ * Minimum number of outbox rows of a broadcast that are sent together as one job (a bundle). With fewer rows a bundle costs more
+ * than it saves, because a worker has to unpack it.
+ */
+const MIN_ROWS_FOR_BUNDLES = 4;
+
+/**
+ * Delivers outbox messages to one of the mail and push queues. The body of a message is the job, and the id of the message is the
+ * id of the job.
+ */
+export class BullmqDestination implements Destination {
+  readonly batchSize = 1000;
+  readonly keepsCopy = true;
+  readonly refusesStale = true;
+  readonly minRowsForBundles?: number;
+  private readonly queue: Queue;
+
+  constructor(
+    readonly name: JobQueue,
+    connection: RedisConnection,
+  ) {
+    if (name === 'push') this.minRowsForBundles = MIN_ROWS_FOR_BUNDLES;
+    this.queue = new Queue(name, { connection, prefix: JOBS_PREFIX, skipVersionCheck: true });
+    this.queue.on('error', () => undefined);
+  }
+
+  async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
+    const deliveries = messages.map((message): Delivery => this.check(message));
+    const ready = messages.filter((_, index) => deliveries[index]?.outcome === 'delivered');
+    if (ready.length > 0) {
+      await this.queue.addBulk(
+        ready.map(({ id, body }) => ({
+          name: (body as { template: string }).template,
+          data: body,
+          opts: notificationJobOptions(id),
+        })),
+      );
+    }
+    return deliveries;
+  }
+
+  async close(): Promise<void> {
+    await this.queue.close();
+  }
+
+  private check({ id, body }: RelayedMessage): Delivery {
+    const parsed = queueSchemas[this.name].safeParse(body);
+    if (parsed.success) return { id, outcome: 'delivered' };
+    const issues = parsed.error.issues.slice(0, 5).map((issue) => `${issue.path.join('.')} ${issue.code}`);
+    return { id, outcome: 'poison', error: `not a job of queue ${this.name}: ${issues.join(', ')}` };
+  }
+}

@@ -1,0 +1,205 @@
+import { Jobs, type BackgroundJob } from '#application/jobs';
+import type { Ids } from '#application/ids';
+import type { Outbox } from '#application/outbox';
+import type { Transaction } from '#application/transaction-manager';
+import type { DataSource } from 'typeorm';
+import { runUnprepared } from '#platform/postgres/database';
+import { runReadCommitted } from '#platform/postgres/read-committed';
+import { inside } from '#platform/postgres/transaction';
+import type { FailedAttempt } from './failed-attempts.ts';
+import { GENERAL_QUEUE, type TransportName } from './job-transport.ts';
+import {
+  COUNT_JOBS,
+  FIND_JOB,
+  FINISH_JOB,
+  LIST_JOBS,
+  NOTE_ATTEMPT,
+  OPEN_JOBS,
+  PURGE_JOBS,
+  PUT_JOBS,
+  REOPEN_JOBS,
+  SET_JOB_ASIDE,
+} from './jobs.sql.ts';
+
+/**
+ * Outbox destination of background jobs. Within milliseconds after the commit the relay delivers their ids, not the jobs, to
+ * BullMQ.
+ */
+export const JOBS_DESTINATION = GENERAL_QUEUE;
+/** The body of an outbox message with the destination JOBS_DESTINATION. `again`: an operator retries the job. */
+export type JobsMessage =
+  | { readonly job_id: string; readonly class: string; readonly again?: boolean }
+  /** A job of a notification queue (mails, pushes) that an operator retries. */
+  | { readonly job_id: string; readonly queue: string; readonly again: true };
+
+/** How long done jobs, and jobs that failed for good, are kept. */
+const DONE_RETENTION = '1 hour';
+const FAILED_RETENTION = '30 days';
+/** Maximum number of failed attempts that are stored with a job. A job has more only if operators retry it many times. */
+const MAX_STORED_ATTEMPTS = 50;
+
+/** A row of the table `jobs`: a background job with its state. It is open while `doneAt` and `failedAt` are null. */
+export interface JobRow {
+  readonly id: string;
+  readonly class: string;
+  readonly message: BackgroundJob;
+  readonly createdAt: Date;
+  readonly attempts: readonly FailedAttempt[];
+  /** Where the job was queued when it failed for good; null for other jobs. */
+  readonly transport: TransportName | null;
+  readonly doneAt: Date | null;
+  readonly failedAt: Date | null;
+}
+
+/** Writes jobs to the table `jobs` and their ids to the outbox, in the caller's transaction. */
+export class PostgresJobs extends Jobs {
+  constructor(
+    private readonly outbox: Outbox,
+    private readonly ids: Ids,
+  ) {
+    super();
+  }
+
+  async put(tx: Transaction, jobs: readonly BackgroundJob[], when?: { readonly afterSeconds: number }): Promise<void> {
+    if (jobs.length === 0) return;
+    const rows = jobs.map((message) => ({ id: this.ids.next(), class: message.class, message }));
+    await inside(tx).rows(PUT_JOBS.with({ jobs: JSON.stringify(rows) }));
+    await this.outbox.append(
+      tx,
+      rows.map((row) => ({
+        id: this.ids.next(),
+        destination: JOBS_DESTINATION,
+        event: `job.${row.class}`,
+        body: { job_id: row.id, class: row.class } satisfies JobsMessage,
+        ...when,
+      })),
+    );
+  }
+
+  /**
+   * Starts failed jobs again, each with the full number of attempts; returns how many. Ignores jobs that are not failed any more.
+   */
+  async retry(tx: Transaction, ids: readonly string[]): Promise<number> {
+    const rows = await inside(tx).rows<{ id: string; class: string }>(REOPEN_JOBS.with({ ids }));
+    await this.outbox.append(
+      tx,
+      rows.map((row) => ({
+        id: this.ids.next(),
+        destination: JOBS_DESTINATION,
+        event: 'job.retry',
+        body: { job_id: row.id, class: row.class, again: true } satisfies JobsMessage,
+      })),
+    );
+    return rows.length;
+  }
+}
+
+/**
+ * Reads and writes the table `jobs`, the source of truth about background jobs. BullMQ only transports them and may lose its
+ * data.
+ */
+export class JobLedger {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async find(id: string): Promise<JobRow | undefined> {
+    const [row] = await runUnprepared<JobRow[]>(this.dataSource, FIND_JOB.with({ id }));
+    return row;
+  }
+
+  /** Marks the job as done. False when it is already done, failed or deleted; then the caller must roll back the job's effect. */
+  async finish(tx: Transaction, id: string): Promise<boolean> {
+    const rows = await inside(tx).rows(FINISH_JOB.with({ id }));
+    return rows.length > 0;
+  }
+
+  /** Stores a failed attempt with the job. */
+  async noteAttempt(id: string, attempt: FailedAttempt): Promise<void> {
+    const statement = NOTE_ATTEMPT.with({ id, attempts: JSON.stringify([attempt]), maxAttempts: MAX_STORED_ATTEMPTS });
+    await runUnprepared(this.dataSource, statement);
+  }
+
+  /**
+   * Marks the job as failed for good, so that an operator decides about it. `attempt` is a failed attempt that is not yet stored,
+   * for example because the worker died. False when the job is already done or failed.
+   */
+  async setAside(id: string, transport: TransportName, attempt?: FailedAttempt): Promise<boolean> {
+    const statement = SET_JOB_ASIDE.with({ id, transport, attempts: JSON.stringify(attempt ? [attempt] : []) });
+    const [rows] = await runUnprepared<[unknown[], number]>(this.dataSource, statement);
+    return rows.length > 0;
+  }
+
+  /**
+   * Open jobs older than `olderThanSeconds`, oldest first: BullMQ may have lost them. Leaves out jobs that are still in the
+   * outbox: BullMQ may still have such a job as failed, from before an operator's retry.
+   */
+  open(olderThanSeconds: number, limit: number, after?: string): Promise<JobRow[]> {
+    const destination = JOBS_DESTINATION;
+    return runUnprepared(this.dataSource, OPEN_JOBS.with({ olderThanSeconds, limit, after: after ?? null, destination }));
+  }
+
+  /** Lists jobs, newest first. `text` is searched in the whole message of a job, or is a job's id. */
+  list(filter: { state: 'open' | 'done' | 'failed' | 'any'; text?: string; before?: string; limit: number }): Promise<JobRow[]> {
+    const { state, text = null, before = null, limit } = filter;
+    return runUnprepared(this.dataSource, LIST_JOBS.with({ state, text, before, limit }));
+  }
+
+  /** Counts jobs by state. `oldestSeconds` is the age of the oldest open job. */
+  async counts(): Promise<{ open: number; done: number; failed: number; oldestSeconds: number }> {
+    const [row] = await runUnprepared<{ open: number; done: number; failed: number; oldestSeconds: number }[]>(
+      this.dataSource,
+      COUNT_JOBS.with({}),
+    );
+    return row ?? { open: 0, done: 0, failed: 0, oldestSeconds: 0 };
+  }
+
+  /** Makes a failed job open again. False when it is not failed. */
+  async revive(tx: Transaction, id: string): Promise<boolean> {
+    const rows = await inside(tx).rows(`update jobs set failed_at = null where id = $1 and failed_at is not null returning 1`, [
+      id,
+    ]);
+    return rows.length > 0;
+  }
+
+  /** Deletes a job that is not done. False when it is done or does not exist. */
+  async drop(tx: Transaction, id: string): Promise<boolean> {
+    const rows = await inside(tx).rows(`delete from jobs where id = $1 and done_at is null returning 1`, [id]);
+    return rows.length > 0;
+  }
+
+  /** Deletes old jobs that are done or failed; returns how many. READ COMMITTED on purpose: no decision depends on these rows. */
+  async purgeOnce(): Promise<number> {
+    const statement = PURGE_JOBS.with({ keepDone: DONE_RETENTION, keepFailed: FAILED_RETENTION });
+    return (await runReadCommitted(this.dataSource, (tx) => tx.query(statement))).rowCount;
+  }
+}
+
+/** What an operator (`by`) did with a failed job: retried it or dropped it. */
+export interface JobIntervention {
+  readonly queue: string;
+  readonly jobId: string;
+  readonly action: 'retry' | 'drop';
+  readonly by: string;
+  readonly at: Date;
+}
+
+/** The log of operators' retries and drops, for jobs of all queues. */
+export class JobInterventions {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async note(tx: Transaction, { queue, jobId, action, by }: Omit<JobIntervention, 'at'>): Promise<void> {
+    await inside(tx).rows('insert into job_interventions (queue, job_id, action, by) values ($1, $2, $3, $4)', [
+      queue,
+      jobId,
+      action,
+      by,
+    ]);
+  }
+
+  /** The interventions for these jobs, newest first. */
+  of(jobIds: readonly string[]): Promise<JobIntervention[]> {
+    return this.dataSource.query(
+      `select queue, job_id as "jobId", action, by, at from job_interventions where job_id = any($1) order by id desc`,
+      [jobIds],
+    );
+  }
+}

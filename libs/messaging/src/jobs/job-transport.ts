@@ -1,0 +1,177 @@
+import { createPostgresBackend, Queue, runMigrations, Worker, type Job, type JobsOptions, type PgPool } from 'bullmq';
+import { Pool } from 'pg';
+import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
+import { jobRetention } from './job-policy.ts';
+import { RedisWorker, type OpenWorker } from './queue-consumer.ts';
+
+/** Where general background jobs are queued (setting JOBS_TRANSPORT). */
+export type TransportName = 'redis' | 'postgres';
+/** State of a job in its queue. `delayed`: waits for its next attempt. */
+export type JobState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed';
+
+/**
+ * Seconds before the second, third and fourth attempt of a general job. When the fourth attempt fails, the job has failed for
+ * good.
+ */
+export const JOB_RETRY_SECONDS = [1, 5, 30] as const;
+/** The BullMQ queue of general background jobs: all jobs except mails and pushes. */
+export const GENERAL_QUEUE = 'jobs';
+/** Key prefix with a Redis Cluster hash tag: general jobs are in another slot than mails and pushes (`{notification}`). */
+const PREFIX = '{jobs}';
+/**
+ * Number of connections in each PostgreSQL pool. One pool adds jobs for the relay and reads jobs for operators. Each worker has a
+ * pool: on one connection it listens for new jobs, on the other three it changes the states of jobs.
+ */
+const CONNECTIONS = 4;
+const SCHEMA = 'bullmq';
+/** Maximum number of job states that are read in parallel, so that a page of jobs does not flood the server. */
+const MAX_PARALLEL_READS = 50;
+
+const OPTIONS: JobsOptions = {
+  attempts: 1 + JOB_RETRY_SECONDS.length,
+  backoff: { type: 'custom' },
+  removeOnComplete: jobRetention.removeOnComplete as JobsOptions['removeOnComplete'],
+  removeOnFail: jobRetention.removeOnFail as JobsOptions['removeOnFail'],
+};
+
+/**
+ * Brings general background jobs to workers (BullMQ in Redis or PostgreSQL): in order, again after a failure, and to another
+ * worker when a worker died. It holds only the ids of jobs; their content is in the table `jobs`. So when the transport loses its
+ * data, jobs are delayed but not lost.
+ */
+export interface JobTransport {
+  readonly name: TransportName;
+  /** Adds jobs. An id that the transport already has is ignored, so adding a job twice makes one job. */
+  add(jobs: readonly { readonly id: string; readonly class: string }[]): Promise<void>;
+  /** Returns the states of these jobs. Jobs that the transport does not know are missing in the result. */
+  states(ids: readonly string[]): Promise<ReadonlyMap<string, JobState>>;
+  remove(ids: readonly string[]): Promise<void>;
+  counts(): Promise<Readonly<Record<JobState, number>>>;
+  readonly openWorker: OpenWorker;
+  close(): Promise<void>;
+}
+
+type AnyQueue = Pick<Queue, 'addBulk' | 'getJobCounts' | 'close'> & { getJob(id: string): Promise<Job | undefined> };
+
+class BullmqTransport implements JobTransport {
+  constructor(
+    readonly name: TransportName,
+    private readonly queue: AnyQueue,
+    readonly openWorker: OpenWorker,
+    private readonly closeConnections: () => Promise<void>,
+  ) {}
+
+  async add(jobs: readonly { readonly id: string; readonly class: string }[]): Promise<void> {
+    if (jobs.length === 0) return;
+    await this.queue.addBulk(
+      jobs.map(({ id, class: name }) => ({ name, data: { job_id: id }, opts: { ...OPTIONS, jobId: id } })),
+    );
+  }
+
+  async states(ids: readonly string[]): Promise<ReadonlyMap<string, JobState>> {
+    const states = new Map<string, JobState>();
+    for (let start = 0; start < ids.length; start += MAX_PARALLEL_READS) {
+      const batch = ids.slice(start, start + MAX_PARALLEL_READS);
+      await Promise.all(
+        batch.map(async (id) => {
+          const state = stateOf(await (await this.queue.getJob(id))?.getState());
+          if (state) states.set(id, state);
+        }),
+      );
+    }
+    return states;
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    for (const id of ids) await (await this.queue.getJob(id))?.remove();
+  }
+
+  async counts(): Promise<Readonly<Record<JobState, number>>> {
+    const counts = await this.queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed');
+    const count = (...names: string[]): number => names.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
+    return {
+      waiting: count('waiting', 'prioritized'),
+      delayed: count('delayed'),
+      active: count('active'),
+      completed: count('completed'),
+      failed: count('failed'),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.queue.close().catch(() => undefined);
+    await this.closeConnections();
+  }
+}
+
+/** Maps BullMQ's state names to ours; undefined for an unknown job. */
+export function stateOf(state: string | undefined): JobState | undefined {
+  switch (state) {
+    case 'waiting':
+    case 'delayed':
+    case 'active':
+    case 'completed':
+    case 'failed':
+      return state;
+    case 'prioritized':
+    case 'waiting-children':
+    case 'paused':
+      return 'waiting';
+    default:
+      return undefined;
+  }
+}
+
+/** Opens the job transport in Redis. */
+export function redisTransport(redisUrl: string): JobTransport {
+  const opened: RedisConnection[] = [];
+  const connect = (name: string, forJobs: boolean): RedisConnection => {
+    const connection = connectRedis(redisUrl, { name, forJobs });
+    opened.push(connection);
+    return connection;
+  };
+  const queue = new Queue(GENERAL_QUEUE, { connection: connect('jobs', false), prefix: PREFIX, skipVersionCheck: true });
+  // Without a listener an error event ends the process. Each call on the queue reports its own error, so nothing is logged here.
+  queue.on('error', () => undefined);
+  const openWorker: OpenWorker = (process, options) =>
+    new RedisWorker(GENERAL_QUEUE, process, { ...options, connection: connect('jobs-worker', true), prefix: PREFIX });
+  return new BullmqTransport('redis', queue, openWorker, async () => {
+    // `closeConnections` runs after the workers have ended, so their connections are cut. Without Redis a QUIT would wait for
+    // ever.
+    for (const connection of opened.slice(1)) connection.disconnect();
+    if (opened[0]) await closeRedis(opened[0]);
+  });
+}
+
+/** Opens the job transport in PostgreSQL. BullMQ migrates its own schema there, under its own lock. */
+export async function postgresTransport(databaseUrl: string): Promise<JobTransport> {
+  const pools: Pool[] = [];
+  // BullMQ cannot open pools itself in a process that uses ES modules.
+  const openPool = (name: string): PgPool => {
+    const pool = new Pool({
+      connectionString: databaseUrl,
+      application_name: `tribina-${name}`,
+      max: CONNECTIONS,
+      connectionTimeoutMillis: 2000,
+      keepAlive: true,
+      options: `-c search_path=${SCHEMA}`,
+    });
+    pool.on('error', () => undefined);
+    pools.push(pool);
+    return pool as unknown as PgPool;
+  };
+  const connection = openPool('jobs');
+  await runMigrations(connection, SCHEMA);
+  const queue = new Queue(GENERAL_QUEUE, { connection } as never, createPostgresBackend as never);
+  queue.on('error', () => undefined);
+  const openWorker: OpenWorker = (process, options) =>
+    new Worker<unknown, string>(
+      GENERAL_QUEUE,
+      process,
+      { ...options, connection: openPool('jobs-worker') } as never,
+      createPostgresBackend as never,
+    );
+  return new BullmqTransport('postgres', queue, openWorker, async () => {
+    await Promise.all(pools.map((pool) => pool.end().catch(() => undefined)));
+  });
+}

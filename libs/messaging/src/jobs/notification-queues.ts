@@ -1,0 +1,174 @@
+import { broadcastBundle, broadcastJob, JOBS_PREFIX, jobQueues, jobsOfBundle, type JobQueue } from '#contracts/queue-jobs';
+import { Queue, type Job, type JobType } from 'bullmq';
+import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
+import { failedAttempts, type FailedAttempt } from './failed-attempts.ts';
+import { stateOf, type JobState } from './job-transport.ts';
+
+/** Maximum number of jobs that a search reads from each state of each queue. The newest jobs are read. */
+const MAX_SEARCHED_JOBS = 1000;
+
+const typesOf: Readonly<Record<JobState, readonly JobType[]>> = {
+  waiting: ['waiting', 'prioritized'],
+  delayed: ['delayed'],
+  active: ['active'],
+  completed: ['completed'],
+  failed: ['failed'],
+};
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** A device of a broadcast: its number among all devices of that broadcast. */
+export interface BroadcastDevice {
+  readonly broadcastId: string;
+  readonly ordinal: number;
+}
+
+/** A mail or push in its queue, as operators see it. */
+export interface QueuedNotification {
+  readonly id: string;
+  readonly queue: JobQueue;
+  readonly template: string;
+  readonly state: JobState;
+  /** The failed attempts, newest first. */
+  readonly attempts: readonly FailedAttempt[];
+  readonly createdAt: Date;
+  readonly payload: unknown;
+}
+
+/** What an operator searches for. Omitted fields match everything. */
+export interface NotificationFilter {
+  readonly queue?: JobQueue;
+  readonly state?: JobState;
+  readonly text?: string;
+}
+
+/** The mail and push queues as operators see them: list, find, retry, drop and count jobs. */
+export class NotificationQueues {
+  private readonly connection: RedisConnection;
+  private readonly queues: ReadonlyMap<JobQueue, Queue>;
+
+  constructor(
+    redisUrl: string,
+    private readonly lookups: {
+      /**
+       * The number of jobs inside bundles (many jobs of a broadcast as one). Redis does not count them: for Redis a bundle is one
+       * job.
+       */
+      inBundles?(queue: JobQueue): Promise<number>;
+      /**
+       * Finds the fan's devices in broadcasts. Jobs of a broadcast contain ranges of devices and no fan, so a search for a fan
+       * needs this function.
+       */
+      devicesOf?(userId: string): Promise<readonly BroadcastDevice[]>;
+    } = {},
+  ) {
+    this.connection = connectRedis(redisUrl, { name: 'jobs-console' });
+    this.queues = new Map(
+      jobQueues.map((name) => {
+        const queue = new Queue(name, { connection: this.connection, prefix: JOBS_PREFIX, skipVersionCheck: true });
+        queue.on('error', () => undefined);
+        return [name, queue];
+      }),
+    );
+  }
+
+  async list({ queue, state, text }: NotificationFilter): Promise<QueuedNotification[]> {
+    const names = queue ? [queue] : jobQueues;
+    const states = state ? [state] : (Object.keys(typesOf) as JobState[]);
+    const found = await Promise.all(names.flatMap((name) => states.map((each) => this.inState(name, each))));
+    const searched = text?.toLowerCase();
+    const devices = searched && UUID.test(searched) ? ((await this.lookups.devicesOf?.(searched)) ?? []) : [];
+    return found
+      .flat()
+      .filter((job) => !searched || job.id.toLowerCase() === searched || contains(job, searched) || reachesAny(job, devices));
+  }
+
+  async find(id: string): Promise<QueuedNotification | undefined> {
+    for (const [name, queue] of this.queues) {
+      const job = (await queue.getJob(id)) as Job | undefined;
+      const state = stateOf(await job?.getState());
+      if (job && state) return view(name, state, job);
+    }
+    return undefined;
+  }
+
+  /** Retries a dead letter; all its attempts start again. Does nothing when the job is not in the state `failed` any more. */
+  async retry(queue: string, id: string): Promise<void> {
+    const job = (await this.queues.get(queue as JobQueue)?.getJob(id)) as Job | undefined;
+    if (job && (await job.getState()) === 'failed') await job.retry('failed', { resetAttemptsMade: true });
+  }
+
+  /** Deletes the job. Returns false when the job does not exist or a worker is doing it. */
+  async drop(queue: JobQueue, id: string): Promise<boolean> {
+    const job = (await this.queues.get(queue)?.getJob(id)) as Job | undefined;
+    if (!job || (await job.getState()) === 'active') return false;
+    await job.remove();
+    return true;
+  }
+
+  async counts(): Promise<ReadonlyMap<JobQueue, Readonly<Record<JobState, number>>>> {
+    const counted = [...this.queues].map(async ([name, queue]) => {
+      const [raw, inBundles] = await Promise.all([
+        queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed'),
+        this.lookups.inBundles?.(name) ?? 0,
+      ]);
+      const of = (state: JobState): number => typesOf[state].reduce((sum, type) => sum + (raw[type] ?? 0), 0);
+      const counts = {
+        waiting: of('waiting') + inBundles,
+        delayed: of('delayed'),
+        active: of('active'),
+        completed: of('completed'),
+        failed: of('failed'),
+      };
+      return [name, counts] as const;
+    });
+    return new Map(await Promise.all(counted));
+  }
+
+  /** Returns the creation time of the oldest waiting job. */
+  async oldestWaiting(queue: JobQueue): Promise<Date | undefined> {
+    const [job] = (await this.queues.get(queue)?.getJobs(['waiting', 'prioritized'], 0, 0, true)) ?? [];
+    return job ? new Date(job.timestamp) : undefined;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.queues.values()].map((queue) => queue.close().catch(() => undefined)));
+    await closeRedis(this.connection);
+  }
+
+  private async inState(name: JobQueue, state: JobState): Promise<QueuedNotification[]> {
+    const jobs = (await this.queues.get(name)?.getJobs([...typesOf[state]], 0, MAX_SEARCHED_JOBS - 1, false)) ?? [];
+    // BullMQ reads ids first and then jobs. A job that is removed between these two reads is null.
+    return (jobs as (Job | null | undefined)[]).flatMap((job) => (job?.id ? [view(name, state, job)] : []));
+  }
+}
+
+function view(queue: JobQueue, state: JobState, job: Job): QueuedNotification {
+  const data = job.data as { template?: unknown } | null;
+  return {
+    id: job.id ?? '',
+    queue,
+    template: typeof data?.template === 'string' ? data.template : job.name,
+    state,
+    attempts: failedAttempts(job.stacktrace, job.failedReason),
+    createdAt: new Date(job.timestamp),
+    payload: job.data,
+  };
+}
+
+function contains(job: QueuedNotification, text: string): boolean {
+  return JSON.stringify(job.payload).toLowerCase().includes(text);
+}
+
+/** True if the job is a part of a broadcast, or a bundle of such parts, whose ranges contain one of the devices. */
+function reachesAny({ payload }: QueuedNotification, devices: readonly BroadcastDevice[]): boolean {
+  if (devices.length === 0) return false;
+  const bundle = broadcastBundle.safeParse(payload);
+  const jobs = bundle.success ? jobsOfBundle(bundle.data) : [payload];
+  return jobs.some((job) => {
+    const range = broadcastJob.safeParse(job);
+    if (!range.success) return false;
+    const { broadcast_id, range: part } = range.data;
+    return devices.some(({ broadcastId, ordinal }) => broadcastId === broadcast_id && ordinal >= part.from && ordinal < part.to);
+  });
+}
