@@ -80,8 +80,7 @@ export class FcmAccess {
       .sign(await importPKCS8(private_key, 'RS256'));
     const answer = await post({
       url: token_uri,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({ grant_type: GRANT, assertion }).toString(),
+      body: new URLSearchParams({ grant_type: GRANT, assertion }),
       timeoutMs: this.timeoutMs,
     }).catch((error: unknown) => {
       // No push is sent without an access token, so the error is ProviderDown (certainly not sent) and never an unknown outcome.
