@@ -8,9 +8,9 @@ import { Lock, LockFactory } from '../core/ports.ts';
 const LOCK_NAMESPACE = 7_426_010;
 
 /**
- * Locks of sources without Redis, as advisory locks of PostgreSQL. A lock lives as long as its database session: a process that
- * dies releases it at once, and no renewal is needed. A frozen process keeps its lock until the server closes the connection;
- * therefore the command `loader:run` uses Redis.
+ * Locks of sources without Redis, as advisory locks of PostgreSQL: a second implementation that proves that the contract of
+ * LockFactory does not depend on Redis. A lock lives as long as its database session, so it needs no renewal. A frozen process
+ * keeps its lock until the server closes the connection; therefore production uses Redis.
  */
 export class PostgresAdvisoryLocks extends LockFactory {
   constructor(private readonly url: string) {
