@@ -101,12 +101,12 @@ describe('a call that certainly was not sent', () => {
     const silent = net.createServer((socket) => socket.on('data', (bytes) => received.push(bytes)).on('error', () => undefined));
     await listen(silent);
     const failure = await failureOf({ url: `https://127.0.0.1:${portOf(silent)}`, body: 'canary', timeoutMs: 100 });
+    await new Promise((resolve) => silent.close(resolve));
     expect([failure?.code, failure?.mayHaveArrived, Buffer.concat(received).includes('canary')]).toEqual([
       'timeout',
       false,
       false,
     ]);
-    await new Promise((resolve) => silent.close(resolve));
   });
 
   test('an invalid URL or header, and the error does not contain its secret', async () => {
@@ -201,6 +201,13 @@ describe('kept connections', () => {
     while ((await openConnections()) > 0) await pause(20);
     // Without the header it would be 4 seconds.
     expect(performance.now() - keptSinceMs).toBeLessThan(3500);
+  });
+
+  test('the timeout of unused connections does not apply to a call on a kept connection', async () => {
+    handle = answering(200, '{}', { connection: 'keep-alive', 'keep-alive': 'timeout=2' });
+    await call();
+    handle = (_request, response) => setTimeout(() => response.end('late'), 1500);
+    expect([(await call()).body, connections]).toEqual(['late', 1]);
   });
 });
 
