@@ -159,21 +159,27 @@ test.each([0, 7])('two concurrent calls in a database with %i older files: each 
 describe('after kill -9 the next call goes on', () => {
   const COMMAND = `import(process.argv[1]).then(({ migrate }) => migrate(process.argv[2]))`;
 
-  /** Starts `migrate` in another process and kills it while one of its statements waits for a lock. */
+  /** Resolves when so many statements of `migrate` wait for the blocker. */
+  async function untilWaiting(count: number): Promise<void> {
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and application_name = 'tribina-migrate'
+      and wait_event_type = 'Lock' and wait_event <> 'advisory'`;
+    const giveUpAt = Date.now() + 10_000;
+    while ((await client.query(waiting)).rowCount !== count) {
+      if (Date.now() > giveUpAt) throw new Error(`never ${count} waiting statement(s) of migrate`);
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
+
+  /** Starts `migrate` in another process and kills it while one of its statements waits for the blocker. */
   async function killWhileWaiting(): Promise<void> {
     const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning', '--input-type=module'];
     const file = projectFile('libs/platform/src/postgres/migrate.ts');
     const child = spawn(process.execPath, [...flags, '-e', COMMAND, file, testDatabase.url], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-    const waiting = `select 1 from pg_stat_activity where datname = current_database() and application_name = 'tribina-migrate'
-      and wait_event_type = 'Lock' and wait_event <> 'advisory'`;
-    while ((await client.query(waiting)).rowCount === 0) {
-      if (child.exitCode !== null) throw new Error('migrate has ended, and no statement has waited');
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    const ended = once(child, 'exit');
+    await untilWaiting(1).finally(() => child.kill('SIGKILL'));
+    await ended;
   }
 
   test.each([
@@ -186,8 +192,9 @@ describe('after kill -9 the next call goes on', () => {
     await blocker.query(`begin; ${block}`);
     await killWhileWaiting();
     expect(await recorded()).toEqual(afterKill);
-    // The server notices the killed client only after the statement of that client, so the next call overlaps with it.
+    // The server notices the killed client only after the statement of that client, so the next call overlaps with it. Both wait.
     const next = migrate(testDatabase.url);
+    await untilWaiting(2);
     await blocker.query('rollback');
     await blocker.end();
     await next;
