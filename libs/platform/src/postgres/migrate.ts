@@ -143,5 +143,9 @@ async function withConnection<T>(url: string, migrations: Migrations, work: (dat
     logging: false,
   });
   await dataSource.initialize();
-  return work(dataSource).finally(() => dataSource.destroy());
+  try {
+    return await work(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
 }
