@@ -37,12 +37,12 @@ describe('a fault is reported', () => {
 
   test('when one character of a landed file is edited', () => {
     const edited = `${readFileSync(path.join(folder, file), 'utf8')} `;
-    const files = new Map([...filesOf(folder), [file, checksumOf(edited)]]);
+    const files = new Map([...landed, [file, checksumOf(edited)]]);
     expect(landedFaults(files, landed)).toEqual([`${file} was edited: a landed migration is never edited, write a new one.`]);
   });
 
   test('when a landed file is missing', () => {
-    const files = new Map([...filesOf(folder)].filter(([name]) => name !== file));
+    const files = new Map([...landed].filter(([name]) => name !== file));
     expect(landedFaults(files, landed)).toEqual([`${file} is missing: a landed migration is never deleted or renamed.`]);
   });
 
