@@ -1,7 +1,7 @@
 import { alertOperators, type AlertOperators, type AlertChannel } from '#domain/notification/alert-operators';
 import type { Logger } from '#platform/logging/logger';
 import type { AlertNote, AlertNotes } from './alert-notes.ts';
-import { post } from './http-call.ts';
+import { post } from './post-to-provider.ts';
 
 const TIMEOUT_MS = 5000;
 const RETRY_MS = 5000;

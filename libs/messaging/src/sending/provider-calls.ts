@@ -1,5 +1,5 @@
 import { HeldBack } from '../jobs/job-outcomes.ts';
-import { post, type ProviderAnswer, type ProviderRequest } from './http-call.ts';
+import { post, type ProviderAnswer, type ProviderRequest } from './post-to-provider.ts';
 import { LimiterUnavailable, type CallOutcomes, type ProviderLimiter, type CallPermit } from './provider-limiter.ts';
 import { isProviderFailure, NotSent, ProviderDown, RateLimited } from './send-errors.ts';
 

@@ -1,5 +1,5 @@
 import { CALL_TIMEOUT_MS } from '#messaging/sending/call-timeout';
-import { post, type ProviderAnswer } from '#messaging/sending/http-call';
+import { post, type ProviderAnswer } from '#messaging/sending/post-to-provider';
 import { NotSent, ProviderDown, Refused, RateLimited } from '#messaging/sending/send-errors';
 import { MailProvider, type Attachment, type OutgoingMail } from '../application/ports.ts';
 

@@ -1,7 +1,7 @@
 import { importPKCS8, SignJWT } from 'jose';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { post } from '#messaging/sending/http-call';
+import { post } from '#messaging/sending/post-to-provider';
 import { NotSent, ProviderDown } from '#messaging/sending/send-errors';
 
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CALL_TIMEOUT_MS } from '#messaging/sending/call-timeout';
-import { post, type ProviderAnswer } from '#messaging/sending/http-call';
+import { post, type ProviderAnswer } from '#messaging/sending/post-to-provider';
 import { NoAnswer, ProviderDown } from '#messaging/sending/send-errors';
 import { PushProvider, type DeviceResult, type OutgoingPush } from '../application/ports.ts';
 import { FcmAccess, type ServiceAccount } from './fcm-access.ts';

@@ -22,17 +22,12 @@ export type ProviderRequest = Pick<HttpRequest, 'url' | 'headers' | 'body' | 'ti
  * NoAnswer if it may have arrived.
  */
 export async function post(request: ProviderRequest): Promise<ProviderAnswer> {
-  try {
-    const answer = await callHttp({ ...request, method: 'POST', limitBytes: MAX_ANSWER_BYTES, whenLarger: 'cut' });
-    return {
-      status: answer.status,
-      body: jsonIn(answer),
-      retryAfterMs: retryAfterMs(answer.headers['retry-after'], Date.now()),
-    };
-  } catch (error) {
-    const { code, mayHaveArrived } = error as HttpCallFailed;
+  const limits = { limitBytes: MAX_ANSWER_BYTES, whenLarger: 'cut' } as const;
+  const answer = await callHttp({ ...request, ...limits, method: 'POST' }).catch(({ code, mayHaveArrived }: HttpCallFailed) => {
     throw mayHaveArrived ? new NoAnswer(`no answer (${code})`) : new ProviderDown(`no connection (${code})`);
-  }
+  });
+  const { status, headers } = answer;
+  return { status, body: jsonIn(answer), retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()) };
 }
 
 /**
