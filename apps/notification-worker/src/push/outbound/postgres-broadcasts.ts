@@ -6,7 +6,7 @@ import { BROADCAST_PROGRESS, BROADCAST_TOKENS } from './broadcasts.sql.ts';
 /** Number of broadcasts, the newest ones, whose progress is reported as metrics. There are only a few broadcasts a week. */
 const MAX_WITH_METRICS = 10;
 
-/** Reads the broadcasts that the monolith has stored (apps/monolith/src/fans/outbound/postgres-fan-broadcasts.ts). */
+/** Reads the broadcasts that the monolith has stored (apps/monolith/src/fans/postgres-fan-broadcasts.ts). */
 export class PostgresBroadcasts extends Broadcasts {
   constructor(private readonly database: DataSource) {
     super();

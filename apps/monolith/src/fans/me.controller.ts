@@ -5,20 +5,16 @@ import { Body, Controller, Delete, Get, Param, Put, Res } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import { ChangeProfile } from '../application/change-profile.ts';
-import { ForgetDevice } from '../application/forget-device.ts';
-import { Fans, emptyProfile } from '../application/ports.ts';
-import { RegisterDevice } from '../application/register-device.ts';
+import { Devices } from './devices.ts';
 import { deviceBody, deviceIdParam, profileAnswer, profileBody } from './me.schemas.ts';
+import { Profiles } from './profiles.ts';
 
 @ApiTags('me')
 @Controller('api/v1/me')
 export class MeController {
   constructor(
-    private readonly fans: Fans,
-    private readonly changeProfile: ChangeProfile,
-    private readonly registerDevice: RegisterDevice,
-    private readonly forgetDevice: ForgetDevice,
+    private readonly profiles: Profiles,
+    private readonly devices: Devices,
     private readonly answers: Answers,
   ) {}
 
@@ -26,8 +22,8 @@ export class MeController {
   @Endpoint({ access: 'fan' })
   @ApiOperation({ summary: 'My profile' })
   @ApiOkResponse({ standardSchema: profileAnswer })
-  async profile(@Caller() { userId }: CallerIdentity): Promise<z.infer<typeof profileAnswer>> {
-    return (await this.fans.find(userId)) ?? emptyProfile;
+  profile(@Caller() { userId }: CallerIdentity): Promise<z.infer<typeof profileAnswer>> {
+    return this.profiles.find(userId);
   }
 
   @Put()
@@ -41,7 +37,7 @@ export class MeController {
   ): Promise<void> {
     await this.answers.give(
       reply,
-      () => this.changeProfile.execute({ userId, profile }),
+      () => this.profiles.replace(userId, profile),
       (body) => ({ status: 200, body }),
     );
   }
@@ -58,7 +54,7 @@ export class MeController {
   ): Promise<void> {
     await this.answers.give(
       reply,
-      () => this.registerDevice.execute({ userId, deviceId, fcmToken }),
+      () => this.devices.register({ userId, deviceId, fcmToken }),
       () => ({ status: 204 }),
     );
   }
@@ -71,6 +67,6 @@ export class MeController {
     @Caller() { userId }: CallerIdentity,
     @Param('device_id', { schema: deviceIdParam }) deviceId: string,
   ): Promise<void> {
-    await this.forgetDevice.execute({ userId, deviceId });
+    await this.devices.forget({ userId, deviceId });
   }
 }

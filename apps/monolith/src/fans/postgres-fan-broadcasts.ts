@@ -11,7 +11,7 @@ import {
   type NewBroadcast,
   type DevicesByLocale,
   type Locale,
-} from '../fans.api.ts';
+} from './fans.api.ts';
 
 const LOCALES: readonly Locale[] = ['hr', 'en'];
 

@@ -3,9 +3,9 @@ import type { Logger } from '#platform/logging/logger';
 import { RelayLoop } from '#messaging/outbox/relay-loop';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
-import type { MonolithConfig } from '../../config.ts';
-import { CONFIG, LOGGER, LOOPS } from '../../tokens.ts';
-import { BlacklistCopies } from '../application/ports.ts';
+import type { MonolithConfig } from '../config.ts';
+import { CONFIG, LOGGER, LOOPS } from '../tokens.ts';
+import { CachedBlacklist } from './cached-blacklist.ts';
 
 /**
  * Keeps the copies of the blacklist up to date. Every process reads the blacklist at start, when a message on `BLACKLIST_CHANNEL`
@@ -18,7 +18,7 @@ export class BlacklistKeeper implements OnApplicationBootstrap, BeforeApplicatio
   private subscriber: RedisConnection | undefined;
 
   constructor(
-    private readonly copies: BlacklistCopies,
+    private readonly copies: CachedBlacklist,
     @Inject(CONFIG) private readonly config: MonolithConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(LOOPS) private readonly loops: boolean,

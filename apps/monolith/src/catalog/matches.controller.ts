@@ -9,7 +9,7 @@ import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { CatalogApi } from '../catalog.api.ts';
+import { CatalogApi } from './catalog.api.ts';
 
 const matchQuery = pageQuery.extend({ status: z.enum(saleStatuses).optional() });
 

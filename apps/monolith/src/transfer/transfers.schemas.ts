@@ -1,6 +1,6 @@
 import { uuidField, personName } from '#platform/http/text-fields';
 import { z } from 'zod';
-import type { TransferableTicket } from '../application/ports.ts';
+import type { OwnTicket } from '../ticketing/ticketing.api.ts';
 
 export const transferRequest = z.strictObject({ to_user_id: uuidField, holder_name: personName }).meta({ id: 'TransferRequest' });
 
@@ -18,7 +18,7 @@ export const transferredAnswer = z
   .meta({ id: 'TransferredTicket' });
 
 /** The giver's ticket after the transfer, in the format of the API. */
-export function transferredView(ticket: TransferableTicket): z.infer<typeof transferredAnswer> {
+export function transferredView(ticket: OwnTicket): z.infer<typeof transferredAnswer> {
   const { id, orderId, matchId, seat, holderName, code } = ticket;
   return {
     id,

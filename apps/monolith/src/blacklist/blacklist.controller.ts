@@ -8,10 +8,7 @@ import { Body, Controller, Delete, Get, Inject, Param, Post, Query, Res } from '
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import { LOGGER } from '../../tokens.ts';
-import { TakeFanOffBlacklist } from '../application/take-fan-off-blacklist.ts';
-import { PutFanOnBlacklist } from '../application/put-fan-on-blacklist.ts';
-import { Blacklist } from '../application/ports.ts';
+import { LOGGER } from '../tokens.ts';
 import {
   blacklistHistoryAnswer,
   blacklistHistoryView,
@@ -20,6 +17,8 @@ import {
   blacklistPageAnswer,
   blacklistEntryView,
 } from './blacklist.schemas.ts';
+import { ChangeBlacklist } from './change-blacklist.ts';
+import { PostgresBlacklist } from './postgres-blacklist.ts';
 
 const LIST = `From now on the fan cannot join a line, hold seats, check out or receive a ticket (403 \`BLACKLISTED\`). A fan who is in a
 line or has a turn loses it within a second. Existing holds expire as usual. A payment that is in progress is refunded in full. Tickets
@@ -29,9 +28,8 @@ bought before stay valid: refund them if they must not be used. 200 if the fan w
 @Controller('api/v1/ops/blacklist')
 export class BlacklistController {
   constructor(
-    private readonly blacklist: Blacklist,
-    private readonly putFanOnBlacklist: PutFanOnBlacklist,
-    private readonly takeFanOffBlacklist: TakeFanOffBlacklist,
+    private readonly blacklist: PostgresBlacklist,
+    private readonly changeBlacklist: ChangeBlacklist,
     private readonly answers: Answers,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -68,7 +66,7 @@ export class BlacklistController {
       reply,
       async () => {
         const until = body.until ? new Date(body.until) : null;
-        const listed = await this.putFanOnBlacklist.execute({ userId, reason, until, by: operator });
+        const listed = await this.changeBlacklist.put({ userId, reason, until, by: operator });
         this.logger.info({ user_id: userId, reason, until, operator }, 'put on the blacklist');
         return listed;
       },
@@ -88,7 +86,7 @@ export class BlacklistController {
     @Caller() { userId: operator }: CallerIdentity,
     @Param('user_id', { schema: uuidField }) userId: string,
   ): Promise<void> {
-    const wasListed = await this.takeFanOffBlacklist.execute({ userId, by: operator });
+    const wasListed = await this.changeBlacklist.lift({ userId, by: operator });
     if (wasListed) this.logger.info({ user_id: userId, operator }, 'taken off the blacklist');
   }
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
-import { emptyProfile } from '../application/ports.ts';
-import { FansApi, type FanContact, type Locale } from '../fans.api.ts';
+import { emptyProfile } from './profiles.ts';
+import { FansApi, type FanContact, type Locale } from './fans.api.ts';
 
 /** Reads the languages, addresses and devices of fans from PostgreSQL. */
 export class PostgresContacts extends FansApi {

@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { statusAt, type SaleStatus } from '#domain/catalog/sale';
 import { inside } from '#platform/postgres/transaction';
 import { Brackets, Not, type DataSource, type EntityManager } from 'typeorm';
-import { CatalogApi, type CatalogMatch, type CatalogSector } from '../catalog.api.ts';
+import { CatalogApi, type CatalogMatch, type CatalogSector } from './catalog.api.ts';
 import { matchTable, sectorTable, type MatchRow } from './catalog.tables.ts';
 
 /** A prepared statement without the ORM, because the settlement of every payment reads the match. */

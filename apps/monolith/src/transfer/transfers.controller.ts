@@ -6,7 +6,7 @@ import { Body, Controller, Param, Post, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import { TransferTicket } from '../application/transfer-ticket.ts';
+import { TransferTicket } from './transfer-ticket.ts';
 import { transferRequest, transferredAnswer, transferredView } from './transfers.schemas.ts';
 
 @ApiTags('tickets')

@@ -1,8 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import { ListedFans } from '#domain/blacklist/listed-fans';
 import type { Logger } from '#platform/logging/logger';
-import type { BlacklistCopies } from '../application/ports.ts';
-import { BlacklistApi } from '../blacklist.api.ts';
+import { BlacklistApi } from './blacklist.api.ts';
 import type { PostgresBlacklist, BlacklistSnapshot } from './postgres-blacklist.ts';
 import type { RedisBlacklist } from './redis-blacklist.ts';
 
@@ -11,7 +10,7 @@ import type { RedisBlacklist } from './redis-blacklist.ts';
  * query the table, and almost none of these fans is in it. Memory is at most a second behind the database. A listed fan who still
  * gets a hold in that second is refused at the checkout, which reads the database.
  */
-export class CachedBlacklist extends BlacklistApi implements BlacklistCopies {
+export class CachedBlacklist extends BlacklistApi {
   private readonly fans = new ListedFans();
   private snapshot: BlacklistSnapshot | undefined;
   private refreshing: Promise<void> = Promise.resolve();
@@ -32,6 +31,10 @@ export class CachedBlacklist extends BlacklistApi implements BlacklistCopies {
     return this.store.listed(tx, userIds);
   }
 
+  /**
+   * After a change: updates this process's copy and the Redis copy, then tells the other processes to refresh theirs. Never
+   * throws: a process that did not receive the message refreshes its copy within a second anyway.
+   */
   async updateAll(): Promise<void> {
     try {
       await this.refreshMemory();
@@ -42,7 +45,10 @@ export class CachedBlacklist extends BlacklistApi implements BlacklistCopies {
     await this.redisCopy.publishChange().catch(() => undefined);
   }
 
-  /** Refreshes run one after another, so that an older snapshot never replaces a newer one. */
+  /**
+   * Reads the blacklist from the database into memory, if the blacklist has changed. Refreshes run one after another, so that an
+   * older snapshot never replaces a newer one.
+   */
   refreshMemory(): Promise<void> {
     const refresh = this.refreshing.then(() => this.refreshOnce());
     this.refreshing = refresh.catch(() => undefined);
@@ -51,7 +57,7 @@ export class CachedBlacklist extends BlacklistApi implements BlacklistCopies {
 
   /**
    * Writes the copy in Redis if its revision is not ours: the revision is another one after a change, and missing after Redis
-   * lost its data.
+   * lost its data. Returns true if it wrote.
    */
   async refreshRedis(): Promise<boolean> {
     if (!this.snapshot || (await this.redisCopy.revision()) === this.snapshot.revision) return false;

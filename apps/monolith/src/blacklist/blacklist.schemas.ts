@@ -1,6 +1,6 @@
 import { uuidField, plainText } from '#platform/http/text-fields';
 import { z } from 'zod';
-import type { BlacklistEntry, BlacklistChange } from '../application/ports.ts';
+import type { BlacklistEntry, BlacklistChange } from './postgres-blacklist.ts';
 
 export const putFanOnBlacklistRequest = z
   .strictObject({

@@ -2,7 +2,25 @@ import type { Transaction } from '#application/transaction-manager';
 import type { ListedFan } from '#domain/blacklist/listed-fans';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import { Blacklist, type BlacklistEntry, type BlacklistChange } from '../application/ports.ts';
+
+/** A fan on the blacklist, with the reason, the end and the operator. */
+export interface BlacklistEntry {
+  readonly id: string;
+  readonly userId: string;
+  readonly reason: string;
+  readonly until: Date | null;
+  readonly listedBy: string;
+  readonly listedAt: Date;
+}
+
+/** A row of the history: an operator put a fan on the blacklist (`list`) or took the fan off (`lift`). */
+export interface BlacklistChange {
+  readonly action: 'list' | 'lift';
+  readonly reason: string | null;
+  readonly until: Date | null;
+  readonly by: string;
+  readonly at: Date;
+}
 
 /** SQL condition: the entry has not expired. Uses the database's clock, like every time limit in the project. */
 const IN_FORCE = '(until is null or until > clock_timestamp())';
@@ -46,11 +64,11 @@ export interface BlacklistSnapshot {
   readonly fans: readonly (ListedFan & { readonly untilMs: number | null })[];
 }
 
-export class PostgresBlacklist extends Blacklist {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
+/** The blacklist and its history. An entry counts until its `until` has passed. */
+export class PostgresBlacklist {
+  constructor(private readonly dataSource: DataSource) {}
 
+  /** Blocks other writers of the blacklist until the transaction ends. Returns the database's current time. */
   async lock(tx: Transaction): Promise<Date> {
     await inside(tx).rows(LOCK);
     const [row] = await inside(tx).rows<{ now: Date }>(`select date_trunc('milliseconds', clock_timestamp()) as now`);
@@ -58,11 +76,13 @@ export class PostgresBlacklist extends Blacklist {
     return row.now;
   }
 
+  /** Adds the entry, or replaces the fan's entry. Returns false if the fan was on the blacklist already. */
   async put(tx: Transaction, { id, userId, reason, until, listedBy, listedAt }: BlacklistEntry): Promise<boolean> {
     const rows = await inside(tx).rows<{ isNew: boolean }>(PUT, [id, userId, reason, until, listedBy, listedAt]);
     return rows[0]?.isNew ?? false;
   }
 
+  /** Removes the fan's entry. Returns false if the fan was not on the blacklist. */
   async lift(tx: Transaction, { userId, by, at }: { userId: string; by: string; at: Date }): Promise<boolean> {
     return (await inside(tx).rows(LIFT, [userId, by, at])).length > 0;
   }
@@ -78,6 +98,7 @@ export class PostgresBlacklist extends Blacklist {
     return { listing, changes };
   }
 
+  /** One page of the entries that have not expired, newest first. */
   list({ before, limit }: { before: string | undefined; limit: number }): Promise<readonly BlacklistEntry[]> {
     return this.dataSource.query<BlacklistEntry[]>(
       `select ${COLUMNS} from blacklist where ${IN_FORCE} and ($1::uuid is null or entry_id < $1) order by entry_id desc limit $2`,
