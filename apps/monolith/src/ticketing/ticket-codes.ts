@@ -1,9 +1,9 @@
-import { parseTicketCode, ticketCodeText, withSignature, type TicketClaims } from '../domain/ticket-code.ts';
-import type { TicketSigner } from './ports.ts';
+import { parseTicketCode, ticketCodeText, withSignature, type TicketClaims } from './domain/ticket-code.ts';
+import type { Ed25519TicketSigner } from './ed25519-ticket-signer.ts';
 
 /** Writes the signed codes of tickets, and reads only codes that were signed with our key. */
 export class TicketCodes {
-  constructor(private readonly signer: TicketSigner) {}
+  constructor(private readonly signer: Ed25519TicketSigner) {}
 
   write(ticket: { id: string; matchId: string; serial: number }): string {
     const text = ticketCodeText({ ticketId: ticket.id, matchId: ticket.matchId, serial: ticket.serial }, this.signer.keyId);

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Ed25519TicketSigner } from '../outbound/ed25519-ticket-signer.ts';
+import { Ed25519TicketSigner } from './ed25519-ticket-signer.ts';
 import { TicketCodes } from './ticket-codes.ts';
 
 const seed = Buffer.alloc(32, 7).toString('base64');

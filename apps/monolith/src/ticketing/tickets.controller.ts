@@ -9,8 +9,9 @@ import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Matches, Tickets, type Ticket } from '../application/ports.ts';
-import { TicketCodes } from '../application/ticket-codes.ts';
+import { CatalogApi } from '../catalog/catalog.api.ts';
+import { PostgresTickets, type Ticket } from './postgres-tickets.ts';
+import { TicketCodes } from './ticket-codes.ts';
 import { ticketAnswer, ticketListAnswer, ticketView } from './tickets.schemas.ts';
 
 const SVG = 'image/svg+xml';
@@ -20,9 +21,9 @@ const PDF = 'application/pdf';
 @Controller('api/v1/tickets')
 export class TicketsController {
   constructor(
-    private readonly tickets: Tickets,
+    private readonly tickets: PostgresTickets,
     private readonly codes: TicketCodes,
-    private readonly matches: Matches,
+    private readonly catalog: CatalogApi,
   ) {}
 
   @Get()
@@ -74,10 +75,17 @@ export class TicketsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const ticket = await this.ownLivingTicket(id, userId);
-    const match = await this.matches.printed(ticket.matchId, ticket.sector);
-    const { holderName, sector, row, number } = ticket;
-    const seat = number === null ? null : String(number);
-    const pdf = ticketPdf({ ...match, id, holderName, sector, row, seat, code: this.codes.write(ticket) });
+    const { matchId, holderName, sector, row, number } = ticket;
+    const [match, sectors] = await Promise.all([this.catalog.match(matchId), this.catalog.sectors(matchId)]);
+    if (!match) throw new Error(`a ticket exists for the unknown match ${matchId}`);
+    const printed = {
+      matchName: `${match.home} vs ${match.away}`,
+      kickoffAt: match.kickoffAt.toISOString(),
+      venue: match.venue,
+      gate: sectors.find(({ name }) => name === sector)?.gate ?? null,
+      seat: number === null ? null : String(number),
+    };
+    const pdf = ticketPdf({ ...printed, id, holderName, sector, row, code: this.codes.write(ticket) });
     await reply.type(PDF).header('content-disposition', `inline; filename="ticket-${id}.pdf"`).send(pdf);
   }
 

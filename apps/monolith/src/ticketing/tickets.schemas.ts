@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Ticket } from '../application/ports.ts';
+import type { Ticket } from './postgres-tickets.ts';
 
 export const ticketAnswer = z
   .object({

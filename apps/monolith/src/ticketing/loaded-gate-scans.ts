@@ -1,8 +1,8 @@
 import type { EffectOutcome, LoadedEffect } from '#application/loaded-effect';
 import { gateScan } from '#contracts/gate-scans';
 import { RequestRefused } from '#platform/http/request-refused';
-import type { RecordScan } from '../application/record-scan.ts';
-import { GateLogApi } from '../gate-log.api.ts';
+import type { RecordScan } from './record-scan.ts';
+import { GateLogApi } from './gate-log.api.ts';
 
 /** Validates the scans that the event loader fetched from the gates, and records them. */
 export class LoadedGateScans extends GateLogApi {

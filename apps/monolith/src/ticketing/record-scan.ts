@@ -1,7 +1,7 @@
 import type { Conflict, EffectOutcome, LoadedEffect } from '#application/loaded-effect';
 import type { TransactionManager } from '#application/transaction-manager';
-import type { TicketClaims } from '../domain/ticket-code.ts';
-import type { ScannedTicket, ScannedTickets } from './ports.ts';
+import type { TicketClaims } from './domain/ticket-code.ts';
+import type { PostgresTickets, ScannedTicket } from './postgres-tickets.ts';
 import type { TicketCodes } from './ticket-codes.ts';
 
 /** A scan as a gate reports it: the ticket's code, where and when it was scanned, and whether the gate let its owner in. */
@@ -20,7 +20,7 @@ export interface RecordScanCommand {
 export class RecordScan {
   constructor(
     private readonly transactions: TransactionManager,
-    private readonly tickets: ScannedTickets,
+    private readonly tickets: PostgresTickets,
     private readonly codes: TicketCodes,
   ) {}
 
@@ -28,7 +28,7 @@ export class RecordScan {
     const claims = scan.admitted ? this.codes.read(scan.code) : undefined;
     return this.transactions.run(async (tx) => {
       if (!(await effect.begin(tx))) return { conflicts: [] };
-      const ticket = claims && (await this.tickets.lock(tx, claims.ticketId));
+      const ticket = claims && (await this.tickets.lockScanned(tx, claims.ticketId));
       const conflict = scan.admitted ? conflictOf(scan, claims, ticket) : undefined;
       if (ticket && scan.admitted && !conflict) await this.tickets.use(tx, ticket.id);
       const outcome = { conflicts: conflict ? [conflict] : [] };

@@ -8,8 +8,8 @@ import {
   type OrderToIssue,
   type TicketHolder,
   type TicketStatus,
-} from '../ticketing.api.ts';
-import type { Ticket, Tickets } from './ports.ts';
+} from './ticketing.api.ts';
+import type { PostgresTickets, Ticket } from './postgres-tickets.ts';
 import type { TicketCodes } from './ticket-codes.ts';
 
 const FIRST_SERIAL = 1;
@@ -17,7 +17,7 @@ const FIRST_SERIAL = 1;
 /** Issues the tickets of paid orders, and reads, transfers and refunds them. */
 export class Ticketing extends TicketingApi {
   constructor(
-    private readonly tickets: Tickets,
+    private readonly tickets: PostgresTickets,
     private readonly codes: TicketCodes,
     private readonly ids: Ids,
   ) {
