@@ -3,13 +3,14 @@ import type { Outbox } from '#application/outbox';
 import type { TransactionManager } from '#application/transaction-manager';
 import { capacityOf, layOut } from '#domain/catalog/stadium-layout';
 import { DomainError } from '#domain/shared/domain-error';
-import type { CreateMatchCommand, PlannedSector } from '../operations.api.ts';
-import type { Catalog, Match, Seats, Sector } from './ports.ts';
+import type { CatalogApi, CatalogMatch, CatalogSector } from '../catalog/catalog.api.ts';
+import type { PurchaseApi } from '../purchase/purchase.api.ts';
+import type { CreateMatchCommand, PlannedSector } from './operations.api.ts';
 
 /** A match that was just created, with its sectors. */
 export interface CreatedMatch {
-  readonly match: Match;
-  readonly sectors: readonly Sector[];
+  readonly match: CatalogMatch;
+  readonly sectors: readonly CatalogSector[];
 }
 
 /** The most seats of one match, as the contract of the API says. 120,000 seats are inserted in one transaction of a few seconds. */
@@ -19,8 +20,8 @@ export const MAX_SEATS = 120_000;
 export class CreateMatch {
   constructor(
     private readonly transactions: TransactionManager,
-    private readonly catalog: Catalog,
-    private readonly seats: Seats,
+    private readonly catalog: CatalogApi,
+    private readonly purchase: PurchaseApi,
     private readonly outbox: Outbox,
     private readonly ids: Ids,
   ) {}
@@ -28,7 +29,7 @@ export class CreateMatch {
   async execute(command: CreateMatchCommand): Promise<CreatedMatch> {
     assertPlausible(command.sectors);
     const { sectors: planned, ...facts } = command;
-    const match: Match = {
+    const match: CatalogMatch = {
       ...facts,
       id: this.ids.next(),
       saleStatus: 'scheduled',
@@ -36,7 +37,7 @@ export class CreateMatch {
       cancelledAt: null,
       cancelReason: null,
     };
-    const sectors = planned.map((sector): Sector => ({
+    const sectors = planned.map((sector): CatalogSector => ({
       id: this.ids.next(),
       matchId: match.id,
       name: sector.name,
@@ -51,7 +52,7 @@ export class CreateMatch {
     }));
     return this.transactions.run(async (tx) => {
       await this.catalog.add(tx, match, sectors);
-      await this.seats.layOut(tx, match.id, seatsBySector);
+      await this.purchase.layOut(tx, match.id, seatsBySector);
       if (match.queueRequired) {
         const body = { kind: 'sync', match_id: match.id };
         await this.outbox.append(tx, [

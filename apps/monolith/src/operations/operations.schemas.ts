@@ -2,8 +2,8 @@ import { matchAnswer, matchView } from '#contracts/match-answer';
 import { saleActions } from '#domain/catalog/sale-changes';
 import { plainText } from '#platform/http/text-fields';
 import { z } from 'zod';
-import type { Match, Sector } from '../application/ports.ts';
-import type { CreateMatchCommand } from '../operations.api.ts';
+import type { CatalogMatch, CatalogSector } from '../catalog/catalog.api.ts';
+import type { CreateMatchCommand } from './operations.api.ts';
 
 const name = plainText(100);
 
@@ -101,7 +101,7 @@ export const matchReportAnswer = z
   .meta({ id: 'MatchReport' });
 
 /** A match in the format of the operators' API. It contains the sectors only if they are given. */
-export function opsMatchView(match: Match, sectors?: readonly Sector[]): z.infer<typeof opsMatchAnswer> {
+export function opsMatchView(match: CatalogMatch, sectors?: readonly CatalogSector[]): z.infer<typeof opsMatchAnswer> {
   return {
     ...matchView(match),
     processing_rate: match.processingRate,
@@ -113,7 +113,7 @@ export function opsMatchView(match: Match, sectors?: readonly Sector[]): z.infer
 }
 
 function sectorOf(
-  { id, name: sectorName, kind, gate, priceCents, capacity }: Sector,
+  { id, name: sectorName, kind, gate, priceCents, capacity }: CatalogSector,
   currency: string,
 ): z.infer<typeof opsSector> {
   return { id, name: sectorName, kind, ...(gate ? { gate } : {}), price_cents: priceCents, currency, capacity };

@@ -1,5 +1,7 @@
 import type { SaleStatus } from '#domain/catalog/sale';
-import type { Catalog, Queues, Seats, RemainingSeats } from './ports.ts';
+import type { CatalogApi } from '../catalog/catalog.api.ts';
+import type { PurchaseApi, SeatsLeft } from '../purchase/purchase.api.ts';
+import type { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 
 /** What the waiting room was told last. Empty if we do not know. */
 export interface SentReport {
@@ -20,42 +22,46 @@ const reportedStatuses: readonly SaleStatus[] = ['scheduled', 'open', 'paused'];
  */
 export class ReportRemainingSeats {
   constructor(
-    private readonly catalog: Catalog,
-    private readonly queues: Queues,
-    private readonly seats: Seats,
+    private readonly catalog: CatalogApi,
+    private readonly waitingRoom: WaitingRoomApi,
+    private readonly purchase: PurchaseApi,
   ) {}
 
   /** Returns what the waiting room knows after this call. */
-  async execute(matchId: string, remaining: RemainingSeats, lastSent: SentReport): Promise<SentReport> {
+  async execute(matchId: string, remaining: SeatsLeft, lastSent: SentReport): Promise<SentReport> {
     if (Object.values(changes(remaining, lastSent)).every((hasChanged) => !hasChanged)) return reportOf(remaining);
-    return this.queues.withQueueLock(matchId, async () => {
+    return this.waitingRoom.withQueueLock(matchId, async () => {
       const match = await this.catalog.match(matchId);
       if (!match?.queueRequired || !reportedStatuses.includes(match.saleStatus)) return {};
-      const now = await this.seats.countRemaining(matchId);
+      const now = await this.purchase.seatsLeftNow(matchId);
       const changed = changes(now, lastSent);
-      if (changed.windows) await this.queues.sync(match, now.usefulWindows);
+      if (changed.windows) await this.waitingRoom.sync(match, now.usefulWindows);
       if (changed.sectors) await this.reportSectors(matchId, now);
       return reportOf(now);
     });
   }
 
-  private async reportSectors(matchId: string, remaining: RemainingSeats): Promise<void> {
+  private async reportSectors(matchId: string, remaining: SeatsLeft): Promise<void> {
     const names = new Map((await this.catalog.sectors(matchId)).map(({ id, name }) => [id, name]));
-    const sectors = withSeats(remaining).map((sector) => ({ ...sector, name: names.get(sector.sectorId) ?? '' }));
-    await this.queues.reportRemaining(matchId, sectors, remaining.countedAtMs);
+    const sectors = withSeats(remaining).map(({ sectorId, available }) => ({
+      sector_id: sectorId,
+      name: names.get(sectorId) ?? '',
+      available,
+    }));
+    await this.waitingRoom.reportRemaining(matchId, sectors, remaining.countedAtMs);
   }
 }
 
-function changes(remaining: RemainingSeats, lastSent: SentReport): { readonly windows: boolean; readonly sectors: boolean } {
+function changes(remaining: SeatsLeft, lastSent: SentReport): { readonly windows: boolean; readonly sectors: boolean } {
   const { usefulWindows, sectors } = reportOf(remaining);
   return { windows: usefulWindows !== lastSent.usefulWindows, sectors: sectors !== lastSent.sectors && sectors !== '' };
 }
 
-function reportOf(remaining: RemainingSeats): Required<SentReport> {
+function reportOf(remaining: SeatsLeft): Required<SentReport> {
   const sectors = withSeats(remaining).map(({ sectorId, available }) => `${sectorId} ${available}`);
   return { usefulWindows: remaining.usefulWindows, sectors: sectors.join() };
 }
 
-function withSeats({ sectors }: RemainingSeats): RemainingSeats['sectors'] {
+function withSeats({ sectors }: SeatsLeft): SeatsLeft['sectors'] {
   return sectors.filter(({ available }) => available > 0);
 }

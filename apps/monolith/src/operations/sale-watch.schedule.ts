@@ -4,10 +4,10 @@ import { RelayLoop } from '#messaging/outbox/relay-loop';
 import { Leadership } from '#platform/postgres/leadership';
 import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Gauge } from 'prom-client';
-import { CatalogApi } from '../../catalog/catalog.api.ts';
-import { LOGGER, LOOPS } from '../../tokens.ts';
-import { CheckSale, type SaleCheckResult } from '../application/check-sale.ts';
-import type { SentReport } from '../application/report-remaining-seats.ts';
+import { CatalogApi } from '../catalog/catalog.api.ts';
+import { LOGGER, LOOPS } from '../tokens.ts';
+import { CheckSale, type SaleCheckResult } from './check-sale.ts';
+import type { SentReport } from './report-remaining-seats.ts';
 
 const MAX_MATCHES = 1000;
 /**

@@ -4,10 +4,11 @@ import type { Clock } from '#application/clock';
 import { saleStatusAfterAction, assertSaleStatusAllowed, type SaleAction } from '#domain/catalog/sale-changes';
 import { matchChanged } from '#domain/notification/holder-notice';
 import { DomainError } from '#domain/shared/domain-error';
-import type { Catalog, Match, Queues } from './ports.ts';
+import type { CatalogApi, CatalogMatch } from '../catalog/catalog.api.ts';
+import type { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 
 /** The fields that `PATCH /ops/matches/{id}` can change. */
-export type MatchFactsChange = Partial<Omit<Match, 'id' | 'saleStatus' | 'pauseReason' | 'cancelledAt' | 'cancelReason'>>;
+export type MatchFactsChange = Partial<Omit<CatalogMatch, 'id' | 'saleStatus' | 'pauseReason' | 'cancelledAt' | 'cancelReason'>>;
 
 /**
  * All changes of an existing match by an operator. A change is sent to the waiting room first and committed to the catalogue
@@ -17,13 +18,13 @@ export type MatchFactsChange = Partial<Omit<Match, 'id' | 'saleStatus' | 'pauseR
 export class ChangeMatch {
   constructor(
     private readonly transactions: TransactionManager,
-    private readonly catalog: Catalog,
-    private readonly queues: Queues,
+    private readonly catalog: CatalogApi,
+    private readonly waitingRoom: WaitingRoomApi,
     private readonly jobs: Jobs,
     private readonly clock: Clock,
   ) {}
 
-  changeSale(command: { matchId: string; action: SaleAction; reason: string | null }): Promise<Match> {
+  changeSale(command: { matchId: string; action: SaleAction; reason: string | null }): Promise<CatalogMatch> {
     return this.change(command.matchId, (match) => {
       const saleStatus = saleStatusAfterAction(match.saleStatus, command.action);
       assertSaleStatusAllowed(saleStatus, match);
@@ -32,7 +33,7 @@ export class ChangeMatch {
   }
 
   /** Closes the sale for ever; background jobs notify and refund the ticket holders. A second cancellation changes nothing. */
-  cancelMatch(command: { matchId: string; reason: string }): Promise<Match> {
+  cancelMatch(command: { matchId: string; reason: string }): Promise<CatalogMatch> {
     const now = this.clock.now();
     return this.change(command.matchId, (match) =>
       match.cancelledAt === null
@@ -41,7 +42,7 @@ export class ChangeMatch {
     );
   }
 
-  changeQueue(command: { matchId: string; processingRate?: number; maxOpenWindows?: number }): Promise<Match> {
+  changeQueue(command: { matchId: string; processingRate?: number; maxOpenWindows?: number }): Promise<CatalogMatch> {
     return this.change(command.matchId, (match) => {
       if (!match.queueRequired) throw new DomainError('INVALID_STATE', 'This match has no waiting room.');
       return {
@@ -51,16 +52,16 @@ export class ChangeMatch {
     });
   }
 
-  changeFacts(command: { matchId: string; change: MatchFactsChange }): Promise<Match> {
+  changeFacts(command: { matchId: string; change: MatchFactsChange }): Promise<CatalogMatch> {
     return this.change(command.matchId, () => command.change);
   }
 
-  private change(matchId: string, decide: Decision): Promise<Match> {
-    return this.queues.withQueueLock(matchId, async () => {
+  private change(matchId: string, decide: Decision): Promise<CatalogMatch> {
+    return this.waitingRoom.withQueueLock(matchId, async () => {
       const match = await this.catalog.match(matchId);
       if (!match) throw new DomainError('NOT_FOUND', 'There is no such match.');
       const sent = changed(match, decide);
-      if (match.queueRequired) await this.queues.sync(sent);
+      if (match.queueRequired) await this.waitingRoom.sync(sent);
       try {
         return await this.transactions.run((tx) => this.commit(tx, sent, decide));
       } catch (error) {
@@ -74,7 +75,7 @@ export class ChangeMatch {
    * Computes the change again from the match as the transaction reads it. Fails if the result is not what the waiting room was
    * told.
    */
-  private async commit(tx: Transaction, sent: Match, decide: Decision): Promise<Match> {
+  private async commit(tx: Transaction, sent: CatalogMatch, decide: Decision): Promise<CatalogMatch> {
     const match = await this.catalog.match(sent.id, tx);
     if (!match) throw new DomainError('NOT_FOUND', 'There is no such match.');
     const { id, ...facts } = changed(match, decide);
@@ -91,24 +92,24 @@ export class ChangeMatch {
    * After a failed commit: sends the waiting room the state that is in the catalogue. If this call fails too, the next change of
    * the match sends the state.
    */
-  private async syncAgain({ id, queueRequired }: Match): Promise<void> {
+  private async syncAgain({ id, queueRequired }: CatalogMatch): Promise<void> {
     if (!queueRequired) return;
     const match = await this.catalog.match(id).catch(() => undefined);
-    if (match) await this.queues.sync(match).catch(() => undefined);
+    if (match) await this.waitingRoom.sync(match).catch(() => undefined);
   }
 }
 
-type Decision = (match: Match) => Partial<Omit<Match, 'id'>>;
+type Decision = (match: CatalogMatch) => Partial<Omit<CatalogMatch, 'id'>>;
 
 /**
  * The match after the change. All fields are written, also `saleStatus`: a sale that opened at `opensAt` is stored as open and
  * stays open if `opensAt` is moved.
  */
-function changed(match: Match, decide: Decision): Match {
+function changed(match: CatalogMatch, decide: Decision): CatalogMatch {
   return { ...match, ...decide(match) };
 }
 
 /** The fields of a match that the waiting room knows, as one text to compare. */
-function queueFacts({ saleStatus, opensAt, processingRate, maxOpenWindows, pauseReason }: Omit<Match, 'id'>): string {
+function queueFacts({ saleStatus, opensAt, processingRate, maxOpenWindows, pauseReason }: Omit<CatalogMatch, 'id'>): string {
   return JSON.stringify([saleStatus, opensAt, processingRate, maxOpenWindows, pauseReason]);
 }

@@ -3,7 +3,9 @@ import type { Outbox } from '#application/outbox';
 import type { TransactionManager } from '#application/transaction-manager';
 import { type SaleStatus } from '#domain/catalog/sale';
 import { saleStatusAfterSeats } from '#domain/catalog/sale-changes';
-import type { Catalog, Queues, Seats } from './ports.ts';
+import type { CatalogApi } from '../catalog/catalog.api.ts';
+import type { PurchaseApi } from '../purchase/purchase.api.ts';
+import type { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 
 /**
  * Ends a sale when no seat is free or held, and reopens it when seats came back. The caller decides by a count that may be stale,
@@ -14,20 +16,20 @@ import type { Catalog, Queues, Seats } from './ports.ts';
 export class EndOrReopenSale {
   constructor(
     private readonly transactions: TransactionManager,
-    private readonly catalog: Catalog,
-    private readonly seats: Seats,
-    private readonly queues: Queues,
+    private readonly catalog: CatalogApi,
+    private readonly purchase: PurchaseApi,
+    private readonly waitingRoom: WaitingRoomApi,
     private readonly outbox: Outbox,
     private readonly ids: Ids,
   ) {}
 
   /** Returns the state of the sale after the check; undefined if the match does not exist. */
   execute(matchId: string): Promise<SaleStatus | undefined> {
-    return this.queues.withQueueLock(matchId, () =>
+    return this.waitingRoom.withQueueLock(matchId, () =>
       this.transactions.run(async (tx) => {
         const match = await this.catalog.match(matchId, tx);
         if (!match) return undefined;
-        const saleStatus = saleStatusAfterSeats(match.saleStatus, await this.seats.hasRemaining(tx, matchId));
+        const saleStatus = saleStatusAfterSeats(match.saleStatus, await this.purchase.hasSeatsLeft(tx, matchId));
         if (saleStatus === match.saleStatus) return saleStatus;
         await this.catalog.update(tx, matchId, { saleStatus });
         if (match.queueRequired) {

@@ -6,11 +6,10 @@ import { Body, Controller, Get, Param, Patch, Post, Put, Query, Res } from '@nes
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { CatalogApi } from '../../catalog/catalog.api.ts';
-import { CreateMatch } from '../application/create-match.ts';
-import { MatchReport } from '../application/match-report.ts';
-import type { Match } from '../application/ports.ts';
-import { ChangeMatch, type MatchFactsChange } from '../application/change-match.ts';
+import { CatalogApi, type CatalogMatch } from '../catalog/catalog.api.ts';
+import { ChangeMatch, type MatchFactsChange } from './change-match.ts';
+import { CreateMatch } from './create-match.ts';
+import { ReadMatchReport } from './read-match-report.ts';
 import * as schemas from './operations.schemas.ts';
 
 const CANCEL = `The sale is \`closed\` from now on and cannot be opened again (\`INVALID_STATE\`); the queue closes too. Every ticket holder
@@ -25,7 +24,7 @@ export class OperationsController {
   constructor(
     private readonly createMatch: CreateMatch,
     private readonly changeMatch: ChangeMatch,
-    private readonly matchReport: MatchReport,
+    private readonly readMatchReport: ReadMatchReport,
     private readonly catalog: CatalogApi,
     private readonly answers: Answers,
   ) {}
@@ -137,7 +136,7 @@ export class OperationsController {
   @ApiOperation({ summary: 'Current sales figures of the match' })
   @ApiOkResponse({ standardSchema: schemas.matchReportAnswer })
   async report(@Param('id', { schema: uuidField }) matchId: string): Promise<z.infer<typeof schemas.matchReportAnswer>> {
-    const { seats, queue } = await this.matchReport.execute(matchId);
+    const { seats, queue } = await this.readMatchReport.execute(matchId);
     return {
       capacity: seats.available + seats.held + seats.sold + seats.blocked,
       available: seats.available,
@@ -157,7 +156,7 @@ export class OperationsController {
     };
   }
 
-  private applyChange(reply: FastifyReply, command: () => Promise<Match>): Promise<void> {
+  private applyChange(reply: FastifyReply, command: () => Promise<CatalogMatch>): Promise<void> {
     return this.answers.give(reply, command, (match) => ({ status: 200, body: schemas.opsMatchView(match) }));
   }
 }
