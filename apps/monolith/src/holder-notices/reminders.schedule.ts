@@ -1,7 +1,7 @@
 import type { Logger } from '#platform/logging/logger';
 import { RelayLoop } from '#messaging/outbox/relay-loop';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
-import type { PlanReminders } from '../application/plan-reminders.ts';
+import type { PlanReminders } from './plan-reminders.ts';
 
 const PLAN_INTERVAL_MS = 300_000;
 

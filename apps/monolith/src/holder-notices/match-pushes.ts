@@ -1,22 +1,21 @@
 import type { Transaction } from '#application/transaction-manager';
 import { writePush, type PushContent, type PushText } from '#domain/notification/push-templates';
-import type { FanBroadcasts, Locale } from '../../fans/fans.api.ts';
-import { MatchPushes, type HolderNotice, type HolderDevices } from '../application/ports.ts';
+import type { DevicesByLocale, FanBroadcasts, Locale } from '../fans/fans.api.ts';
+import type { HolderNotice } from './notice-matches.ts';
 
 /**
  * Sends a notice to phones as one broadcast, in jobs of at most 500 devices. Except for a cancellation, the push is dropped after
  * the kick-off.
  */
-export class BroadcastMatchPushes extends MatchPushes {
-  constructor(private readonly broadcasts: FanBroadcasts) {
-    super();
-  }
+export class MatchPushes {
+  constructor(private readonly broadcasts: FanBroadcasts) {}
 
-  devicesOf(userIds: readonly string[]): Promise<HolderDevices> {
+  /** Reads the devices of these fans. Call it before the transaction, because it reads many rows. */
+  devicesOf(userIds: readonly string[]): Promise<DevicesByLocale> {
     return this.broadcasts.devicesOf(userIds);
   }
 
-  async send(tx: Transaction, notice: HolderNotice, devices: HolderDevices): Promise<void> {
+  async send(tx: Transaction, notice: HolderNotice, devices: DevicesByLocale): Promise<void> {
     const { match } = notice;
     const content = contentOf(notice);
     const text = (locale: Locale): PushText => writePush(content, locale);

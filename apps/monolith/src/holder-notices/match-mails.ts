@@ -2,20 +2,22 @@ import type { Clock } from '#application/clock';
 import type { Ids } from '#application/ids';
 import type { Outbox, OutboxMessage } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
-import type { FansApi, Locale } from '../../fans/fans.api.ts';
-import { noticeEvents } from './broadcast-match-pushes.ts';
-import { MatchMails, type Holder, type HolderNotice } from '../application/ports.ts';
+import type { FansApi, Locale } from '../fans/fans.api.ts';
+import { noticeEvents } from './match-pushes.ts';
+import type { HolderNotice } from './notice-matches.ts';
+import type { Holder } from './ticket-holders.ts';
 
-/** Writes one mail job for each fan to the outbox. */
-export class OutboxMatchMails extends MatchMails {
+/**
+ * Writes one mail to the outbox for each holder with an address, in the holder's language. The mails are sent only if the
+ * transaction commits.
+ */
+export class MatchMails {
   constructor(
     private readonly fans: FansApi,
     private readonly outbox: Outbox,
     private readonly ids: Ids,
     private readonly clock: Clock,
-  ) {
-    super();
-  }
+  ) {}
 
   async send(tx: Transaction, notice: HolderNotice, holders: readonly Holder[]): Promise<void> {
     const userIds = holders.map(({ userId }) => userId);

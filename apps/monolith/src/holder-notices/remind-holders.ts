@@ -2,8 +2,8 @@ import type { Clock } from '#application/clock';
 import { JobHandler, type Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
 import { isReminderDue, type RemindFans } from '#domain/notification/holder-notice';
-import { readHolderPage, notifyHolderPage, type HolderPage } from './holder-page.ts';
-import type { Holders, MatchMails, MatchPushes, NoticeMatches } from './ports.ts';
+import type { HolderPage, HolderPages } from './holder-pages.ts';
+import type { NoticeMatches } from './notice-matches.ts';
 
 /**
  * Reminds one page of ticket holders of their match and adds the job for the next page. Does nothing if the match was cancelled
@@ -14,9 +14,7 @@ export class RemindHolders extends JobHandler<RemindFans, HolderPage | undefined
 
   constructor(
     private readonly matches: NoticeMatches,
-    readonly holders: Holders,
-    readonly mails: MatchMails,
-    readonly pushes: MatchPushes,
+    private readonly pages: HolderPages,
     private readonly jobs: Jobs,
     private readonly clock: Clock,
   ) {
@@ -26,12 +24,12 @@ export class RemindHolders extends JobHandler<RemindFans, HolderPage | undefined
   async prepare({ matchId, afterUserId }: RemindFans): Promise<HolderPage | undefined> {
     const match = await this.matches.find(matchId);
     if (!match || match.isCancelled || !isReminderDue(match.kickoffAt, this.clock.now())) return undefined;
-    return readHolderPage(match, afterUserId, this);
+    return this.pages.read(match, afterUserId);
   }
 
   async work(tx: Transaction, job: RemindFans, page: HolderPage | undefined): Promise<void> {
     if (!page) return;
-    const afterUserId = await notifyHolderPage(tx, { kind: 'coming up', match: page.match }, page, this);
+    const afterUserId = await this.pages.notify(tx, { kind: 'coming up', match: page.match }, page);
     if (afterUserId) await this.jobs.put(tx, [{ ...job, afterUserId }]);
   }
 }

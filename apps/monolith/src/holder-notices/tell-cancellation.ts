@@ -2,8 +2,8 @@ import { JobHandler, type Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
 import type { AnnounceCancellation } from '#domain/notification/holder-notice';
 import type { RefundMatch } from '#domain/purchase/refund';
-import { readHolderPage, notifyHolderPage, type HolderPage } from './holder-page.ts';
-import type { Holders, MatchMails, MatchPushes, NoticeMatches } from './ports.ts';
+import type { HolderPage, HolderPages } from './holder-pages.ts';
+import type { NoticeMatches } from './notice-matches.ts';
 
 /**
  * Tells one page of ticket holders that their match was cancelled, and adds the job for the next page. The refunds start only
@@ -14,9 +14,7 @@ export class TellCancellation extends JobHandler<AnnounceCancellation, HolderPag
 
   constructor(
     private readonly matches: NoticeMatches,
-    readonly holders: Holders,
-    readonly mails: MatchMails,
-    readonly pushes: MatchPushes,
+    private readonly pages: HolderPages,
     private readonly jobs: Jobs,
   ) {
     super();
@@ -24,12 +22,12 @@ export class TellCancellation extends JobHandler<AnnounceCancellation, HolderPag
 
   async prepare({ matchId, afterUserId }: AnnounceCancellation): Promise<HolderPage | undefined> {
     const match = await this.matches.find(matchId);
-    return match && readHolderPage(match, afterUserId, this);
+    return match && this.pages.read(match, afterUserId);
   }
 
   async work(tx: Transaction, job: AnnounceCancellation, page: HolderPage | undefined): Promise<void> {
     if (!page) return;
-    const afterUserId = await notifyHolderPage(tx, { kind: 'cancelled', match: page.match }, page, this);
+    const afterUserId = await this.pages.notify(tx, { kind: 'cancelled', match: page.match }, page);
     if (afterUserId) return this.jobs.put(tx, [{ ...job, afterUserId }]);
     const refundJob: RefundMatch = { class: 'refund_match', matchId: job.matchId, afterOrderId: null, round: 0 };
     await this.jobs.put(tx, [refundJob]);
