@@ -2,20 +2,18 @@ import type { AlertOperators } from '#domain/notification/alert-operators';
 import type { Logger } from '#platform/logging/logger';
 import { alertRequest } from '#messaging/sending/alerts';
 import type { ProviderCalls } from '#messaging/sending/provider-calls';
-import { OperatorsWebhook } from '../application/ports.ts';
 
 const TIMEOUT_MS = 5000;
 
 /** Posts alerts to ALERT_WEBHOOK_URL in a form that Slack and similar services accept. Without the setting alerts are only logged. */
-export class HttpOperatorsWebhook extends OperatorsWebhook {
+export class OperatorsWebhook {
   constructor(
     private readonly url: string | undefined,
     private readonly calls: ProviderCalls,
     private readonly logger: Logger,
-  ) {
-    super();
-  }
+  ) {}
 
+  /** Throws if the webhook did not accept the alert. An alert may be sent twice, with the same `alertId`. */
   async send(alert: AlertOperators, alertId: string): Promise<void> {
     this.logger.error({ alert: alert.about }, alert.text);
     if (!this.url) return;

@@ -6,9 +6,9 @@ import { Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { AllQueues } from '../application/ports.ts';
-import { ManageJobs } from '../application/manage-jobs.ts';
+import { AllQueues } from './all-queues.ts';
 import { jobAnswer, jobId, jobListAnswer, jobQuery, jobView } from './jobs.schemas.ts';
+import { ManageJobs } from './manage-jobs.ts';
 
 @ApiTags('operations')
 @Controller('api/v1/ops/jobs')

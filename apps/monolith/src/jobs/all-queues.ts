@@ -13,8 +13,7 @@ import type { JobTransport } from '#messaging/jobs/job-transport';
 import type { NotificationQueues } from '#messaging/jobs/notification-queues';
 import { deleteJobCopy } from '#messaging/jobs/queued-jobs';
 import type { OutboxMessageView, ParkedMessages } from '#messaging/outbox/parked-messages';
-import { AllQueues } from '../application/ports.ts';
-import type { JobCounts, JobFilter, JobState, JobView } from '../jobs.api.ts';
+import type { JobCounts, JobFilter, JobState, JobView } from './jobs.api.ts';
 
 /**
  * A search by template, or by a state that only the queue itself knows (waiting, delayed, active), filters in memory. Such a
@@ -24,7 +23,7 @@ const MAX_FILTERED_JOBS = 1000;
 
 type Found = Omit<JobView, 'interventions'>;
 
-/** The stores that `BullmqQueues` reads and changes. */
+/** The stores that `AllQueues` reads and changes. */
 export interface QueueDependencies {
   readonly notifications: NotificationQueues;
   readonly ledger: JobLedger;
@@ -36,14 +35,13 @@ export interface QueueDependencies {
 }
 
 /**
- * Shows as one list: the jobs of the notification queues in Redis, the general jobs recorded in PostgreSQL, and the parked outbox
- * messages.
+ * The jobs of all queues as one list: mails and pushes in the notification queues in Redis, the general jobs (all other background
+ * jobs) recorded in PostgreSQL, and the parked outbox messages.
  */
-export class BullmqQueues extends AllQueues {
-  constructor(private readonly parts: QueueDependencies) {
-    super();
-  }
+export class AllQueues {
+  constructor(private readonly parts: QueueDependencies) {}
 
+  /** The jobs that match the filter, newest first, at most `filter.limit`. */
   async list(filter: JobFilter): Promise<readonly JobView[]> {
     const { queue, state, text, before, template, limit } = filter;
     const isParked = (queue === undefined || queue === 'outbox') && (state === undefined || state === 'failed');
@@ -101,6 +99,10 @@ export class BullmqQueues extends AllQueues {
     return [...(await Promise.all(notifications)), jobs, outbox];
   }
 
+  /**
+   * Retries a failed job. The retry starts only if the transaction commits. Returns false if the job is no longer failed or
+   * parked.
+   */
   async retry(tx: Transaction, { id, queue, template }: JobView, by: string): Promise<boolean> {
     const isGeneral = queue === 'jobs';
     if (isGeneral && !(await this.parts.ledger.revive(tx, id))) return false;
@@ -112,6 +114,10 @@ export class BullmqQueues extends AllQueues {
     return true;
   }
 
+  /**
+   * Deletes, in the transaction, what PostgreSQL has stored about the job. Returns a function that removes the job from its
+   * queue: call it after the commit. Returns undefined if the job is no longer waiting or failed.
+   */
   async drop(tx: Transaction, { id, queue }: JobView, by: string): Promise<(() => Promise<void>) | undefined> {
     if (queue === 'jobs' && !(await this.parts.ledger.drop(tx, id))) return undefined;
     if (queue === 'outbox' && !(await this.parts.parked.drop(tx, id))) return undefined;

@@ -4,18 +4,15 @@ import type { Outbox, OutboxMessage } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { EmailJob } from '#contracts/queue-jobs';
 import type { AlertOperators } from '#domain/notification/alert-operators';
-import { OperatorsMails } from '../application/ports.ts';
 
-/** Writes one mail for each address in ALERT_EMAIL to the outbox. */
-export class OutboxOperatorsMails extends OperatorsMails {
+/** Writes one mail for each address in ALERT_EMAIL to the outbox. The mails are sent only if the transaction commits. */
+export class OperatorsMails {
   constructor(
     private readonly addresses: readonly string[],
     private readonly outbox: Outbox,
     private readonly ids: Ids,
     private readonly clock: Clock,
-  ) {
-    super();
-  }
+  ) {}
 
   async send(tx: Transaction, alert: AlertOperators): Promise<void> {
     await this.outbox.append(

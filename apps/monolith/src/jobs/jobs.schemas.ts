@@ -1,7 +1,7 @@
 import { masked, maskedText } from '#domain/notification/masked';
 import { pageQuery } from '#platform/http/paging';
 import { z } from 'zod';
-import { jobStates, queueNames, type JobView } from '../jobs.api.ts';
+import { jobStates, queueNames, type JobView } from './jobs.api.ts';
 
 /** The query parameters of `GET /ops/jobs`. */
 export const jobQuery = pageQuery.extend({

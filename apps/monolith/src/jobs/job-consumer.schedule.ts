@@ -7,7 +7,7 @@ import { RelayLoop } from '#messaging/outbox/relay-loop';
 import type { TransactionManager } from '#application/transaction-manager';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import type { AlertUpkeep } from '#messaging/sending/alert-upkeep';
-import type { ConsumeLimits } from '../jobs.api.ts';
+import type { ConsumeLimits } from './jobs.api.ts';
 
 /** Each running job uses one of the pool's 24 connections; most of them must stay free for requests. */
 const CONCURRENT_JOBS = 4;
@@ -24,12 +24,12 @@ const ALERT_INTERVAL_MS = 5000;
 const POLL_INTERVAL_MS = 100;
 
 /** What `JobConsumer` needs to run jobs. */
-export abstract class ConsumerDependencies {
-  abstract readonly transport: JobTransport;
-  abstract readonly ledger: JobLedger;
-  abstract readonly transactions: TransactionManager;
-  abstract readonly kinds: readonly JobKind[];
-  abstract readonly logger: Logger;
+export interface ConsumerDependencies {
+  readonly transport: JobTransport;
+  readonly ledger: JobLedger;
+  readonly transactions: TransactionManager;
+  readonly kinds: readonly JobKind[];
+  readonly logger: Logger;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
-import type { JobView } from '../jobs.api.ts';
-import type { AllQueues } from './ports.ts';
+import type { AllQueues } from './all-queues.ts';
+import type { JobView } from './jobs.api.ts';
 
 /** Operators retry a failed job, which gets all its attempts again, or drop a waiting or failed one. Each action is recorded. */
 export class ManageJobs {
