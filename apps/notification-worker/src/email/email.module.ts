@@ -15,11 +15,11 @@ import { MailProvider, Mails } from './application/ports.ts';
 import { SendMail } from './application/send-mail.ts';
 import { EmailMetrics } from './inbound/email-metrics.ts';
 import { EmailProcessor } from './inbound/email.processor.ts';
-import { PdfTicketPrints } from './outbound/pdf-ticket-prints.ts';
 import { MailboxMails } from './outbound/mailbox-mails.ts';
 import { Mailgun } from './outbound/mailgun.ts';
 import { ProviderMails } from './outbound/provider-mails.ts';
 import { SmtpServer } from './outbound/smtp-server.ts';
+import { ticketAttachments } from './outbound/ticket-attachments.ts';
 
 /**
  * How many mails are processed at the same time. The mailbox needs one pooled database connection for each mail. With a provider
@@ -63,7 +63,7 @@ export class EmailModule implements OnApplicationShutdown {
         {
           provide: SendMail,
           inject: [Mails, Clock],
-          useFactory: (mails: Mails, clock: Clock) => new SendMail(mails, links, clock, new PdfTicketPrints()),
+          useFactory: (mails: Mails, clock: Clock) => new SendMail(mails, links, clock, ticketAttachments),
         },
         {
           provide: EmailProcessor,

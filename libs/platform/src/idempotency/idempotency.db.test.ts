@@ -17,7 +17,7 @@ import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../re
 import { Answers } from './answers.ts';
 import { IdempotencyCache } from './idempotency-cache.ts';
 import { guardIdempotency } from './idempotency-hook.ts';
-import { PostgresIdempotencyRows } from './postgres-idempotency-rows.ts';
+import { IdempotencyRows } from './idempotency-rows.ts';
 import { fingerprintOf } from './request-fingerprint.ts';
 
 const ANA = '0190a000-0000-7000-8000-000000000001';
@@ -98,7 +98,7 @@ beforeAll(async () => {
   transactions = new PostgresTransactionManager(database, { deadlineMs: 20_000 });
   proxy = await TcpProxy.inFrontOf(testRedis.url);
   redis = connectRedis(proxy.url, { name: 'idempotency-test', commandTimeoutMs: 500 });
-  const rows = new PostgresIdempotencyRows(database);
+  const rows = new IdempotencyRows(database);
   app = await createTestHttpApp(
     { controllers: [EffectsController], providers: [{ provide: Answers, useValue: new Answers(rows) }] },
     {
@@ -427,6 +427,6 @@ test('idempotency: purgeOnce: deletes keys older than 72 hours, at most 1000 at 
     from generate_series(1, 1300) n`,
     [ANA],
   );
-  const rows = new PostgresIdempotencyRows(database);
+  const rows = new IdempotencyRows(database);
   expect([await rows.purgeOnce(), await rows.purgeOnce(), await rows.purgeOnce()]).toEqual([1000, 200, 0]);
 });

@@ -1,6 +1,7 @@
 import { messageFor, positionTexts } from '../domain/fan-messages.ts';
 import type { QueueState } from '../domain/fan-state.ts';
-import type { Links, QueueEntry } from './ports.ts';
+import type { Links } from './links.ts';
+import type { QueueEntry } from './ports.ts';
 
 /** The message `delayed`: the line cannot be read at the moment, and the fan keeps the position. */
 export const DELAYED = JSON.stringify({ type: 'delayed' });

@@ -1,5 +1,5 @@
 import { ticketPdf } from '#ticketing/ticket-pdf';
-import { PdfTicketPrints } from './pdf-ticket-prints.ts';
+import { ticketAttachments } from './ticket-attachments.ts';
 
 const match = { match_name: 'Dinamo - Hajduk', kickoff_at: '2026-12-12T19:45:00Z', venue: 'Stadion Maksimir' };
 const ticket = { ticket_id: '0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81', holder_name: 'Ana Horvat', code: 'TRB1.code' };
@@ -7,7 +7,7 @@ const seatOfTicket = { sector: 'Zapad A', row: '12', seat: '15' };
 
 test.each([['G4'], [null], [undefined]])('a mailed ticket PDF equals the PDF that ticketPdf renders: gate %s', (gate) => {
   const tickets = [{ ...ticket, ...seatOfTicket, gate }];
-  const [pdf, qr] = new PdfTicketPrints().of({ ...match, order_id: 'ORD-2026-001234', locale: 'hr', tickets });
+  const [pdf, qr] = ticketAttachments({ ...match, order_id: 'ORD-2026-001234', locale: 'hr', tickets });
   const printed = {
     matchName: match.match_name,
     kickoffAt: match.kickoff_at,
