@@ -35,6 +35,8 @@ export abstract class Mails {
   settled(): Promise<void> {
     return Promise.resolve();
   }
+  /** Closes the connections to the provider. */
+  close(): void {}
 }
 
 /**

@@ -4,9 +4,10 @@ import { cancelSandboxIntent, refundSandboxIntent } from '../domain/sandbox-inte
 import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
 import { randomBytes } from 'node:crypto';
 import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
-import { PaymentProvider, type SandboxIntent, type SandboxIntents } from '../application/ports.ts';
-import { ProviderRefused } from './provider-errors.ts';
-import { readEvent, readWebhook } from './webhooks.ts';
+import { PaymentProvider } from '../payment-provider.ts';
+import { ProviderRefused } from '../outbound/provider-errors.ts';
+import { readEvent, readWebhook } from '../outbound/webhooks.ts';
+import type { SandboxIntent, SandboxIntents } from './sandbox-intents.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

@@ -9,7 +9,8 @@ import {
   type SandboxOutcome,
 } from '../domain/sandbox-intent.ts';
 import { DomainError } from '#domain/shared/domain-error';
-import { SANDBOX_WEBHOOK_DESTINATION, type SandboxIntent, type SandboxIntents } from './ports.ts';
+import { SANDBOX_WEBHOOK_DESTINATION } from '../payment-provider.ts';
+import type { SandboxIntent, SandboxIntents } from './sandbox-intents.ts';
 
 interface ConfirmSandboxPaymentCommand {
   readonly intentId: string;

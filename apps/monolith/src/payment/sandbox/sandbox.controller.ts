@@ -5,7 +5,7 @@ import { ApiAcceptedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { z } from 'zod';
 import type { MonolithConfig } from '../../config.ts';
 import { CONFIG } from '../../tokens.ts';
-import { ConfirmSandboxPayment } from '../application/confirm-sandbox-payment.ts';
+import { ConfirmSandboxPayment } from './confirm-sandbox-payment.ts';
 import { sandboxConfirmationRequest, sandboxConfirmationAnswer, sandboxIntentId } from './sandbox.schemas.ts';
 
 /** Plays the provider's payment page: a client with the `confirm_url` chooses the outcome of the payment. */
