@@ -23,7 +23,6 @@ export class PostgresFanBroadcasts extends FanBroadcasts {
   constructor(
     private readonly dataSource: DataSource,
     private readonly outbox: Outbox,
-    private readonly now: () => Date = () => new Date(),
   ) {
     super();
   }
@@ -86,7 +85,7 @@ export class PostgresFanBroadcasts extends FanBroadcasts {
     const id = newId();
     const body: BroadcastJob = {
       job_id: id,
-      created_at: this.now().toISOString(),
+      created_at: new Date().toISOString(),
       attempts: 0,
       max_attempts: 3,
       type: 'push',

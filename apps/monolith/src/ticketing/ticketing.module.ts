@@ -8,9 +8,8 @@ import type { MonolithConfig } from '../config.ts';
 import { CONFIG } from '../tokens.ts';
 import { Ed25519TicketSigner } from './ed25519-ticket-signer.ts';
 import { GateLogApi } from './gate-log.api.ts';
-import { LoadedGateScans } from './loaded-gate-scans.ts';
+import { GateLog } from './gate-log.ts';
 import { PostgresTickets } from './postgres-tickets.ts';
-import { RecordScan } from './record-scan.ts';
 import { TicketCodes } from './ticket-codes.ts';
 import { TicketingApi } from './ticketing.api.ts';
 import { Ticketing } from './ticketing.ts';
@@ -29,8 +28,8 @@ import { TicketsController } from './tickets.controller.ts';
     },
     useCase(Ticketing, PostgresTickets, TicketCodes, Ids),
     { provide: TicketingApi, useExisting: Ticketing },
-    useCase(RecordScan, TransactionManager, PostgresTickets, TicketCodes),
-    { provide: GateLogApi, useFactory: (recordScan: RecordScan) => new LoadedGateScans(recordScan), inject: [RecordScan] },
+    useCase(GateLog, TransactionManager, PostgresTickets, TicketCodes),
+    { provide: GateLogApi, useExisting: GateLog },
   ],
   exports: [TicketingApi, GateLogApi],
 })

@@ -417,7 +417,7 @@ test('idempotency: if a request lost its lock and is refused late, its refusal d
   await cache.complete(key, 'one', { fingerprint, answer }, fail);
   await cache.complete(key, 'another', { fingerprint, answer: { status: 409, body: '{"code":"INVALID_STATE"}' } }, fail);
   await cache.forget(key, 'another', fail);
-  expect(await cache.read(key)).toEqual({ state: 'completed', fingerprint, answer });
+  expect(await cache.claim(key, fingerprint)).toEqual({ known: { state: 'completed', fingerprint, answer } });
 });
 
 test('idempotency: purgeOnce: deletes keys older than 72 hours, at most 1000 at a time', async () => {
