@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import type { OrderTicket, TicketHolder, TicketStatus } from './ticketing.api.ts';
+import type { OrderTicket, TicketHolder, TicketStatus, TicketToIssue } from './ticketing.api.ts';
 import {
   ADD_TICKETS,
   FIND_TICKET,
@@ -15,16 +15,11 @@ import {
 } from './tickets.sql.ts';
 
 /** A seat that a fan has bought, with the name of its holder. A transfer makes a new ticket, whose serial is one higher. */
-export interface Ticket {
+export interface Ticket extends TicketToIssue {
   readonly id: string;
   readonly orderId: string;
   readonly matchId: string;
   readonly userId: string;
-  readonly seatId: string;
-  readonly sector: string;
-  readonly row: string | null;
-  readonly number: number | null;
-  readonly holderName: string;
   readonly status: TicketStatus;
   readonly serial: number;
 }
