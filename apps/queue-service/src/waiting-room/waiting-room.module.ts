@@ -64,11 +64,7 @@ export class WaitingRoomModule {
         useCase(ReadPosition, WaitingLines),
         useCase(ChangeQueue, WaitingLines),
         useCase(AdvanceLine, WaitingLines),
-        {
-          provide: AnnouncePositions,
-          useFactory: (lines: WaitingLines, { purchaseWindowMs }: QueueConfig) => new AnnouncePositions(lines, purchaseWindowMs),
-          inject: [WaitingLines, QueueConfig],
-        },
+        useCase(AnnouncePositions, WaitingLines, QueueConfig),
         AwaitState,
         FanGateway,
         OpenStreams,
@@ -78,11 +74,7 @@ export class WaitingRoomModule {
         FanUpdatesSchedule,
         PodsListener,
         BlacklistListener,
-        {
-          provide: WaitingRoomMetrics,
-          useFactory: (metrics: Metrics, lines: WaitingLines) => new WaitingRoomMetrics(metrics, budget, lines),
-          inject: [Metrics, WaitingLines],
-        },
+        useCase(WaitingRoomMetrics, Metrics, ConnectionBudget, WaitingLines),
       ],
     };
   }
@@ -93,6 +85,10 @@ const ports: Provider[] = [WaitingLines, ConnectedFans].map((port) => ({ provide
 
 /** FanUpdates and the classes that do its work. */
 const fanUpdatesProviders: Provider[] = [
+  useCase(MessageTexts, Links, QueueConfig),
+  useCase(FollowedLines, ConnectedFans, QueueConfig),
+  useCase(PresenceReports, ConnectedFans, LiveFans, QueueConfig),
+  useCase(SharedDeviceList, ConnectedFans, LiveFans, PresenceReports, Pod),
   useCase(FanConnections, LiveFans, FollowedLines, PresenceReports, MessageTexts),
   useCase(NewConnections, ConnectedFans, SharedDeviceList, PresenceReports, FanConnections),
   useCase(RefreshFans, ConnectedFans, FanConnections, PresenceReports),
@@ -108,12 +104,11 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
     settings.INTERNAL_AUTH_SECRET,
     settings.QUEUE_PRESENCE_SECONDS * 1000,
   );
-  const pod = new Pod();
   const { publicUrl, queuePublicUrl } = publicUrls(settings);
   return [
     { provide: ConnectionBudget, useValue: budget },
     { provide: QueueConfig, useValue: config },
-    { provide: Pod, useValue: pod },
+    { provide: Pod, useValue: new Pod() },
     { provide: Links, useValue: new Links(publicUrl, queuePublicUrl) },
     { provide: Receipts, useValue: new SignedReceipts(settings.QUEUE_RECEIPT_SECRET) },
     { provide: Blacklist, useFactory: (redis: RedisConnection) => new RedisBlacklist(redis, nowMs), inject: [REDIS] },
@@ -131,27 +126,6 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
         return new RedisWaitingLines(redis, config, confirmation);
       },
       inject: [REDIS, Metrics],
-    },
-    {
-      provide: PresenceReports,
-      useFactory: (connectedFans: ConnectedFans, liveFans: LiveFans) => new PresenceReports(connectedFans, liveFans, config),
-      inject: [ConnectedFans, LiveFans],
-    },
-    {
-      provide: SharedDeviceList,
-      useFactory: (connectedFans: ConnectedFans, liveFans: LiveFans, presence: PresenceReports) =>
-        new SharedDeviceList(connectedFans, liveFans, presence, pod.id),
-      inject: [ConnectedFans, LiveFans, PresenceReports],
-    },
-    {
-      provide: MessageTexts,
-      useFactory: (links: Links) => new MessageTexts(links, config.purchaseWindowMs),
-      inject: [Links],
-    },
-    {
-      provide: FollowedLines,
-      useFactory: (connectedFans: ConnectedFans) => new FollowedLines(connectedFans, config),
-      inject: [ConnectedFans],
     },
   ];
 }

@@ -8,12 +8,12 @@ import type { WaitingLines } from './ports.ts';
 export class AnnouncePositions {
   constructor(
     private readonly lines: WaitingLines,
-    private readonly purchaseWindowMs: number,
+    private readonly settings: { readonly purchaseWindowMs: number },
   ) {}
 
   async runOnce(matchId: string): Promise<number> {
     const queue = await this.lines.readQueue(matchId);
     if (queue?.status !== 'active' || queue.total === 0) return 0;
-    return this.lines.announcePositions(matchId, linePace(queue, this.purchaseWindowMs));
+    return this.lines.announcePositions(matchId, linePace(queue, this.settings.purchaseWindowMs));
   }
 }
