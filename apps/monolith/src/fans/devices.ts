@@ -25,12 +25,12 @@ export class Devices {
       ]);
       await postgres.rows(
         `insert into devices (user_id, device_id, fcm_token) values ($1, $2, $3)
-       on conflict (user_id, device_id) do update set fcm_token = excluded.fcm_token, updated_at = clock_timestamp()`,
+         on conflict (user_id, device_id) do update set fcm_token = excluded.fcm_token, updated_at = clock_timestamp()`,
         [userId, deviceId, fcmToken],
       );
       await postgres.rows(
         `delete from devices where user_id = $1
-         and device_id in (select device_id from devices where user_id = $1 order by updated_at desc, device_id offset $2)`,
+           and device_id in (select device_id from devices where user_id = $1 order by updated_at desc, device_id offset $2)`,
         [userId, MAX_DEVICES],
       );
     });

@@ -31,7 +31,7 @@ export class Profiles {
     return this.transactions.run(async (tx) => {
       await inside(tx).rows(
         `insert into fans (user_id, email, name, locale) values ($1, $2, $3, $4)
-       on conflict (user_id) do update set email = excluded.email, name = excluded.name, locale = excluded.locale, updated_at = now()`,
+         on conflict (user_id) do update set email = excluded.email, name = excluded.name, locale = excluded.locale, updated_at = now()`,
         [userId, email, name, locale],
       );
       return profile;
