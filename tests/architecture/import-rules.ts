@@ -151,7 +151,7 @@ export const importRules: readonly ImportRule[] = [
       inSameServerApp(from, to) &&
       from.context === to.context &&
       from.layer === 'other' &&
-      !/\.providers\.ts$/.test(from.path) &&
+      !from.path.endsWith('.providers.ts') &&
       /\.(controller|listener|schedule)\.ts$/.test(to.path),
   },
   {
