@@ -2,7 +2,7 @@ import type { Clock } from '#application/clock';
 import { callHttp, isSuccess } from '#platform/http-client/http-client';
 import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
 import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
-import { SANDBOX_WEBHOOK_DESTINATION } from '../application/ports.ts';
+import { SANDBOX_WEBHOOK_DESTINATION } from '../payment-provider.ts';
 import { deliverEach } from './deliver-each.ts';
 import { ProviderUnavailable } from './provider-errors.ts';
 import { signWebhook } from './webhooks.ts';
