@@ -1,4 +1,5 @@
 import { queueKeys } from '#contracts/queue-keys';
+import type { Batcher } from '#platform/batching/batcher';
 import type { QueueState, RemainingSector } from '../domain/fan-state.ts';
 import type { LinePace } from '../domain/wait-estimate.ts';
 import type {
@@ -11,7 +12,7 @@ import type {
   RestoredPart,
   WaitingLines,
 } from '../application/ports.ts';
-import { JoinBatches, type QueuedJoin } from './join-batches.ts';
+import { joinBatches, type QueuedJoin } from './join-batches.ts';
 import { newQueueToken, newSessionToken } from './queue-token.ts';
 import { RedisConnectedFans } from './redis-connected-fans.ts';
 import { toQueueEntry, toQueue, type QueueEntryReply, type QueueReply } from './redis-replies.ts';
@@ -30,17 +31,17 @@ const POSITIONS_INTERVAL_MS = 60_000;
  * lines.
  */
 export class RedisWaitingLines extends RedisConnectedFans implements WaitingLines, LineMovement {
-  private readonly joins = new Map<string, JoinBatches<JoinOutcome>>();
+  private readonly joins = new Map<string, Batcher<QueuedJoin, JoinOutcome>>();
   private readonly knownMatches = new Set<string>();
 
   async join(matchId: string, userId: string, receiptScore = ''): Promise<JoinOutcome> {
     let batches = this.joins.get(matchId);
     if (!batches) {
-      batches = new JoinBatches((joins) => this.joinBatch(matchId, joins));
+      batches = joinBatches((joins) => this.joinBatch(matchId, joins));
       this.joins.set(matchId, batches);
     }
     try {
-      return await batches.add(userId, receiptScore);
+      return await batches.add({ userId, receiptScore });
     } finally {
       if (batches.isIdle) this.joins.delete(matchId);
     }
@@ -126,7 +127,7 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
     return this.run<number>(this.scripts.announcePositions, matchId, ...args);
   }
 
-  private async joinBatch(matchId: string, joins: readonly QueuedJoin<JoinOutcome>[]): Promise<JoinOutcome[]> {
+  private async joinBatch(matchId: string, joins: readonly QueuedJoin[]): Promise<JoinOutcome[]> {
     const tokens = joins.map(({ userId }) => newQueueToken(matchId, userId));
     const args: (string | number)[] = [joins.length, zeroTerminated(joins.map(({ userId }) => userId)), zeroTerminated(tokens)];
     for (const [index, { receiptScore }] of joins.entries()) if (receiptScore !== '') args.push(index + 1, receiptScore);

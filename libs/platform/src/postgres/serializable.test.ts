@@ -1,4 +1,4 @@
-import { backoffMs } from './sqlstates.ts';
+import { backoffMs } from './serializable.ts';
 
 test.each([
   { failed: 1, min: 50, max: 150 },
