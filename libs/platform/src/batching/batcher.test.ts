@@ -146,6 +146,15 @@ describe('Batcher: keys and groups', () => {
     ]);
   });
 
+  test('an item that had to wait because of its key is in the next batch, before items that arrived later', async () => {
+    const { batches, add, finish } = setUp({ keyOf: firstLetter, maxBatchSize: 2, startWith: setImmediate });
+    const answers = add(['a1', 'a2', 'b1', 'c1', 'd1']);
+    await nextTick();
+    for (let batch = 0; batch < 3; batch += 1) await finish();
+    await Promise.all(answers);
+    expect(batches).toEqual([['a1', 'b1'], ['a2', 'c1'], ['d1']]);
+  });
+
   test('a batch has items of one group, and the oldest waiting item decides which group is next', async () => {
     const { batches, add, finish } = setUp({ groupOf: firstLetter, startWith: setImmediate });
     const answers = add(['a1', 'b1', 'a2', 'b2', 'c1']);
