@@ -8,14 +8,18 @@ import { Batcher, type BatcherOptions } from './batcher.ts';
 function setUp(options: BatcherOptions<string> = {}) {
   const batches: string[][] = [];
   const deadlines: (number | undefined)[] = [];
+  const idle = { count: 0 };
   const open: { finish: () => void; fail: (error: Error) => void }[] = [];
-  const batcher = new Batcher<string, string>((items) => {
-    batches.push([...items]);
-    deadlines.push(requestContext.current()?.deadlineAt);
-    return new Promise((resolve, reject) =>
-      open.push({ finish: () => resolve(items.map((item) => `${item} done`)), fail: reject }),
-    );
-  }, options);
+  const batcher = new Batcher<string, string>(
+    (items) => {
+      batches.push([...items]);
+      deadlines.push(requestContext.current()?.deadlineAt);
+      return new Promise((resolve, reject) =>
+        open.push({ finish: () => resolve(items.map((item) => `${item} done`)), fail: reject }),
+      );
+    },
+    { ...options, onIdle: () => (idle.count += 1) },
+  );
   const add = (items: readonly string[]) =>
     items.map((item) => {
       const answer = batcher.add(item);
@@ -31,7 +35,7 @@ function setUp(options: BatcherOptions<string> = {}) {
     open.shift()!.fail(error);
     await nextTick();
   };
-  return { batcher, batches, deadlines, open, add, finish, fail };
+  return { batcher, batches, deadlines, idle, open, add, finish, fail };
 }
 
 const nextTick = () => new Promise(setImmediate);
@@ -43,14 +47,25 @@ const statusOf = async (answers: readonly Promise<string>[]): Promise<string[]> 
 
 describe('Batcher: when a batch starts', () => {
   test('the first item starts a batch at once, and items that arrive while it is in progress share the next batch', async () => {
-    const { batcher, batches, add, finish } = setUp();
+    const { batches, add, finish } = setUp();
     const answers = add(['a', 'b', 'c', 'b']);
     expect(batches).toEqual([['a']]);
     await finish();
-    expect([batches[1], batcher.isIdle]).toEqual([['b', 'c', 'b'], false]);
+    expect(batches[1]).toEqual(['b', 'c', 'b']);
     await finish();
     expect(await Promise.all(answers)).toEqual(['a done', 'b done', 'c done', 'b done']);
-    expect(batcher.isIdle).toBe(true);
+  });
+
+  test('onIdle is called when the last batch has ended and no item waits', async () => {
+    const { idle, add, finish } = setUp();
+    add(['a', 'b']);
+    await finish();
+    expect(idle.count).toBe(0);
+    await finish();
+    expect(idle.count).toBe(1);
+    add(['c']);
+    await finish();
+    expect(idle.count).toBe(2);
   });
 
   test.each([
@@ -180,14 +195,14 @@ describe('Batcher: failures', () => {
       throw new Error('no connection');
     });
     await expect(batcher.add('a')).rejects.toThrow('no connection');
-    expect(batcher.isIdle).toBe(true);
+    await expect(batcher.add('b')).rejects.toThrow('no connection');
   });
 
   test('after an outage the waiting items are rejected too, and a later item starts a batch', async () => {
-    const { batcher, batches, add, finish, fail } = setUp({ isOutage: (error) => (error as Error).message === 'timeout' });
+    const { idle, batches, add, finish, fail } = setUp({ isOutage: (error) => (error as Error).message === 'timeout' });
     const answers = add(['a', 'b', 'c']);
     await fail(new Error('timeout'));
-    expect([await statusOf(answers), batcher.isIdle]).toEqual([['timeout', 'timeout', 'timeout'], true]);
+    expect([await statusOf(answers), idle.count]).toEqual([['timeout', 'timeout', 'timeout'], 1]);
     const later = add(['d']);
     await finish();
     expect([await statusOf(later), batches]).toEqual([['d done'], [['a'], ['d']]]);

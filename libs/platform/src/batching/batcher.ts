@@ -27,6 +27,8 @@ export interface BatcherOptions<Item> {
    * was answered meanwhile, the waiting items are rejected too, so that they do not wait for a second timeout.
    */
   readonly isOutage?: (error: unknown) => boolean;
+  /** Called when no item waits and no batch is in progress any more. */
+  readonly onIdle?: () => void;
 }
 
 /** An item with the promise of its caller. */
@@ -54,7 +56,7 @@ interface Entry<Item, Answer> {
  *   the deadline of the request that started the first one, every batch after that deadline would fail.
  */
 export class Batcher<Item, Answer> {
-  private waiting: Entry<Item, Answer>[] = [];
+  private readonly waiting: Entry<Item, Answer>[] = [];
   private inProgress = 0;
   /** How many batches were answered. */
   private answeredCount = 0;
@@ -76,10 +78,6 @@ export class Batcher<Item, Answer> {
     this.maxBatchSize = options.maxBatchSize ?? 500;
     this.maxInProgress = options.maxInProgress ?? 1;
     this.minBesideAnother = options.minBesideAnother ?? 1;
-  }
-
-  get isIdle(): boolean {
-    return this.inProgress === 0 && this.waiting.length === 0;
   }
 
   /** Adds an item to a batch; resolves to its answer. */
@@ -124,7 +122,7 @@ export class Batcher<Item, Answer> {
         batch.push(entry);
       }
     }
-    this.waiting = [...later, ...this.waiting.slice(examined)];
+    this.waiting.splice(0, examined, ...later);
     return batch;
   }
 
@@ -142,5 +140,6 @@ export class Batcher<Item, Answer> {
     this.inProgress -= 1;
     if (this.options.keyOf) for (const { key } of batch) this.keysInProgress.delete(key);
     if (!this.isStarting) this.start();
+    if (this.inProgress === 0 && this.waiting.length === 0) this.options.onIdle?.();
   }
 }

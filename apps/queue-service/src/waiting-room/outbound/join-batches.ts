@@ -21,6 +21,7 @@ export interface QueuedJoin {
  */
 export function joinBatches<Outcome>(
   send: (joins: readonly QueuedJoin[]) => Promise<readonly Outcome[]>,
+  onIdle: () => void,
 ): Batcher<QueuedJoin, Outcome> {
   return new Batcher(send, {
     maxBatchSize: MAX_BATCH_SIZE,
@@ -29,5 +30,6 @@ export function joinBatches<Outcome>(
     keyOf: ({ userId }) => userId,
     // ioredis gives its timeouts no class and no code, only this message.
     isOutage: (error) => error instanceof Error && error.message === 'Command timed out',
+    onIdle,
   });
 }

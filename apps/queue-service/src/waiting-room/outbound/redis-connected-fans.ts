@@ -98,15 +98,12 @@ export class RedisConnectedFans extends LineCalls implements ConnectedFans {
         maxBatchSize: MAX_TOKENS_PER_READ,
         keyOf: ({ token, websocketId }) => `${token} ${websocketId}`,
         startWith: queueMicrotask,
+        onIdle: () => this.tokenReads.delete(matchId),
       });
       this.tokenReads.set(matchId, reads);
     }
-    try {
-      const entry = await reads.add({ userId, token, ...connection });
-      return typeof entry === 'object' ? { ...owner, entry } : entry;
-    } finally {
-      if (reads.isIdle) this.tokenReads.delete(matchId);
-    }
+    const entry = await reads.add({ userId, token, ...connection });
+    return typeof entry === 'object' ? { ...owner, entry } : entry;
   }
 
   private async readBatch(matchId: string, tokens: readonly TokenToRead[]): Promise<(QueueEntry | 'full' | undefined)[]> {

@@ -34,17 +34,16 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
   private readonly joins = new Map<string, Batcher<QueuedJoin, JoinOutcome>>();
   private readonly knownMatches = new Set<string>();
 
-  async join(matchId: string, userId: string, receiptScore = ''): Promise<JoinOutcome> {
-    let batches = this.joins.get(matchId);
-    if (!batches) {
-      batches = joinBatches((joins) => this.joinBatch(matchId, joins));
-      this.joins.set(matchId, batches);
+  join(matchId: string, userId: string, receiptScore = ''): Promise<JoinOutcome> {
+    let joins = this.joins.get(matchId);
+    if (!joins) {
+      joins = joinBatches(
+        (batch) => this.joinBatch(matchId, batch),
+        () => this.joins.delete(matchId),
+      );
+      this.joins.set(matchId, joins);
     }
-    try {
-      return await batches.add({ userId, receiptScore });
-    } finally {
-      if (batches.isIdle) this.joins.delete(matchId);
-    }
+    return joins.add({ userId, receiptScore });
   }
 
   async pollEntry(matchId: string, userId: string): Promise<QueueEntry | undefined> {
