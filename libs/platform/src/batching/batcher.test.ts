@@ -58,12 +58,12 @@ describe('Batcher: when a batch starts', () => {
 
   test('onIdle is called when the last batch has ended and no item waits', async () => {
     const { idle, add, finish } = setUp();
-    add(['a', 'b']);
+    void add(['a', 'b']);
     await finish();
     expect(idle.count).toBe(0);
     await finish();
     expect(idle.count).toBe(1);
-    add(['c']);
+    void add(['c']);
     await finish();
     expect(idle.count).toBe(2);
   });
