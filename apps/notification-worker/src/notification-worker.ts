@@ -70,7 +70,9 @@ async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerPa
     jobsRedis,
     inbox: new Inbox(transactions, marks),
     transactions,
-    statements: new SingleStatements(config.DATABASE_URL, `${SERVICE}-ledger`),
+    statements: new SingleStatements(config.DATABASE_URL, `${SERVICE}-ledger`, {
+      onRetry: (sqlstate) => retries.inc({ sqlstate }),
+    }),
     marks,
     possibleDuplicates,
     alertNotes,

@@ -16,7 +16,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   pools = openLoaderPools(database.url);
   pool = pools.reads;
-  store = new PostgresEventStore(pools);
+  store = new PostgresEventStore(pools, { onRetry: () => undefined });
 });
 afterAll(async () => {
   await pools.close();
