@@ -4,7 +4,7 @@ import { Jobs } from '#application/jobs';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import type { JobKind } from '#messaging/jobs/job-runner';
-import type { Logger } from '#platform/logging/logger';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -16,7 +16,6 @@ import { PurchaseApi } from '../purchase/purchase.api.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { TicketingApi } from '../ticketing/ticketing.api.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
-import { LOGGER, LOOPS } from '../tokens.ts';
 import { PlanReminders } from './application/plan-reminders.ts';
 import { Holders, MatchMails, MatchPushes, NoticeMatches, Reminders } from './application/ports.ts';
 import { RemindHolders } from './application/remind-holders.ts';
@@ -62,9 +61,8 @@ export abstract class NoticeJobKinds {
     useCase(NoticeJobs, TellMatchChange, TellCancellation, RemindHolders),
     {
       provide: ReminderSchedule,
-      useFactory: (planReminders: PlanReminders, logger: Logger, isLooping: boolean) =>
-        new ReminderSchedule(planReminders, logger, isLooping),
-      inject: [PlanReminders, LOGGER, LOOPS],
+      useFactory: (planReminders: PlanReminders, tasks: PeriodicTasks) => new ReminderSchedule(planReminders, tasks),
+      inject: [PlanReminders, PeriodicTasks],
     },
     { provide: NoticeJobKinds, useFactory: ({ kinds }: NoticeJobs) => ({ kinds }), inject: [NoticeJobs] },
   ],

@@ -21,6 +21,7 @@ import { Alerts } from '#messaging/sending/alerts';
 import { SharedProviderLimiter } from '#messaging/sending/provider-limiter';
 import { UnreportedFailures } from '#messaging/sending/unreported-failures';
 import { ProviderCalls } from '#messaging/sending/provider-calls';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { useCase } from '#platform/use-case';
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -29,7 +30,7 @@ import { FanBroadcasts } from '../fans/fans.api.ts';
 import { FansModule } from '../fans/fans.module.ts';
 import { NoticeJobKinds, HolderNoticesModule } from '../holder-notices/holder-notices.module.ts';
 import { PurchaseJobKinds, PurchaseModule } from '../purchase/purchase.module.ts';
-import { CONFIG, LOGGER, LOOPS, REDIS } from '../tokens.ts';
+import { CONFIG, LOGGER, REDIS } from '../tokens.ts';
 import { AllQueues, OperatorsMails, OperatorsWebhook } from './application/ports.ts';
 import { ManageJobs } from './application/manage-jobs.ts';
 import { TellOperators } from './application/tell-operators.ts';
@@ -167,9 +168,9 @@ export abstract class JobDestinations {
     },
     {
       provide: JobConsumer,
-      useFactory: (parts: ConsumerDependencies, alerts: AlertUpkeep, isLooping: boolean) =>
-        new JobConsumer(parts, alerts, isLooping),
-      inject: [ConsumerDependencies, AlertUpkeep, LOOPS],
+      useFactory: (parts: ConsumerDependencies, alerts: AlertUpkeep, tasks: PeriodicTasks) =>
+        new JobConsumer(parts, alerts, tasks),
+      inject: [ConsumerDependencies, AlertUpkeep, PeriodicTasks],
     },
     {
       provide: JobDestinations,
