@@ -19,14 +19,14 @@ import { WaitingRoomModule } from './waiting-room/waiting-room.module.ts';
 /** The modular monolith: all contexts, and the relay that delivers their outbox messages. */
 @Module({})
 export class AppModule {
-  /** With `loops: false` no background loop starts. The CLI uses this to call use cases without running the services. */
-  static register(resources: Resources, { loops } = { loops: true }): DynamicModule {
+  /** Without background work no periodic task and no listener starts: the CLI only calls use cases. */
+  static register(resources: Resources, { backgroundWork } = { backgroundWork: true }): DynamicModule {
     const { logger, metrics, dataSource, redis } = resources;
     return {
       module: AppModule,
       imports: [
         PlatformModule.register(resources),
-        SchedulingModule.register(logger, { isEnabled: loops }),
+        SchedulingModule.register(logger, { isEnabled: backgroundWork }),
         HealthModule.register({
           metrics,
           ready: [

@@ -59,7 +59,7 @@ test('the process that puts a fan on the blacklist has the entry in memory when 
   expect(await copy()).not.toHaveProperty(fan);
 });
 
-test('a process with background loops has a new entry within 0.5 s if it gets the Redis message about it, and within 1.6 s if that message is lost', async () => {
+test('a process with background work has a new entry within 0.5 s if it gets the Redis message about it, and within 1.6 s if that message is lost', async () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const tasks = new PeriodicTasks(new SchedulerRegistry(), logger, true);
   const keeper = new BlacklistKeeper(second.get(BlacklistCopies), second.config, logger, tasks);

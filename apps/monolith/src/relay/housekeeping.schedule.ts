@@ -4,20 +4,20 @@ import { purgeInboxOnce, purgeNotificationsOnce } from '#messaging/inbox/inbox-p
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
-const PURGE_INTERVAL_MS = 3_600_000;
+const purge = (name: string, what: string) => ({
+  name,
+  everyMs: 3_600_000,
+  does: `Deletes ${what} whose retention has ended, in batches.`,
+});
 
-/** Deletes rows whose retention has ended, once an hour and in batches. */
+/** Deletes rows whose retention has ended. */
 @Injectable()
 export class Housekeeping {
   constructor(rows: IdempotencyRows, dataSource: DataSource, tasks: PeriodicTasks) {
-    const add = (what: string, purgeOnce: () => Promise<number>) =>
-      tasks.add(
-        { name: `old ${what}`, everyMs: PURGE_INTERVAL_MS, does: `Deletes ${what} whose retention has ended.` },
-        purgeOnce,
-      );
-    add('idempotency keys', () => rows.purgeOnce());
-    add('inbox rows', () => purgeInboxOnce(dataSource));
-    // Pushes, broadcasts, copies of queued jobs, alert notes.
-    add('notifications', () => purgeNotificationsOnce(dataSource));
+    tasks.add(purge('old idempotency keys', 'idempotency keys'), () => rows.purgeOnce());
+    tasks.add(purge('old inbox rows', 'inbox rows'), () => purgeInboxOnce(dataSource));
+    tasks.add(purge('old notifications', 'pushes, broadcasts, copies of queued jobs and alert notes'), () =>
+      purgeNotificationsOnce(dataSource),
+    );
   }
 }

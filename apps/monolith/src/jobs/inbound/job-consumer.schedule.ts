@@ -3,9 +3,9 @@ import type { JobLedger } from '#messaging/jobs/job-ledger';
 import type { JobTransport } from '#messaging/jobs/job-transport';
 import { JobUpkeep } from '#messaging/jobs/job-upkeep';
 import type { Logger } from '#platform/logging/logger';
+import type { TaskDefinition } from '#platform/schedule/periodic-task';
 import type { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import type { TransactionManager } from '#application/transaction-manager';
-import type { TaskDefinition } from '#platform/schedule/periodic-task';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import type { AlertUpkeep } from '#messaging/sending/alert-upkeep';
 import type { ConsumeLimits } from '../jobs.api.ts';
@@ -24,7 +24,7 @@ const JOB_UPKEEP: TaskDefinition = {
 const ALERTS: TaskDefinition = {
   name: 'alerts',
   everyMs: 5000,
-  does: 'Finds failures that operators must be told about, and sends their alerts, also those that had to wait (30 s between two alerts of a kind).',
+  does: 'Finds failures that operators must be told about, and sends their alerts, also those that had to wait.',
 };
 const POLL_INTERVAL_MS = 100;
 
