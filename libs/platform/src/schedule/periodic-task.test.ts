@@ -77,9 +77,13 @@ test('PeriodicTask: stop waits until the current run has ended, and no further r
     return 1;
   });
   await elapse(10);
-  const stopped = task.stop();
-  await elapse(300);
+  let isStopped = false;
+  const stopped = task.stop().then(() => (isStopped = true));
+  await elapse(289);
+  expect([finished, isStopped]).toEqual([false, false]);
+  await elapse(1);
   await stopped;
+  await elapse(5000);
   expect([runs, finished]).toEqual([1, true]);
 });
 
