@@ -3,7 +3,7 @@ import type { TaskDefinition } from '#platform/schedule/periodic-task';
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { AnnouncePositions } from '../application/announce-positions.ts';
 import { AdvanceLine } from '../application/advance-line.ts';
-import { LineMovement } from '../application/ports.ts';
+import { WaitingLines } from '../application/ports.ts';
 import { nowMs } from './pod.ts';
 import { WaitingRoomMetrics } from './waiting-room.metrics.ts';
 
@@ -43,7 +43,7 @@ export class AdmissionSchedule implements OnModuleDestroy {
   constructor(
     private readonly advanceLine: AdvanceLine,
     private readonly announcePositions: AnnouncePositions,
-    private readonly movement: LineMovement,
+    private readonly lines: WaitingLines,
     private readonly metrics: WaitingRoomMetrics,
     private readonly tasks: PeriodicTasks,
   ) {
@@ -88,11 +88,11 @@ export class AdmissionSchedule implements OnModuleDestroy {
     const { failure } = this;
     this.failure = undefined;
     const now = nowMs();
-    for (const matchId of await this.movement.matches()) {
+    for (const matchId of await this.lines.matches()) {
       if ((this.idleUntilMs.get(matchId) ?? 0) <= now) this.runSoon(matchId);
     }
     // Each run asks the monolith for the missing state (at most once a second), until the monolith has sent it.
-    for (const matchId of this.movement.matchesWithoutState()) this.runSoon(matchId);
+    for (const matchId of this.lines.matchesWithoutState()) this.runSoon(matchId);
     if (failure) throw failure.error;
   }
 }
