@@ -3,6 +3,7 @@ import { allRoutes, idempotencyKeyFaults, routesWithoutAccess, type RouteFact } 
 import { importsIn, migrations, productionSources } from './architecture/sources.ts';
 import { locationOf } from './architecture/code-locations.ts';
 import { barrelsIn } from './architecture/barrels.ts';
+import { intervalFaults } from './architecture/intervals.ts';
 import { filesWithReplacedWords, REPLACED, replacedWordsIn, wordsInGlossary } from './architecture/words.ts';
 import { sharedStatementNames, statementNamesIn } from './architecture/statement-names.ts';
 import { ownershipFaults, tableUsers, tablesIn } from './architecture/table-owners.ts';
@@ -319,6 +320,46 @@ describe('statements', () => {
   test('negative control: a name of two statements is found', () => {
     const texts = ["namedSql('a', 'select 1')", "namedSql<{\n  readonly id: string;\n}>(\n  'a',", "namedSql('b', '')"];
     expect(sharedStatementNames(texts.map((text) => ({ text })))).toEqual(['a']);
+  });
+});
+
+describe('periodic tasks', () => {
+  /** The files with a timer that is not a periodic task of a service, each with the reason. */
+  const allowed = {
+    'libs/platform/src/schedule/periodic-task.ts': 'the engine of all periodic tasks',
+    'libs/platform/src/http/http-app.ts': 'it answers overdue writes until the HTTP server has closed, after all periodic tasks',
+    'libs/platform/src/http/raw-connection.ts': 'it belongs to one HTTP server and runs only while this server closes',
+    'libs/platform/src/idempotency/idempotency-cache.ts':
+      'it renews the locks of requests, which run longer than the periodic tasks',
+    'libs/event-loader/src/adapters/redis-locks.ts': 'it renews one lock',
+    'libs/queue-client/src/transports.ts': 'it sends the heartbeats of one connection, in a browser',
+    'apps/queue-service/src/waiting-room/inbound/pods.listener.ts': 'it pings one connection',
+    'apps/monolith/src/cli/demo-crowd.ts': 'it prints the progress of one command',
+    'apps/web/src/parts/announcement.tsx': 'it belongs to one element of a page in a browser',
+    'apps/web/src/parts/use-time-left.ts': 'it belongs to one element of a page in a browser',
+  };
+
+  test('production code uses setInterval only for one lock, stream or connection; periodic tasks register with PeriodicTasks', () => {
+    expect(intervalFaults(sources, allowed)).toEqual([]);
+  });
+
+  test('only PeriodicTasks uses @nestjs/schedule, whose own decorators let a task overlap itself', () => {
+    const users = sources.filter(({ imports }) => imports.includes('@nestjs/schedule')).map(({ path }) => path);
+    expect(users).toEqual(['libs/platform/src/schedule/periodic-tasks.ts', 'libs/platform/src/schedule/scheduling.module.ts']);
+  });
+
+  test.each([
+    ['a call', 'setInterval(() => run(), 1000);'],
+    ['a call through globalThis', 'this.timer = globalThis.setInterval(run, 1000);'],
+    ['a renamed import', `import { setInterval as every } from 'node:timers';`],
+  ])('negative control: %s of setInterval is found', (_form, text) => {
+    expect(intervalFaults([{ path: 'libs/platform/src/clock.ts', text }], {})).toHaveLength(1);
+  });
+
+  test('a comment or a string about setInterval is no fault; an allowed file without setInterval is one', () => {
+    const file = { path: 'libs/platform/src/clock.ts', text: `// no setInterval here\nexport const a = 'setInterval';` };
+    expect(intervalFaults([file], {})).toEqual([]);
+    expect(intervalFaults([file], { [file.path]: 'no reason' })).toHaveLength(1);
   });
 });
 

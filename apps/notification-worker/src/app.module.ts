@@ -2,6 +2,8 @@ import { JOBS_PREFIX, jobQueues } from '#contracts/queue-jobs';
 import { HealthModule } from '#platform/health/health.module';
 import { assertHasConsumer, ConsumerHeartbeats } from '#messaging/jobs/consumer-heartbeats';
 import { pingDatabase } from '#platform/postgres/database';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
+import { SchedulingModule } from '#platform/schedule/scheduling.module';
 import { closeRedis } from '#platform/redis/redis-connection';
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { EmailModule } from './email/email.module.ts';
@@ -20,16 +22,14 @@ const PARTS = Symbol('parts');
  */
 @Module({})
 export class AppModule implements OnApplicationShutdown {
-  constructor(
-    @Inject(PARTS) private readonly parts: WorkerParts,
-    private readonly beats: ConsumerHeartbeats,
-  ) {}
+  constructor(@Inject(PARTS) private readonly parts: WorkerParts) {}
 
   static register(parts: WorkerParts): DynamicModule {
-    const { metrics, database, redis } = parts;
+    const { logger, metrics, database, redis } = parts;
     return {
       module: AppModule,
       imports: [
+        SchedulingModule.register(logger),
         SendingModule.register(parts),
         MailboxModule.register(parts),
         EmailModule.register(parts),
@@ -51,9 +51,9 @@ export class AppModule implements OnApplicationShutdown {
         { provide: PARTS, useValue: parts },
         {
           provide: ConsumerHeartbeats,
-          inject: [EmailProcessor, PushProcessor],
-          useFactory: (email: EmailProcessor, push: PushProcessor) =>
-            new ConsumerHeartbeats(redis, JOBS_PREFIX, [...email.consumers, ...push.consumers]),
+          inject: [EmailProcessor, PushProcessor, PeriodicTasks],
+          useFactory: (email: EmailProcessor, push: PushProcessor, tasks: PeriodicTasks) =>
+            new ConsumerHeartbeats(redis, JOBS_PREFIX, [...email.consumers, ...push.consumers], tasks),
         },
       ],
     };
@@ -61,7 +61,6 @@ export class AppModule implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     const { database, statements, redis, jobsRedis, alerts } = this.parts;
-    this.beats.stop();
     await alerts.settled();
     // The connection of BullMQ has no command in progress any more. It is not closed with QUIT, which would wait for ever if
     // Redis is down.

@@ -28,7 +28,6 @@ import { readServiceAccount } from './push/outbound/fcm-access.ts';
 import { AlertNotes } from '#messaging/sending/alert-notes';
 import { Alerts } from '#messaging/sending/alerts';
 import { TimeOrderedIds } from '#platform/system-clock';
-import { AlertLoop, JobRestorer } from './sending/sending.module.ts';
 
 const SERVICE = 'notification-worker';
 const DESCRIPTION =
@@ -112,12 +111,6 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
   parts.metrics.timeRequests(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();
   serveApiDocs(app, describeApi(app, { title: 'Tribina notifications', description: DESCRIPTION, withKeys: false }));
-  const processors = [
-    app.get(EmailProcessor),
-    app.get(PushProcessor),
-    app.get(ConsumerHeartbeats),
-    app.get(JobRestorer),
-    app.get(AlertLoop),
-  ];
+  const processors = [app.get(EmailProcessor), app.get(PushProcessor), app.get(ConsumerHeartbeats)];
   return { app, start: () => processors.forEach((processor) => processor.start()) };
 }

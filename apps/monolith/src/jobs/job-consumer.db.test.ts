@@ -14,7 +14,7 @@ let redis: TestRedis;
 beforeAll(async () => void ([database, redis] = await Promise.all([createTestDatabase(), createTestRedis()])));
 afterAll(async () => void (await Promise.all([database.drop(), redis.close()])));
 
-/** Starts a monolith with its background loops, as `main` does, but without listening. */
+/** Starts a monolith with its background work, as `main` does, but without listening. */
 async function startMonolith(settings: Record<string, string>): Promise<NestFastifyApplication> {
   const config = loadConfig(monolithConfig, {
     DATABASE_URL: database.url,

@@ -8,11 +8,12 @@ import type { Logger } from '#platform/logging/logger';
 import type { Destination } from '#messaging/outbox/destination';
 import { AlertUpkeep } from '#messaging/sending/alert-upkeep';
 import { Alerts } from '#messaging/sending/alerts';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { FansModule } from '../fans/fans.module.ts';
 import { NoticeJobKinds, HolderNoticesModule } from '../holder-notices/holder-notices.module.ts';
 import { PurchaseJobKinds, PurchaseModule } from '../purchase/purchase.module.ts';
-import { LOGGER, LOOPS } from '../tokens.ts';
+import { LOGGER } from '../tokens.ts';
 import { alertProviders } from './alerts.providers.ts';
 import { AllQueues } from './all-queues.ts';
 import { JobConsumer, type ConsumerDependencies } from './job-consumer.schedule.ts';
@@ -62,9 +63,9 @@ export class JobDestinations {
     },
     {
       provide: JobConsumer,
-      useFactory: (parts: ConsumerDependencies, alerts: AlertUpkeep, isLooping: boolean) =>
-        new JobConsumer(parts, alerts, isLooping),
-      inject: [CONSUMER_DEPENDENCIES, AlertUpkeep, LOOPS],
+      useFactory: (parts: ConsumerDependencies, alerts: AlertUpkeep, tasks: PeriodicTasks) =>
+        new JobConsumer(parts, alerts, tasks),
+      inject: [CONSUMER_DEPENDENCIES, AlertUpkeep, PeriodicTasks],
     },
     {
       provide: JobDestinations,

@@ -3,6 +3,7 @@ import type { EventStream } from '#platform/http/event-stream';
 import { RequestRefused } from '#platform/http/request-refused';
 import { limitedAddress } from '#platform/limits/client-address';
 import type { Logger } from '#platform/logging/logger';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { LOGGER } from '../../../tokens.ts';
@@ -19,7 +20,6 @@ const MAX_STREAMS_PER_ADDRESS = 2000;
  */
 const STREAMS_PER_TICK = 250;
 const UPDATE_INTERVAL_MS = 1000;
-const HEARTBEAT_INTERVAL_MS = 15_000;
 
 /** A match with open availability streams in this process. */
 interface WatchedMatch {
@@ -38,14 +38,17 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
   private readonly watchedMatches = new Map<string, WatchedMatch>();
   private readonly streamsByAddress = new Map<string, number>();
   private open = 0;
-  private heartbeatTimer: NodeJS.Timeout | undefined;
   private isDraining = false;
 
   constructor(
     private readonly views: SeatViews,
     @Inject(LOGGER) private readonly logger: Logger,
     { registry }: Metrics,
+    tasks: PeriodicTasks,
   ) {
+    tasks.add({ name: 'stream heartbeats', everyMs: 15_000, does: 'Sends a heartbeat on every open availability stream.' }, () =>
+      this.sendHeartbeats(),
+    );
     const gauge: Gauge = new Gauge({
       name: 'availability_streams',
       help: 'Open availability streams of this process.',
@@ -92,7 +95,6 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
     }
     match.viewers.add(stream);
     stream.send(availabilityMessage('snapshot', match.sent.version, match.sent.sectors));
-    this.heartbeatTimer ??= setInterval(() => this.sendHeartbeats(), HEARTBEAT_INTERVAL_MS);
   }
 
   leave(matchId: string, stream: EventStream): void {
@@ -101,9 +103,6 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
     if (!match || match.viewers.size > 0) return;
     clearTimeout(match.updateTimer);
     this.watchedMatches.delete(matchId);
-    if (this.watchedMatches.size > 0) return;
-    clearInterval(this.heartbeatTimer);
-    this.heartbeatTimer = undefined;
   }
 
   /**
