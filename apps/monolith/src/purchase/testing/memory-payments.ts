@@ -4,7 +4,7 @@ import type { Money } from '#domain/shared/money';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside, type SimulatedTransactions } from '#testing/simulation/simulated-transactions';
 import type { Order } from '../application/sale-ports.ts';
-import { OrderConsequences, Payments, type CompletedOrder } from '../checkout/application/ports.ts';
+import { OrderConsequences, type CompletedOrder, type Payments } from '../checkout/application/ports.ts';
 import { tables, type OutboxRow } from './memory-tables.ts';
 
 /** A payment intent as the simulated provider stores it. Tests compare the orders with its captured amount and its refunds. */
@@ -22,7 +22,7 @@ export interface ProviderIntent {
 /**
  * The simulated payment provider. The same order always gets the same intent. A process that dies during a call loses the answer.
  */
-export class MemoryPayments extends Payments {
+export class MemoryPayments implements Payments {
   readonly intents = new Map<string, ProviderIntent>();
   refused = 0;
 
@@ -31,9 +31,7 @@ export class MemoryPayments extends Payments {
     private readonly transactions: SimulatedTransactions,
     /** Called for each new intent: the provider may refuse an order once and accept it the next time. */
     private readonly mustRefuse: () => boolean = () => false,
-  ) {
-    super();
-  }
+  ) {}
 
   async createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<{
     provider: string;
