@@ -256,7 +256,7 @@ export function asReservation(row: ReservationRow, db: SimulatedDatabase, asOf: 
   const expiresAt = new Date(row.expiresAtMs);
   const seats = row.seatIds.map((seatId) => {
     const seat = db.read(tables.seats, seatId);
-    return { seatId, sector: row.sectorId, row: seat?.row ?? null, number: seat?.number ?? null, priceCents: row.priceCents };
+    return { seatId, sector: row.sector, row: seat?.row ?? null, number: seat?.number ?? null, priceCents: row.priceCents };
   });
   const { id, matchId, sectorId, userId, sessionToken, together, currency } = row;
   const status = reservationStatusAt(row.status, expiresAt, asOf);

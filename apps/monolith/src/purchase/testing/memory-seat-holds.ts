@@ -243,6 +243,7 @@ export class MemorySeatHolds extends SeatHolds {
       id: reservationId,
       matchId: request.matchId,
       sectorId: request.sector.id,
+      sector: request.sector.name,
       userId: request.userId,
       sessionToken: match?.queueRequired ? (request.sessionToken ?? null) : null,
       status: 'held',

@@ -30,6 +30,8 @@ export interface ReservationRow {
   readonly id: string;
   readonly matchId: string;
   readonly sectorId: string;
+  /** Name of the sector. */
+  readonly sector: string;
   readonly userId: string;
   readonly sessionToken: string | null;
   readonly status: ReservationStatus;
