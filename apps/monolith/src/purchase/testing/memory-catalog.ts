@@ -73,6 +73,7 @@ export class MemorySectorReader implements SectorReader {
 
   private async readSeats(sectorId: string): Promise<SeatRow[]> {
     await this.db.scheduler.step(`reads the seats of ${sectorId}`);
-    return this.db.rows(tables.seats, (seat) => seat.sectorId === sectorId);
+    const seats = this.db.rows(tables.seats, (seat) => seat.sectorId === sectorId);
+    return seats.sort((a, b) => a.rowIndex - b.rowIndex || (a.number ?? 0) - (b.number ?? 0) || a.rank - b.rank);
   }
 }

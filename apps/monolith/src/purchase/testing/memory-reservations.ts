@@ -245,7 +245,8 @@ export class MemoryReservations extends Reservations {
     await tx.change(tables.orders, id, { status: 'expired' });
     if (sessionToken && tx.latest(tables.orderOfWindow, sessionToken)?.orderId === id)
       await tx.put(tables.orderOfWindow, sessionToken, undefined);
-    await tx.put(tables.timeline, this.db.scheduler.newId('line'), { orderId: id, event: 'expired' });
+    const line = this.db.scheduler.newId('line');
+    await tx.put(tables.timeline, line, { id: line, orderId: id, event: 'expired' });
   }
 }
 

@@ -6,7 +6,7 @@ import type { Reservation } from '../application/ports.ts';
 import type { HoldOutcome, HoldRequest } from '../hold/application/ports.ts';
 import { MemoryMatches, MemorySectorReader } from './memory-catalog.ts';
 import { MemoryOrders, MemoryPaymentInbox } from './memory-orders.ts';
-import { MemoryOrderConsequences } from './memory-payments.ts';
+import { MemoryOrderConsequences, MemoryPayments } from './memory-payments.ts';
 import { asReservation, MemoryReservations } from './memory-reservations.ts';
 import { MemorySeatHolds } from './memory-seat-holds.ts';
 import { fanAtMatch, tables, type ReservationRow, type SeatRow } from './memory-tables.ts';
@@ -27,6 +27,12 @@ export class SimulatedPurchase implements PurchaseUnderTest {
   });
   private readonly transactions = new SimulatedTransactions(this.db);
   private readonly stands: Stand[] = [];
+  /** How many of the next payment intents the provider refuses. */
+  refusesPayments = 0;
+  readonly payments = new MemoryPayments(this.db, this.transactions, () => {
+    this.refusesPayments -= 1;
+    return this.refusesPayments >= 0;
+  });
   readonly matches = new MemoryMatches(this.db, this.stands);
   readonly sectors = new MemorySectorReader(this.db);
   readonly waitingRoom = new MemoryWaitingRoom(this.db);
