@@ -137,11 +137,11 @@ export class PostgresPurchase implements PurchaseUnderTest {
     await this.opened.office.monolith.call('PUT', '/api/v1/me/devices/phone', { as: userId, body });
   }
 
-  async storeTurn(turn: Turn, { isOver = false, endReason }: { isOver?: boolean; endReason?: string } = {}): Promise<void> {
+  async storeTurn(turn: Turn, { seconds = 600, endReason }: { seconds?: number; endReason?: string } = {}): Promise<void> {
     await this.rows(
       `insert into purchase_windows (session_token, match_id, user_id, expires_at, ended_at, end_reason)
        values ($1, $2, $3, now() + make_interval(secs => $4), case when $5::text is null then null else now() end, $5)`,
-      [turn.sessionToken, turn.matchId, turn.userId, isOver ? -1 : 600, endReason ?? null],
+      [turn.sessionToken, turn.matchId, turn.userId, seconds, endReason ?? null],
     );
   }
 

@@ -62,8 +62,8 @@ export interface PurchaseUnderTest {
   expire(reservationId: string): Promise<void>;
   blacklist(userId: string): Promise<void>;
   addDevice(userId: string): Promise<void>;
-  /** Stores a turn. Without `isOver` it lasts ten minutes. */
-  storeTurn(turn: Turn, more?: { isOver?: boolean; endReason?: string }): Promise<void>;
+  /** Stores a turn that lasts ten minutes, or `seconds`. With `endReason` it has ended. */
+  storeTurn(turn: Turn, more?: { seconds?: number; endReason?: string }): Promise<void>;
   /** The waiting room grants a turn: its event is in the stream of the match, and no process has stored the turn. */
   grantTurn(turn: Turn): Promise<void>;
   /** The waiting room ends a turn: the event is in the stream of the match. */

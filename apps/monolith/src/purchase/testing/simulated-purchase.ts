@@ -135,8 +135,8 @@ export class SimulatedPurchase implements PurchaseUnderTest {
     return Promise.resolve();
   }
 
-  storeTurn(turn: Turn, { isOver = false, endReason }: { isOver?: boolean; endReason?: string } = {}): Promise<void> {
-    const expiresAtMs = this.scheduler.nowMs + (isOver ? -1000 : TEN_MINUTES_MS);
+  storeTurn(turn: Turn, { seconds = 600, endReason }: { seconds?: number; endReason?: string } = {}): Promise<void> {
+    const expiresAtMs = this.scheduler.nowMs + seconds * 1000;
     this.db.seed(tables.windows, turn.sessionToken, { ...turn, expiresAtMs, endReason: endReason ?? null });
     return Promise.resolve();
   }
