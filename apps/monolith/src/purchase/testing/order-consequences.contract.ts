@@ -1,17 +1,17 @@
 import type { CompletedOrder } from '../checkout/application/ports.ts';
 import { newOrder } from './new-order.ts';
-import { contractTests, type PurchaseUnderTest, type Stand, type Turn } from './purchase-under-test.ts';
+import { contractTests, type PurchaseSetup, type Stand, type Turn } from './purchase-setup.ts';
 
 /** The tests that every `OrderConsequences` must pass. */
-export function orderConsequencesContract(open: () => PurchaseUnderTest): void {
+export function orderConsequencesContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
 
-  const newStand = async (p: PurchaseUnderTest) => p.addStand(await p.addMatch({ queueRequired: true }), 'East', [4]);
-  const soldIn = async (p: PurchaseUnderTest, stand: Stand, seats: number[], turn?: string): Promise<CompletedOrder> => {
+  const newStand = async (p: PurchaseSetup) => p.addStand(await p.addMatch({ queueRequired: true }), 'East', [4]);
+  const soldIn = async (p: PurchaseSetup, stand: Stand, seats: number[], turn?: string): Promise<CompletedOrder> => {
     const reservation = await p.addHold({ stand, seats, sessionToken: turn ?? null });
     return { order: newOrder(reservation), reservation };
   };
-  const complete = (p: PurchaseUnderTest, ...completed: CompletedOrder[]) =>
+  const complete = (p: PurchaseSetup, ...completed: CompletedOrder[]) =>
     p.inTransaction((tx) => p.consequences.completed(tx, completed));
   const withIntent = (order: CompletedOrder['order'], intentId: string) => ({
     ...order,

@@ -1,28 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import type { Order } from '../application/sale-ports.ts';
 import { newOrder } from './new-order.ts';
-import { contractTests, type PurchaseUnderTest, type Stand } from './purchase-under-test.ts';
+import { contractTests, type PurchaseSetup, type Stand } from './purchase-setup.ts';
 
 /** The tests that every `Orders` must pass. */
-export function ordersContract(open: () => PurchaseUnderTest): void {
+export function ordersContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
 
-  const standOfFour = async (p: PurchaseUnderTest) => p.addStand(await p.addMatch(), 'East', [4]);
+  const standOfFour = async (p: PurchaseSetup) => p.addStand(await p.addMatch(), 'East', [4]);
   /** An order, not stored yet, of a new hold of one seat. */
-  const orderOfHold = async (p: PurchaseUnderTest, stand: Stand, seat = 0, sessionToken: string | null = null) =>
+  const orderOfHold = async (p: PurchaseSetup, stand: Stand, seat = 0, sessionToken: string | null = null) =>
     newOrder(await p.addHold({ stand, seats: [seat], sessionToken }));
-  const place = (p: PurchaseUnderTest, ...orders: Order[]) => p.inTransaction((tx) => p.orders.place(tx, orders));
-  const placed = async (p: PurchaseUnderTest, seat = 0, sessionToken: string | null = null): Promise<Order> => {
+  const place = (p: PurchaseSetup, ...orders: Order[]) => p.inTransaction((tx) => p.orders.place(tx, orders));
+  const placed = async (p: PurchaseSetup, seat = 0, sessionToken: string | null = null): Promise<Order> => {
     const order = await orderOfHold(p, await standOfFour(p), seat, sessionToken);
     await place(p, order);
     return order;
   };
-  const stored = (p: PurchaseUnderTest, { id }: Order) => p.inTransaction((tx) => p.orders.lock(tx, id));
-  const holdStatus = async (p: PurchaseUnderTest, order: Order) => (await p.reservations.find(order.reservationId))?.status;
+  const stored = (p: PurchaseSetup, { id }: Order) => p.inTransaction((tx) => p.orders.lock(tx, id));
+  const holdStatus = async (p: PurchaseSetup, order: Order) => (await p.reservations.find(order.reservationId))?.status;
   const intent = (intentId: string): Order['payment'] => ({
     ...{ provider: 'sandbox', intentId, clientSecret: `${intentId}_secret`, confirmUrl: null },
   });
-  const setIntent = (p: PurchaseUnderTest, { id }: Order, intentId: string) =>
+  const setIntent = (p: PurchaseSetup, { id }: Order, intentId: string) =>
     p.inTransaction((tx) => p.orders.setIntent(tx, id, intent(intentId)));
 
   check('order numbers are different, and those of a transaction that was rolled back are not used again', async (p) => {
@@ -181,7 +181,7 @@ export function ordersContract(open: () => PurchaseUnderTest): void {
   });
 
   describe('remove', () => {
-    const remove = (p: PurchaseUnderTest, { id }: Order) => p.inTransaction((tx) => p.orders.remove(tx, id));
+    const remove = (p: PurchaseSetup, { id }: Order) => p.inTransaction((tx) => p.orders.remove(tx, id));
 
     check('deletes an order without a payment, with its timeline; its hold and its turn may be ordered again', async (p) => {
       const order = await placed(p, 0, 'st_a');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ProviderEvent } from '../settlement/application/ports.ts';
-import { contractTests, type PurchaseUnderTest } from './purchase-under-test.ts';
+import { contractTests, type PurchaseSetup } from './purchase-setup.ts';
 
 const event = (): ProviderEvent => ({
   ...{ eventId: `evt_${randomUUID()}`, type: 'payment_intent.succeeded', intentId: undefined },
@@ -8,11 +8,10 @@ const event = (): ProviderEvent => ({
 });
 
 /** The tests that every `PaymentInbox` must pass. */
-export function paymentInboxContract(open: () => PurchaseUnderTest): void {
+export function paymentInboxContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
-  const remember = (p: PurchaseUnderTest, given: ProviderEvent) => p.inTransaction((tx) => p.inbox.remember(tx, given));
-  const rememberNew = (p: PurchaseUnderTest, ...given: ProviderEvent[]) =>
-    p.inTransaction((tx) => p.inbox.rememberNew(tx, given));
+  const remember = (p: PurchaseSetup, given: ProviderEvent) => p.inTransaction((tx) => p.inbox.remember(tx, given));
+  const rememberNew = (p: PurchaseSetup, ...given: ProviderEvent[]) => p.inTransaction((tx) => p.inbox.rememberNew(tx, given));
 
   check('an event is new once', async (p) => {
     const [first, other] = [event(), event()];

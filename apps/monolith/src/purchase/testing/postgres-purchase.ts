@@ -12,7 +12,7 @@ import { Reservations } from '../hold/application/reservation-ports.ts';
 import { PaymentInbox } from '../settlement/application/ports.ts';
 import { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from '../turns/application/waiting-room-ports.ts';
 import { openBoxOffice, type OpenBoxOffice } from './box-office.ts';
-import type { NewHold, PurchaseUnderTest, Stand, Turn } from './purchase-under-test.ts';
+import type { NewHold, PurchaseSetup, Stand, Turn } from './purchase-setup.ts';
 
 const TEN_MINUTES_MS = 600_000;
 const TABLES =
@@ -20,7 +20,7 @@ const TABLES =
   'queue_event_cursors, tickets, outbox, blacklist, idempotency_keys';
 
 /** The adapters of `purchase` as the monolith wires them, on PostgreSQL and Redis. */
-export class PostgresPurchase implements PurchaseUnderTest {
+export class PostgresPurchase implements PurchaseSetup {
   readonly matches: MatchesForSale;
   readonly sectors: PostgresSeatInventory;
   readonly seatHolds: SeatHolds;
@@ -69,7 +69,7 @@ export class PostgresPurchase implements PurchaseUnderTest {
     return this.seatHolds.hold({ ...request, idempotencyKey: { key, fingerprint: 'f'.repeat(32) } });
   }
 
-  async addMatch(facts: Parameters<PurchaseUnderTest['addMatch']>[0] = {}): Promise<string> {
+  async addMatch(facts: Parameters<PurchaseSetup['addMatch']>[0] = {}): Promise<string> {
     const { saleStatus = 'open', queueRequired = false, maxTicketsPerFan = 4 } = facts;
     const id = newId();
     await this.rows(
@@ -162,7 +162,7 @@ export class PostgresPurchase implements PurchaseUnderTest {
     return { status: seat.status, reservationId: seat.reservation_id };
   }
 
-  async fan({ matchId, userId }: { matchId: string; userId: string }): ReturnType<PurchaseUnderTest['fan']> {
+  async fan({ matchId, userId }: { matchId: string; userId: string }): ReturnType<PurchaseSetup['fan']> {
     const rows = await this.rows<{ revision: number; reservationIds: string[] }>(
       `select revision, reservation_ids as "reservationIds" from fan_seats where match_id = $1 and user_id = $2`,
       [matchId, userId],
@@ -192,7 +192,7 @@ export class PostgresPurchase implements PurchaseUnderTest {
     return rows[0];
   }
 
-  async messages(aggregateId: string): ReturnType<PurchaseUnderTest['messages']> {
+  async messages(aggregateId: string): ReturnType<PurchaseSetup['messages']> {
     const messages = await this.opened.office.outbox(aggregateId);
     return messages
       .filter(({ destination }) => destination === 'payments' || destination === 'events')

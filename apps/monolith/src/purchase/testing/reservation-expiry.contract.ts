@@ -1,20 +1,20 @@
 import type { Reservation } from '../application/ports.ts';
 import type { Order } from '../application/sale-ports.ts';
 import { newOrder } from './new-order.ts';
-import { contractTests, type PurchaseUnderTest } from './purchase-under-test.ts';
+import { contractTests, type PurchaseSetup } from './purchase-setup.ts';
 
 /** The tests of the expiry sweeper that every `Reservations` must pass. */
-export function reservationExpiryContract(open: () => PurchaseUnderTest): void {
+export function reservationExpiryContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
 
-  const standOfFour = async (p: PurchaseUnderTest) => p.addStand(await p.addMatch(), 'East', [4]);
-  const sweep = (p: PurchaseUnderTest, limit = 100) => p.reservations.expireDueReservations(limit);
-  const stored = async (p: PurchaseUnderTest, hold: Reservation) => ({
+  const standOfFour = async (p: PurchaseSetup) => p.addStand(await p.addMatch(), 'East', [4]);
+  const sweep = (p: PurchaseSetup, limit = 100) => p.reservations.expireDueReservations(limit);
+  const stored = async (p: PurchaseSetup, hold: Reservation) => ({
     status: (await p.reservations.find(hold.id))?.status,
     seats: await Promise.all(hold.seats.map(async ({ seatId }) => (await p.seat(seatId)).status)),
     messages: (await p.messages(hold.id)).map(({ event }) => event),
   });
-  const orderOf = async (p: PurchaseUnderTest, hold: Reservation): Promise<Order> => {
+  const orderOf = async (p: PurchaseSetup, hold: Reservation): Promise<Order> => {
     const order = newOrder(hold);
     await p.inTransaction((tx) => p.orders.place(tx, [order]));
     return order;

@@ -1,25 +1,25 @@
 import type { Reservation } from '../application/ports.ts';
-import { contractTests, type PurchaseUnderTest } from './purchase-under-test.ts';
+import { contractTests, type PurchaseSetup } from './purchase-setup.ts';
 
 /** The tests that every `Reservations` must pass. */
-export function reservationsContract(open: () => PurchaseUnderTest): void {
+export function reservationsContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
 
-  const standOfFour = async (p: PurchaseUnderTest) => p.addStand(await p.addMatch(), 'East', [4]);
-  const statusOf = async (p: PurchaseUnderTest, { id }: Reservation) => (await p.reservations.find(id))?.status;
-  const statuses = async (p: PurchaseUnderTest, { seats }: Reservation): Promise<string[]> => {
+  const standOfFour = async (p: PurchaseSetup) => p.addStand(await p.addMatch(), 'East', [4]);
+  const statusOf = async (p: PurchaseSetup, { id }: Reservation) => (await p.reservations.find(id))?.status;
+  const statuses = async (p: PurchaseSetup, { seats }: Reservation): Promise<string[]> => {
     const stored = [];
     for (const { seatId } of seats) stored.push((await p.seat(seatId)).status);
     return stored;
   };
   const ids = (found: ReadonlyMap<string, unknown> | ReadonlySet<string>): string[] => [...found.keys()].sort();
   /** Changes a hold in another transaction, which has not ended yet, and runs `work` meanwhile. */
-  const whileLocked = <T>(p: PurchaseUnderTest, { id }: Reservation, work: () => Promise<T>): Promise<T> =>
+  const whileLocked = <T>(p: PurchaseSetup, { id }: Reservation, work: () => Promise<T>): Promise<T> =>
     p.inTransaction(async (tx) => {
       await p.reservations.lock(tx, id);
       return work();
     });
-  const whileSeatsLocked = <T>(p: PurchaseUnderTest, hold: Reservation, work: () => Promise<T>): Promise<T> =>
+  const whileSeatsLocked = <T>(p: PurchaseSetup, hold: Reservation, work: () => Promise<T>): Promise<T> =>
     p.inTransaction(async (tx) => {
       expect(await p.reservations.lockComplete(tx, [hold])).toEqual(new Set([hold.id]));
       return work();
@@ -94,11 +94,13 @@ export function reservationsContract(open: () => PurchaseUnderTest): void {
   });
 
   describe('sellSeats', () => {
-    check('sells the seats of a living hold, and those of an expired hold that are still free', async (p) => {
+    check('sells the seats of a living hold, and those of an ended hold that are free again', async (p) => {
       const stand = await standOfFour(p);
-      const [living, expired] = [await p.addHold({ stand, seats: [0, 1] }), await p.addHold({ stand, seats: [2, 3] })];
-      await p.expire(expired.id);
-      for (const hold of [living, expired]) {
+      const [living, ended] = [await p.addHold({ stand, seats: [0, 1] }), await p.addHold({ stand, seats: [2, 3] })];
+      await p.expire(ended.id);
+      await p.reservations.expireDueReservations(10);
+      await p.expire((await p.addHold({ stand, seats: [3] })).id);
+      for (const hold of [living, ended]) {
         expect(await p.inTransaction((tx) => p.reservations.sellSeats(tx, hold))).toBe(true);
         for (const { seatId } of hold.seats) expect(await p.seat(seatId)).toEqual({ status: 'sold', reservationId: hold.id });
       }

@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { Reservation } from '../application/ports.ts';
 import type { HoldOutcome, HoldRequest } from '../hold/application/ports.ts';
-import { contractTests, type PurchaseUnderTest, type Stand } from './purchase-under-test.ts';
+import { contractTests, type PurchaseSetup, type Stand } from './purchase-setup.ts';
 
 /** The tests that every `SeatHolds` must pass. hold-queue.db.test.ts tests what only the real one does: batches and retries. */
-export function seatHoldsContract(open: () => PurchaseUnderTest): void {
+export function seatHoldsContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
 
-  const newStand = async (p: PurchaseUnderTest, rows = [4]) => p.addStand(await p.addMatch(), 'East', rows);
+  const newStand = async (p: PurchaseSetup, rows = [4]) => p.addStand(await p.addMatch(), 'East', rows);
   const request = (sector: Stand, wanted: number | readonly number[], change: Partial<HoldRequest> = {}): HoldRequest => ({
     ...{ matchId: sector.matchId, userId: randomUUID(), sessionToken: undefined, sector },
     ...(typeof wanted === 'number' ? { quantity: wanted } : { seatIds: wanted.map((index) => sector.seatIds[index] ?? '') }),
     ...change,
   });
-  const hold = (p: PurchaseUnderTest, ...args: Parameters<typeof request>) => p.seatHolds.hold(request(...args));
+  const hold = (p: PurchaseSetup, ...args: Parameters<typeof request>) => p.seatHolds.hold(request(...args));
   const held = async (outcome: Promise<HoldOutcome>): Promise<Reservation> => {
     const result = await outcome;
     if (result.kind !== 'held') throw new Error(`the seats were not held: ${JSON.stringify(result)}`);
     return result.reservation;
   };
   const seatIdsOf = ({ seats }: Reservation) => seats.map(({ seatId }) => seatId);
-  const statuses = async (p: PurchaseUnderTest, stand: Stand): Promise<string> =>
+  const statuses = async (p: PurchaseSetup, stand: Stand): Promise<string> =>
     (await p.sectors.seats(stand.id)).map(({ status }) => status).join(' ');
   const refusal = (code: string, data = {}) => expect.objectContaining({ code, data: expect.objectContaining(data) });
 
@@ -150,7 +150,7 @@ export function seatHoldsContract(open: () => PurchaseUnderTest): void {
   });
 
   describe('turns', () => {
-    const standWithTurns = async (p: PurchaseUnderTest) => p.addStand(await p.addMatch({ queueRequired: true }), 'East', [4]);
+    const standWithTurns = async (p: PurchaseSetup) => p.addStand(await p.addMatch({ queueRequired: true }), 'East', [4]);
     const turnFor = ({ matchId }: Stand) => ({ matchId, userId: randomUUID(), sessionToken: `st_${randomUUID()}` });
 
     check('a hold in a turn names it and ends with it at the latest', async (p) => {
@@ -204,7 +204,7 @@ export function seatHoldsContract(open: () => PurchaseUnderTest): void {
   });
 
   describe('the sale', () => {
-    const inSale = async (p: PurchaseUnderTest, facts: Parameters<PurchaseUnderTest['addMatch']>[0]) =>
+    const inSale = async (p: PurchaseSetup, facts: Parameters<PurchaseSetup['addMatch']>[0]) =>
       p.addStand(await p.addMatch(facts), 'East', [2]);
 
     check('is not open: nothing is held, and this is told before the turn and the limit', async (p) => {

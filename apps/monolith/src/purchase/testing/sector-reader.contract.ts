@@ -1,7 +1,7 @@
-import { contractTests, type PurchaseUnderTest } from './purchase-under-test.ts';
+import { contractTests, type PurchaseSetup } from './purchase-setup.ts';
 
 /** The tests that every `SectorReader` must pass. */
-export function sectorReaderContract(open: () => PurchaseUnderTest): void {
+export function sectorReaderContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
 
   check('the seats of a sector are sorted by row, and in a row by number', async (p) => {

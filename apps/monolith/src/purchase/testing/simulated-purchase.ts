@@ -11,13 +11,13 @@ import { asReservation, MemoryReservations } from './memory-reservations.ts';
 import { MemorySeatHolds } from './memory-seat-holds.ts';
 import { fanAtMatch, tables, type ReservationRow, type SeatRow } from './memory-tables.ts';
 import { MemoryStreamCursors, MemoryWaitingRoom, MemoryWaitingRoomConsequences } from './memory-waiting-room.ts';
-import type { NewHold, PurchaseUnderTest, Stand, Turn } from './purchase-under-test.ts';
+import type { NewHold, PurchaseSetup, Stand, Turn } from './purchase-setup.ts';
 
 /** Duration of holds and turns, in simulated time. */
 const TEN_MINUTES_MS = 600_000;
 
 /** The fakes of `purchase` on one simulated database. Each test needs a new one. */
-export class SimulatedPurchase implements PurchaseUnderTest {
+export class SimulatedPurchase implements PurchaseSetup {
   private readonly scheduler = new Scheduler(1);
   private readonly db = new SimulatedDatabase(this.scheduler, {
     locks: true,
@@ -71,7 +71,7 @@ export class SimulatedPurchase implements PurchaseUnderTest {
     return this.transactions.under(current, () => this.seatHolds.hold(request));
   }
 
-  addMatch(facts: Parameters<PurchaseUnderTest['addMatch']>[0] = {}): Promise<string> {
+  addMatch(facts: Parameters<PurchaseSetup['addMatch']>[0] = {}): Promise<string> {
     const id = this.scheduler.newId('match');
     this.db.seed(tables.matches, id, { id, saleStatus: 'open', queueRequired: false, maxTicketsPerFan: 4, ...facts });
     return Promise.resolve(id);
@@ -155,7 +155,7 @@ export class SimulatedPurchase implements PurchaseUnderTest {
     return Promise.resolve({ status: seat.status, reservationId: seat.reservationId });
   }
 
-  fan(fan: { matchId: string; userId: string }): ReturnType<PurchaseUnderTest['fan']> {
+  fan(fan: { matchId: string; userId: string }): ReturnType<PurchaseSetup['fan']> {
     return Promise.resolve(this.db.read(tables.fanSeats, fanAtMatch(fan)));
   }
 
@@ -175,7 +175,7 @@ export class SimulatedPurchase implements PurchaseUnderTest {
     return Promise.resolve(row && { endReason: row.endReason });
   }
 
-  messages(aggregateId: string): ReturnType<PurchaseUnderTest['messages']> {
+  messages(aggregateId: string): ReturnType<PurchaseSetup['messages']> {
     const rows = this.db.rows(tables.outbox, (row) => row.aggregateId === aggregateId);
     return Promise.resolve(rows.map(({ event, payment }) => ({ event, ...(payment ? { command: payment } : {}) })));
   }

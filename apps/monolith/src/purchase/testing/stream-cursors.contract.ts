@@ -1,9 +1,9 @@
-import { contractTests, type PurchaseUnderTest } from './purchase-under-test.ts';
+import { contractTests, type PurchaseSetup } from './purchase-setup.ts';
 
 /** The tests that every `StreamCursors` must pass. */
-export function streamCursorsContract(open: () => PurchaseUnderTest): void {
+export function streamCursorsContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
-  const advance = (p: PurchaseUnderTest, matchId: string, from: string, to: string) =>
+  const advance = (p: PurchaseSetup, matchId: string, from: string, to: string) =>
     p.inTransaction((tx) => p.cursors.advance(tx, matchId, from, to));
 
   check('a cursor is moved only from the position where it is', async (p) => {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { WaitingRoomEvent } from '../turns/application/waiting-room-ports.ts';
-import { contractTests, type PurchaseUnderTest, type Turn } from './purchase-under-test.ts';
+import { contractTests, type PurchaseSetup, type Turn } from './purchase-setup.ts';
 
 /** The tests that every `WaitingRoomConsequences` must pass. Each fan has a device. */
-export function waitingRoomConsequencesContract(open: () => PurchaseUnderTest): void {
+export function waitingRoomConsequencesContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
 
-  const newTurn = async (p: PurchaseUnderTest, change: Partial<Turn> = {}): Promise<Turn> => {
+  const newTurn = async (p: PurchaseSetup, change: Partial<Turn> = {}): Promise<Turn> => {
     const turn = { matchId: await p.addMatch({ queueRequired: true }), userId: randomUUID(), ...change };
     await p.addDevice(turn.userId);
     return { sessionToken: `st_${randomUUID()}`, ...turn };
@@ -18,7 +18,7 @@ export function waitingRoomConsequencesContract(open: () => PurchaseUnderTest): 
   const ended = (turn: Omit<Turn, 'sessionToken'>, sessionToken: string | undefined, reason = 'left'): WaitingRoomEvent => ({
     ...{ kind: 'turn ended', matchId: turn.matchId, userId: turn.userId, sessionToken, reason },
   });
-  const apply = (p: PurchaseUnderTest, ...events: WaitingRoomEvent[]) =>
+  const apply = (p: PurchaseSetup, ...events: WaitingRoomEvent[]) =>
     p.inTransaction((tx) => p.waitingRoomConsequences.apply(tx, events));
 
   check('a granted turn is stored, and its fan gets one push', async (p) => {
@@ -44,7 +44,8 @@ export function waitingRoomConsequencesContract(open: () => PurchaseUnderTest): 
   });
 
   check('an event with a session token ends only this turn, and only if it is the turn of that fan', async (p) => {
-    const [first, stranger] = [await newTurn(p), await newTurn(p)];
+    const first = await newTurn(p);
+    const stranger = await newTurn(p, { matchId: first.matchId });
     const second = await newTurn(p, first);
     const later = { ...second, sessionToken: `st_${randomUUID()}` };
     await apply(p, granted(first), granted(later), granted(stranger));

@@ -1,10 +1,10 @@
-import { contractTests, type PurchaseUnderTest, type Turn } from './purchase-under-test.ts';
+import { contractTests, type PurchaseSetup, type Turn } from './purchase-setup.ts';
 
 /** The tests that every `WaitingRoomEvents` must pass. */
-export function waitingRoomEventsContract(open: () => PurchaseUnderTest): void {
+export function waitingRoomEventsContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
 
-  const newTurns = async (p: PurchaseUnderTest): Promise<Turn[]> => {
+  const newTurns = async (p: PurchaseSetup): Promise<Turn[]> => {
     const stand = await p.addStand(await p.addMatch({ queueRequired: true }), 'East', [3]);
     const holds = [0, 1, 2].map((seat) => p.addHold({ stand, seats: [seat] }));
     return (await Promise.all(holds)).map(({ matchId, userId }) => ({ matchId, userId, sessionToken: `st_${userId}` }));

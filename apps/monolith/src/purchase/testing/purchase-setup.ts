@@ -33,7 +33,7 @@ export interface NewHold {
  * The ports of `purchase` with one set of adapters: fakes on the simulated database, or the real ones on PostgreSQL and Redis. The
  * contract suites run on both. The other methods create what a test starts from and read what is stored.
  */
-export interface PurchaseUnderTest {
+export interface PurchaseSetup {
   readonly matches: MatchesForSale;
   readonly sectors: SectorReader;
   readonly seatHolds: SeatHolds;
@@ -84,10 +84,10 @@ export interface PurchaseUnderTest {
 }
 
 /** A test of a contract: a name and a body that gets the ports. */
-export type ContractTest = (name: string, body: (purchase: PurchaseUnderTest) => Promise<void>) => void;
+export type ContractTest = (name: string, body: (purchase: PurchaseSetup) => Promise<void>) => void;
 
 /** Registers tests that run on what `open` gives. */
-export function contractTests(open: () => PurchaseUnderTest): ContractTest {
+export function contractTests(open: () => PurchaseSetup): ContractTest {
   return (name, body) =>
     test(name, async () => {
       const purchase = open();
