@@ -16,15 +16,15 @@ export function matchesForSaleContract(open: () => PurchaseSetup): void {
 
   check('a sector is found with its price and the currency of its match', async (p) => {
     const [matchId, otherMatchId] = [await p.addMatch(), await p.addMatch()];
-    const [east, west] = [await p.addStand(matchId, 'East', [2]), await p.addStand(matchId, 'West', [1])];
-    await p.addStand(otherMatchId, 'East', [1]);
+    const [east, west] = [await p.addSector(matchId, 'East', [2]), await p.addSector(matchId, 'West', [1])];
+    await p.addSector(otherMatchId, 'East', [1]);
     const found = await p.matches.sectors(matchId);
     expect({ ...(await p.matches.sector(east.id)), seatIds: east.seatIds }).toMatchObject(east);
     expect(found.map((sector, index) => ({ ...sector, seatIds: [east, west][index]?.seatIds }))).toMatchObject([east, west]);
   });
 
   check('an unknown match and an unknown sector are not found', async (p) => {
-    const unknown = (await p.addStand(await p.addMatch(), 'East', [1])).seatIds[0] ?? '';
+    const unknown = (await p.addSector(await p.addMatch(), 'East', [1])).seatIds[0] ?? '';
     expect([await p.matches.match(unknown), await p.matches.sector(unknown)]).toEqual([undefined, undefined]);
     expect(await p.matches.sectors(unknown)).toEqual([]);
     expect(await p.inTransaction((tx) => p.matches.match(unknown, tx))).toBeUndefined();

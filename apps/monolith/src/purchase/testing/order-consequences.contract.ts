@@ -1,14 +1,14 @@
 import type { CompletedOrder } from '../checkout/application/ports.ts';
 import { newOrder } from './new-order.ts';
-import { contractTests, type PurchaseSetup, type Stand, type Turn } from './purchase-setup.ts';
+import { contractTests, type PurchaseSetup, type TestSector, type Turn } from './purchase-setup.ts';
 
 /** The tests that every `OrderConsequences` must pass. */
 export function orderConsequencesContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
 
-  const newStand = async (p: PurchaseSetup) => p.addStand(await p.addMatch({ queueRequired: true }), 'East', [4]);
-  const soldIn = async (p: PurchaseSetup, stand: Stand, seats: number[], turn?: string): Promise<CompletedOrder> => {
-    const reservation = await p.addHold({ stand, seats, sessionToken: turn ?? null });
+  const newSector = async (p: PurchaseSetup) => p.addSector(await p.addMatch({ queueRequired: true }), 'East', [4]);
+  const soldIn = async (p: PurchaseSetup, sector: TestSector, seats: number[], turn?: string): Promise<CompletedOrder> => {
+    const reservation = await p.addHold({ sector, seats, sessionToken: turn ?? null });
     return { order: newOrder(reservation), reservation };
   };
   const complete = (p: PurchaseSetup, ...completed: CompletedOrder[]) =>
@@ -19,8 +19,8 @@ export function orderConsequencesContract(open: () => PurchaseSetup): void {
   });
 
   check('each completed order gets one ticket for each seat, and a seat has one valid ticket', async (p) => {
-    const stand = await newStand(p);
-    const [first, second] = [await soldIn(p, stand, [0, 1]), await soldIn(p, stand, [2])];
+    const sector = await newSector(p);
+    const [first, second] = [await soldIn(p, sector, [0, 1]), await soldIn(p, sector, [2])];
     await complete(p, first, second);
     for (const { order, reservation } of [first, second]) {
       const seatIds = reservation.seats.map(({ seatId }) => seatId).sort();
@@ -32,8 +32,8 @@ export function orderConsequencesContract(open: () => PurchaseSetup): void {
   });
 
   check('the turns of completed orders end; a turn that has ended before keeps its reason', async (p) => {
-    const stand = await newStand(p);
-    const [open_, over] = [await soldIn(p, stand, [0], 'st_open'), await soldIn(p, stand, [1], 'st_over')];
+    const sector = await newSector(p);
+    const [open_, over] = [await soldIn(p, sector, [0], 'st_open'), await soldIn(p, sector, [1], 'st_over')];
     const turnOf = ({ order }: CompletedOrder): Turn => ({ ...order, sessionToken: order.sessionToken ?? '' });
     await p.storeTurn(turnOf(open_));
     await p.storeTurn(turnOf(over), { endReason: 'left' });
@@ -42,8 +42,8 @@ export function orderConsequencesContract(open: () => PurchaseSetup): void {
   });
 
   check('a refund asks the provider once for the whole captured amount, under a key of the order', async (p) => {
-    const stand = await newStand(p);
-    const [first, second] = [(await soldIn(p, stand, [0])).order, (await soldIn(p, stand, [1])).order];
+    const sector = await newSector(p);
+    const [first, second] = [(await soldIn(p, sector, [0])).order, (await soldIn(p, sector, [1])).order];
     const refund = (order: CompletedOrder['order'], amountCents: number) =>
       p.inTransaction((tx) => p.consequences.refunded(tx, order, { amountCents, currency: 'EUR' }));
     await refund(withIntent(first, 'pi_1'), 2499);
@@ -57,7 +57,7 @@ export function orderConsequencesContract(open: () => PurchaseSetup): void {
   });
 
   check('a refund of 0 cents asks nothing of the provider; a refund without an intent fails', async (p) => {
-    const { order } = await soldIn(p, await newStand(p), [0]);
+    const { order } = await soldIn(p, await newSector(p), [0]);
     const refund = (amountCents: number) =>
       p.inTransaction((tx) => p.consequences.refunded(tx, order, { amountCents, currency: 'EUR' }));
     await refund(0);
@@ -66,7 +66,7 @@ export function orderConsequencesContract(open: () => PurchaseSetup): void {
   });
 
   check('a cancelled order cancels its intent, if it has one', async (p) => {
-    const { order } = await soldIn(p, await newStand(p), [0]);
+    const { order } = await soldIn(p, await newSector(p), [0]);
     await p.inTransaction((tx) => p.consequences.cancelled(tx, order));
     expect(await p.messages(order.id)).toEqual([]);
     await p.inTransaction((tx) => p.consequences.cancelled(tx, withIntent(order, 'pi_1')));

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Order } from '../application/sale-ports.ts';
 import { newOrder } from './new-order.ts';
-import { contractTests, type PurchaseSetup, type Stand } from './purchase-setup.ts';
+import { contractTests, type PurchaseSetup, type TestSector } from './purchase-setup.ts';
 
 /** The tests that every `Orders` must pass. */
 export function ordersContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
 
-  const standOfFour = async (p: PurchaseSetup) => p.addStand(await p.addMatch(), 'East', [4]);
+  const sectorOfFour = async (p: PurchaseSetup) => p.addSector(await p.addMatch(), 'East', [4]);
   /** An order, not stored yet, of a new hold of one seat. */
-  const orderOfHold = async (p: PurchaseSetup, stand: Stand, seat = 0, sessionToken: string | null = null) =>
-    newOrder(await p.addHold({ stand, seats: [seat], sessionToken }));
+  const orderOfHold = async (p: PurchaseSetup, sector: TestSector, seat = 0, sessionToken: string | null = null) =>
+    newOrder(await p.addHold({ sector, seats: [seat], sessionToken }));
   const place = (p: PurchaseSetup, ...orders: Order[]) => p.inTransaction((tx) => p.orders.place(tx, orders));
   const placed = async (p: PurchaseSetup, seat = 0, sessionToken: string | null = null): Promise<Order> => {
-    const order = await orderOfHold(p, await standOfFour(p), seat, sessionToken);
+    const order = await orderOfHold(p, await sectorOfFour(p), seat, sessionToken);
     await place(p, order);
     return order;
   };
@@ -52,13 +52,13 @@ export function ordersContract(open: () => PurchaseSetup): void {
 
   describe('one order for each turn', () => {
     check('an order of a turn that has an order is skipped, also in the same call; its hold stays held', async (p) => {
-      const stand = await standOfFour(p);
+      const sector = await sectorOfFour(p);
       const [first, same, later] = [
-        await orderOfHold(p, stand, 0, 'st_a'),
-        await orderOfHold(p, stand, 1, 'st_a'),
-        await orderOfHold(p, stand, 2, 'st_a'),
+        await orderOfHold(p, sector, 0, 'st_a'),
+        await orderOfHold(p, sector, 1, 'st_a'),
+        await orderOfHold(p, sector, 2, 'st_a'),
       ];
-      const other = await orderOfHold(p, stand, 3, 'st_b');
+      const other = await orderOfHold(p, sector, 3, 'st_b');
       expect(await place(p, first, same, other)).toEqual(new Set([first.id, other.id]));
       expect(await place(p, later)).toEqual(new Set());
       for (const order of [same, later]) {
@@ -72,14 +72,14 @@ export function ordersContract(open: () => PurchaseSetup): void {
     });
 
     check('orders without a turn do not exclude each other', async (p) => {
-      const stand = await standOfFour(p);
-      const orders = [await orderOfHold(p, stand, 0), await orderOfHold(p, stand, 1)];
+      const sector = await sectorOfFour(p);
+      const orders = [await orderOfHold(p, sector, 0), await orderOfHold(p, sector, 1)];
       expect((await place(p, ...orders)).size).toBe(2);
     });
 
     check('an order that gives its turn up leaves it to another order, and cannot take it back then', async (p) => {
-      const stand = await standOfFour(p);
-      const [first, second] = [await orderOfHold(p, stand, 0, 'st_a'), await orderOfHold(p, stand, 1, 'st_a')];
+      const sector = await sectorOfFour(p);
+      const [first, second] = [await orderOfHold(p, sector, 0, 'st_a'), await orderOfHold(p, sector, 1, 'st_a')];
       await place(p, first);
       const reclaim = (order: Order) => p.inTransaction((tx) => p.orders.reclaimWindow(tx, order));
       const giveUp = (order: Order) => p.inTransaction((tx) => p.orders.giveUpWindow(tx, order));
@@ -130,8 +130,8 @@ export function ordersContract(open: () => PurchaseSetup): void {
     });
 
     check('first intents are stored only on orders that await payment, have no intent and are not locked', async (p) => {
-      const stand = await standOfFour(p);
-      const orders = [0, 1, 2, 3].map((seat) => orderOfHold(p, stand, seat));
+      const sector = await sectorOfFour(p);
+      const orders = [0, 1, 2, 3].map((seat) => orderOfHold(p, sector, seat));
       const [free, locked, paid, withIntent] = (await Promise.all(orders)) as [Order, Order, Order, Order];
       await place(p, free, locked, paid, withIntent);
       await p.inTransaction((tx) => p.orders.setStatus(tx, [paid.id], 'completed', []));
@@ -149,8 +149,8 @@ export function ordersContract(open: () => PurchaseSetup): void {
     });
 
     check('the orders that await these intents are locked, without those that are paid, renewed or locked', async (p) => {
-      const stand = await standOfFour(p);
-      const orders = [0, 1, 2, 3].map((seat) => orderOfHold(p, stand, seat));
+      const sector = await sectorOfFour(p);
+      const orders = [0, 1, 2, 3].map((seat) => orderOfHold(p, sector, seat));
       const [free, locked, paid, renewed] = (await Promise.all(orders)) as [Order, Order, Order, Order];
       await place(p, free, locked, paid, renewed);
       const named = { free, locked, paid, renewed };
@@ -169,8 +169,8 @@ export function ordersContract(open: () => PurchaseSetup): void {
   });
 
   check('a status is set on all orders, with all events in their order', async (p) => {
-    const stand = await standOfFour(p);
-    const [first, second] = [await orderOfHold(p, stand, 0), await orderOfHold(p, stand, 1)];
+    const sector = await sectorOfFour(p);
+    const [first, second] = [await orderOfHold(p, sector, 0), await orderOfHold(p, sector, 1)];
     await place(p, first, second);
     const events = ['payment_succeeded', 'completed'];
     await p.inTransaction((tx) => p.orders.setStatus(tx, [first.id, second.id], 'completed', events));
@@ -192,8 +192,8 @@ export function ordersContract(open: () => PurchaseSetup): void {
     });
 
     check('keeps an order that has an intent or is completed', async (p) => {
-      const stand = await standOfFour(p);
-      const [withIntent, free] = [await orderOfHold(p, stand, 0), await orderOfHold(p, stand, 1)];
+      const sector = await sectorOfFour(p);
+      const [withIntent, free] = [await orderOfHold(p, sector, 0), await orderOfHold(p, sector, 1)];
       await place(p, withIntent, free);
       await setIntent(p, withIntent, 'pi_1');
       await p.inTransaction((tx) => p.orders.setStatus(tx, [free.id], 'completed', ['completed']));
@@ -204,8 +204,8 @@ export function ordersContract(open: () => PurchaseSetup): void {
   });
 
   check('barred: only the given fans who are on the blacklist', async (p) => {
-    const stand = await standOfFour(p);
-    const [listed, other, third] = [0, 1, 2].map((seat) => p.addHold({ stand, seats: [seat] }));
+    const sector = await sectorOfFour(p);
+    const [listed, other, third] = [0, 1, 2].map((seat) => p.addHold({ sector, seats: [seat] }));
     const [a, b, c] = [(await listed!).userId, (await other!).userId, (await third!).userId];
     for (const userId of [a, c]) await p.blacklist(userId);
     expect(await p.inTransaction((tx) => p.orders.barred(tx, [a, b]))).toEqual(new Set([a]));

@@ -12,7 +12,7 @@ import { Reservations } from '../hold/application/reservation-ports.ts';
 import { PaymentInbox } from '../settlement/application/ports.ts';
 import { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from '../turns/application/waiting-room-ports.ts';
 import { openBoxOffice, type OpenBoxOffice } from './box-office.ts';
-import type { NewHold, PurchaseSetup, Stand, Turn } from './purchase-setup.ts';
+import type { NewHold, PurchaseSetup, TestSector, Turn } from './purchase-setup.ts';
 
 const TEN_MINUTES_MS = 600_000;
 const TABLES =
@@ -80,7 +80,7 @@ export class PostgresPurchase implements PurchaseSetup {
     return id;
   }
 
-  async addStand(matchId: string, name: string, rowLengths: readonly number[]): Promise<Stand> {
+  async addSector(matchId: string, name: string, rowLengths: readonly number[]): Promise<TestSector> {
     const [id, capacity] = [newId(), rowLengths.reduce((sum, length) => sum + length, 0)];
     await this.rows(
       `insert into sectors (id, match_id, name, kind, price_cents, capacity, position)
@@ -99,14 +99,14 @@ export class PostgresPurchase implements PurchaseSetup {
     return { id, matchId, name, kind: 'seated', gate: null, ...price, seatIds: seats.map((seat) => seat.id) };
   }
 
-  async addHold({ stand, seats, userId = randomUUID(), sessionToken = null }: NewHold): Promise<Reservation> {
-    const [id, seatIds] = [newId(), seats.map((index) => stand.seatIds[index])];
+  async addHold({ sector, seats, userId = randomUUID(), sessionToken = null }: NewHold): Promise<Reservation> {
+    const [id, seatIds] = [newId(), seats.map((index) => sector.seatIds[index])];
     const expiresAt = new Date(Date.now() + TEN_MINUTES_MS);
     await this.rows(
       `insert into reservations (id, match_id, sector_id, user_id, session_token, status, seat_ids, quantity, sector, price_cents, together,
                                  total_cents, currency, expires_at)
        values ($1, $2, $3, $4, $5, 'held', $6, cardinality($6::uuid[]), $7, $8, true, $8 * cardinality($6::uuid[]), 'EUR', $9)`,
-      [id, stand.matchId, stand.id, userId, sessionToken, seatIds, stand.name, stand.priceCents, expiresAt],
+      [id, sector.matchId, sector.id, userId, sessionToken, seatIds, sector.name, sector.priceCents, expiresAt],
     );
     await this.rows(`update seats set status = 'held', reservation_id = $1, expires_at = $3 where id = any($2::uuid[])`, [
       ...[id, seatIds, expiresAt],
@@ -114,7 +114,7 @@ export class PostgresPurchase implements PurchaseSetup {
     await this.rows(
       `insert into fan_seats (match_id, user_id, revision, reservation_ids) values ($1, $2, 1, array[$3::uuid])
        on conflict (user_id, match_id) do update set revision = fan_seats.revision + 1, reservation_ids = fan_seats.reservation_ids || $3::uuid`,
-      [stand.matchId, userId, id],
+      [sector.matchId, userId, id],
     );
     const stored = await this.reservations.find(id);
     if (!stored) throw new Error('a hold was not stored');

@@ -9,7 +9,7 @@ import type { PaymentInbox } from '../settlement/application/ports.ts';
 import type { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from '../turns/application/waiting-room-ports.ts';
 
 /** A sector that a contract test has added, with the ids of its seats in the order of rows and numbers. */
-export interface Stand extends SectorForSale {
+export interface TestSector extends SectorForSale {
   readonly seatIds: readonly string[];
 }
 
@@ -20,10 +20,10 @@ export interface Turn {
   readonly sessionToken: string;
 }
 
-/** A hold of some seats of a stand. It expires in ten minutes. */
+/** A hold of some seats of a sector. It expires in ten minutes. */
 export interface NewHold {
-  readonly stand: Stand;
-  /** Indices in `stand.seatIds`. */
+  readonly sector: TestSector;
+  /** Indices in `sector.seatIds`. */
   readonly seats: readonly number[];
   readonly userId?: string;
   readonly sessionToken?: string | null;
@@ -55,7 +55,7 @@ export interface PurchaseSetup {
   /** By default on sale without turns, with a limit of four tickets. Returns the id. */
   addMatch(facts?: { saleStatus?: SaleStatus; queueRequired?: boolean; maxTicketsPerFan?: number }): Promise<string>;
   /** A seated sector with rows of these lengths. Its seats are stored in an order that no reader may rely on. */
-  addStand(matchId: string, name: string, rowLengths: readonly number[]): Promise<Stand>;
+  addSector(matchId: string, name: string, rowLengths: readonly number[]): Promise<TestSector>;
   /** A living hold that counts against its fan's limit. Returns it as it is stored. */
   addHold(hold: NewHold): Promise<Reservation>;
   /** Sets the expiry of a hold to one second ago. Nothing has ended it yet. */

@@ -7,7 +7,7 @@ import { contractTests, type PurchaseSetup } from './purchase-setup.ts';
 export function reservationExpiryContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
 
-  const standOfFour = async (p: PurchaseSetup) => p.addStand(await p.addMatch(), 'East', [4]);
+  const sectorOfFour = async (p: PurchaseSetup) => p.addSector(await p.addMatch(), 'East', [4]);
   const sweep = (p: PurchaseSetup, limit = 100) => p.reservations.expireDueReservations(limit);
   const stored = async (p: PurchaseSetup, hold: Reservation) => ({
     status: (await p.reservations.find(hold.id))?.status,
@@ -21,8 +21,8 @@ export function reservationExpiryContract(open: () => PurchaseSetup): void {
   };
 
   check('an expired hold ends once: its seats are available, and one message says so', async (p) => {
-    const stand = await standOfFour(p);
-    const [due, living] = [await p.addHold({ stand, seats: [0, 1] }), await p.addHold({ stand, seats: [2] })];
+    const sector = await sectorOfFour(p);
+    const [due, living] = [await p.addHold({ sector, seats: [0, 1] }), await p.addHold({ sector, seats: [2] })];
     await p.expire(due.id);
     expect(await sweep(p)).toEqual({ examined: 1, ended: 1 });
     expect(await sweep(p)).toEqual({ examined: 0, ended: 0 });
@@ -32,8 +32,8 @@ export function reservationExpiryContract(open: () => PurchaseSetup): void {
   });
 
   check('the order of an expired hold ends with it and gives up its turn', async (p) => {
-    const stand = await standOfFour(p);
-    const hold = await p.addHold({ stand, seats: [0], sessionToken: 'st_a' });
+    const sector = await sectorOfFour(p);
+    const hold = await p.addHold({ sector, seats: [0], sessionToken: 'st_a' });
     const order = await orderOf(p, hold);
     await p.expire(hold.id);
     expect(await sweep(p)).toEqual({ examined: 1, ended: 1 });
@@ -45,8 +45,8 @@ export function reservationExpiryContract(open: () => PurchaseSetup): void {
   });
 
   check('a reservation that was paid or released in time keeps its status and is examined only once', async (p) => {
-    const stand = await standOfFour(p);
-    const [paid, released] = [await p.addHold({ stand, seats: [0] }), await p.addHold({ stand, seats: [1] })];
+    const sector = await sectorOfFour(p);
+    const [paid, released] = [await p.addHold({ sector, seats: [0] }), await p.addHold({ sector, seats: [1] })];
     await p.inTransaction(async (tx) => {
       await p.reservations.complete(tx, [paid]);
       await p.reservations.setStatus(tx, released.id, 'released');
@@ -60,25 +60,25 @@ export function reservationExpiryContract(open: () => PurchaseSetup): void {
   });
 
   check('a seat of an expired hold that has a new owner keeps this owner', async (p) => {
-    const stand = await standOfFour(p);
-    const due = await p.addHold({ stand, seats: [0, 1] });
+    const sector = await sectorOfFour(p);
+    const due = await p.addHold({ sector, seats: [0, 1] });
     await p.expire(due.id);
-    const owner = await p.addHold({ stand, seats: [1] });
+    const owner = await p.addHold({ sector, seats: [1] });
     expect(await sweep(p)).toEqual({ examined: 1, ended: 1 });
-    expect(await p.seat(stand.seatIds[0] ?? '')).toEqual({ status: 'available', reservationId: null });
-    expect(await p.seat(stand.seatIds[1] ?? '')).toEqual({ status: 'held', reservationId: owner.id });
+    expect(await p.seat(sector.seatIds[0] ?? '')).toEqual({ status: 'available', reservationId: null });
+    expect(await p.seat(sector.seatIds[1] ?? '')).toEqual({ status: 'held', reservationId: owner.id });
   });
 
   check('batches continue after the last examined reservation, the oldest first', async (p) => {
-    const stand = await standOfFour(p);
-    for (const seat of [0, 1, 2]) await p.expire((await p.addHold({ stand, seats: [seat] })).id);
+    const sector = await sectorOfFour(p);
+    for (const seat of [0, 1, 2]) await p.expire((await p.addHold({ sector, seats: [seat] })).id);
     const first = await p.reservations.expireDueReservations(2);
     expect(first).toEqual({ examined: 2, ended: 2, next: expect.objectContaining({ id: expect.any(String) }) });
     expect(await p.reservations.expireDueReservations(2, first.next)).toEqual({ examined: 1, ended: 1 });
   });
 
   check('a reservation that another transaction has locked is not examined', async (p) => {
-    const hold = await p.addHold({ stand: await standOfFour(p), seats: [0] });
+    const hold = await p.addHold({ sector: await sectorOfFour(p), seats: [0] });
     await p.expire(hold.id);
     const swept = await p.inTransaction(async (tx) => {
       await p.reservations.lock(tx, hold.id);
@@ -89,7 +89,7 @@ export function reservationExpiryContract(open: () => PurchaseSetup): void {
   });
 
   check('a reservation with a seat that another transaction has locked stays as it was until a later run', async (p) => {
-    const hold = await p.addHold({ stand: await standOfFour(p), seats: [0, 1] });
+    const hold = await p.addHold({ sector: await sectorOfFour(p), seats: [0, 1] });
     await p.expire(hold.id);
     const swept = await p.inTransaction(async (tx) => {
       expect(await p.reservations.lockComplete(tx, [hold])).toEqual(new Set([hold.id]));
@@ -101,7 +101,7 @@ export function reservationExpiryContract(open: () => PurchaseSetup): void {
   });
 
   check('a reservation with an order that another transaction has locked stays as it was until a later run', async (p) => {
-    const hold = await p.addHold({ stand: await standOfFour(p), seats: [0] });
+    const hold = await p.addHold({ sector: await sectorOfFour(p), seats: [0] });
     const order = await orderOf(p, hold);
     await p.expire(hold.id);
     const swept = await p.inTransaction(async (tx) => {

@@ -5,7 +5,7 @@ import { contractTests, type PurchaseSetup } from './purchase-setup.ts';
 export function reservationsContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
 
-  const standOfFour = async (p: PurchaseSetup) => p.addStand(await p.addMatch(), 'East', [4]);
+  const sectorOfFour = async (p: PurchaseSetup) => p.addSector(await p.addMatch(), 'East', [4]);
   const statusOf = async (p: PurchaseSetup, { id }: Reservation) => (await p.reservations.find(id))?.status;
   const statuses = async (p: PurchaseSetup, { seats }: Reservation): Promise<string[]> => {
     const stored = [];
@@ -26,14 +26,14 @@ export function reservationsContract(open: () => PurchaseSetup): void {
     });
 
   check('a reservation is found with its seats in the order of the request, the name of its sector and its total', async (p) => {
-    const stand = await standOfFour(p);
-    const hold = await p.addHold({ stand, seats: [2, 0], sessionToken: 'st_a' });
-    const { matchId } = stand;
-    const expected = { id: hold.id, matchId, sectorId: stand.id, userId: hold.userId, sessionToken: 'st_a', status: 'held' };
+    const sector = await sectorOfFour(p);
+    const hold = await p.addHold({ sector, seats: [2, 0], sessionToken: 'st_a' });
+    const { matchId } = sector;
+    const expected = { id: hold.id, matchId, sectorId: sector.id, userId: hold.userId, sessionToken: 'st_a', status: 'held' };
     const seat = { sector: 'East', row: '1', priceCents: 2500 };
     const seats = [
-      { ...seat, seatId: stand.seatIds[2], number: 3 },
-      { ...seat, seatId: stand.seatIds[0], number: 1 },
+      { ...seat, seatId: sector.seatIds[2], number: 3 },
+      { ...seat, seatId: sector.seatIds[0], number: 1 },
     ];
     expect(await p.reservations.find(hold.id)).toEqual({
       ...expected,
@@ -47,18 +47,18 @@ export function reservationsContract(open: () => PurchaseSetup): void {
   });
 
   check('a reservation that does not exist, or belongs to another fan, is not found', async (p) => {
-    const stand = await standOfFour(p);
-    const [hold, other] = [await p.addHold({ stand, seats: [0] }), await p.addHold({ stand, seats: [1] })];
-    expect(await p.reservations.find(stand.id)).toBeUndefined();
+    const sector = await sectorOfFour(p);
+    const [hold, other] = [await p.addHold({ sector, seats: [0] }), await p.addHold({ sector, seats: [1] })];
+    expect(await p.reservations.find(sector.id)).toBeUndefined();
     await p.inTransaction(async (tx) => {
-      expect(await p.reservations.lock(tx, stand.id)).toBeUndefined();
+      expect(await p.reservations.lock(tx, sector.id)).toBeUndefined();
       expect(await p.reservations.lock(tx, hold.id, other.userId)).toBeUndefined();
       expect((await p.reservations.lock(tx, hold.id, hold.userId))?.id).toBe(hold.id);
     });
   });
 
   check('a hold is expired for every reader from its expiry on, although nothing has ended it', async (p) => {
-    const hold = await p.addHold({ stand: await standOfFour(p), seats: [0] });
+    const hold = await p.addHold({ sector: await sectorOfFour(p), seats: [0] });
     await p.expire(hold.id);
     expect(await statusOf(p, hold)).toBe('expired');
     await p.inTransaction(async (tx) => {
@@ -68,26 +68,26 @@ export function reservationsContract(open: () => PurchaseSetup): void {
   });
 
   check('a reservation that another transaction has locked is skipped, the others are locked', async (p) => {
-    const stand = await standOfFour(p);
-    const [locked, free] = [await p.addHold({ stand, seats: [0] }), await p.addHold({ stand, seats: [1] })];
+    const sector = await sectorOfFour(p);
+    const [locked, free] = [await p.addHold({ sector, seats: [0] }), await p.addHold({ sector, seats: [1] })];
     const found = await whileLocked(p, locked, () =>
-      p.inTransaction((tx) => p.reservations.lockSkippingLocked(tx, [locked.id, free.id, stand.id])),
+      p.inTransaction((tx) => p.reservations.lockSkippingLocked(tx, [locked.id, free.id, sector.id])),
     );
     expect(ids(found)).toEqual([free.id]);
     expect(await p.inTransaction((tx) => p.reservations.lockSkippingLocked(tx, []))).toEqual(new Map());
   });
 
   check('a released hold gives back its held seats, but no seat that has another owner or is sold', async (p) => {
-    const stand = await standOfFour(p);
-    const old = await p.addHold({ stand, seats: [0, 1] });
+    const sector = await sectorOfFour(p);
+    const old = await p.addHold({ sector, seats: [0, 1] });
     await p.expire(old.id);
-    const owner = await p.addHold({ stand, seats: [1] });
+    const owner = await p.addHold({ sector, seats: [1] });
     await p.inTransaction(async (tx) => {
       await p.reservations.setStatus(tx, old.id, 'released');
       await p.reservations.freeSeats(tx, old.id);
     });
     expect([await statusOf(p, old), await statuses(p, old)]).toEqual(['released', ['available', 'held']]);
-    expect(await p.seat(stand.seatIds[0] ?? '')).toEqual({ status: 'available', reservationId: null });
+    expect(await p.seat(sector.seatIds[0] ?? '')).toEqual({ status: 'available', reservationId: null });
     await p.inTransaction((tx) => p.reservations.complete(tx, [owner]));
     await p.inTransaction((tx) => p.reservations.freeSeats(tx, owner.id));
     expect(await statuses(p, owner)).toEqual(['sold']);
@@ -95,11 +95,11 @@ export function reservationsContract(open: () => PurchaseSetup): void {
 
   describe('sellSeats', () => {
     check('sells the seats of a living hold, and those of an ended hold that are free again', async (p) => {
-      const stand = await standOfFour(p);
-      const [living, ended] = [await p.addHold({ stand, seats: [0, 1] }), await p.addHold({ stand, seats: [2, 3] })];
+      const sector = await sectorOfFour(p);
+      const [living, ended] = [await p.addHold({ sector, seats: [0, 1] }), await p.addHold({ sector, seats: [2, 3] })];
       await p.expire(ended.id);
       await p.reservations.expireDueReservations(10);
-      await p.expire((await p.addHold({ stand, seats: [3] })).id);
+      await p.expire((await p.addHold({ sector, seats: [3] })).id);
       for (const hold of [living, ended]) {
         expect(await p.inTransaction((tx) => p.reservations.sellSeats(tx, hold))).toBe(true);
         for (const { seatId } of hold.seats) expect(await p.seat(seatId)).toEqual({ status: 'sold', reservationId: hold.id });
@@ -107,13 +107,13 @@ export function reservationsContract(open: () => PurchaseSetup): void {
     });
 
     check('sells nothing if one of the seats has another owner', async (p) => {
-      const stand = await standOfFour(p);
-      const late = await p.addHold({ stand, seats: [0, 1] });
+      const sector = await sectorOfFour(p);
+      const late = await p.addHold({ sector, seats: [0, 1] });
       await p.expire(late.id);
-      const owner = await p.addHold({ stand, seats: [1] });
+      const owner = await p.addHold({ sector, seats: [1] });
       expect(await p.inTransaction((tx) => p.reservations.sellSeats(tx, late))).toBe(false);
       expect(await statuses(p, late)).toEqual(['held', 'held']);
-      expect(await p.seat(stand.seatIds[1] ?? '')).toEqual({ status: 'held', reservationId: owner.id });
+      expect(await p.seat(sector.seatIds[1] ?? '')).toEqual({ status: 'held', reservationId: owner.id });
       await p.inTransaction((tx) => p.reservations.sellSeats(tx, owner));
       expect(await p.inTransaction((tx) => p.reservations.sellSeats(tx, late))).toBe(false);
     });
@@ -121,15 +121,15 @@ export function reservationsContract(open: () => PurchaseSetup): void {
 
   describe('the count of a fan’s seats', () => {
     check('a paid hold stays counted, and the revision grows', async (p) => {
-      const hold = await p.addHold({ stand: await standOfFour(p), seats: [0] });
+      const hold = await p.addHold({ sector: await sectorOfFour(p), seats: [0] });
       expect(await p.inTransaction((tx) => p.reservations.staysCounted(tx, hold))).toBe(true);
       expect(await p.fan(hold)).toEqual({ revision: 2, reservationIds: [hold.id] });
     });
 
     check('a hold that the fan’s row no longer lists is not counted, and the revision stays', async (p) => {
-      const stand = await standOfFour(p);
-      const old = await p.addHold({ stand, seats: [0] });
-      const newer = await p.addHold({ stand, seats: [1], userId: old.userId });
+      const sector = await sectorOfFour(p);
+      const old = await p.addHold({ sector, seats: [0] });
+      const newer = await p.addHold({ sector, seats: [1], userId: old.userId });
       for (const { id } of [old, newer]) await p.expire(id);
       await p.inTransaction((tx) => p.reservations.countAgain(tx, newer, 4));
       expect(await p.inTransaction((tx) => p.reservations.staysCounted(tx, old))).toBe(false);
@@ -137,12 +137,12 @@ export function reservationsContract(open: () => PurchaseSetup): void {
     });
 
     check('an ended hold is counted again within the limit; expired holds do not count and leave the list', async (p) => {
-      const stand = await standOfFour(p);
-      const late = await p.addHold({ stand, seats: [0, 1] });
+      const sector = await sectorOfFour(p);
+      const late = await p.addHold({ sector, seats: [0, 1] });
       const { userId } = late;
-      const gone = await p.addHold({ stand, seats: [2], userId });
+      const gone = await p.addHold({ sector, seats: [2], userId });
       for (const { id } of [late, gone]) await p.expire(id);
-      const living = await p.addHold({ stand, seats: [3], userId });
+      const living = await p.addHold({ sector, seats: [3], userId });
       expect(await p.inTransaction((tx) => p.reservations.countAgain(tx, late, 2))).toBe(false);
       expect(await p.fan(late)).toEqual({ revision: 3, reservationIds: [late.id, gone.id, living.id] });
       expect(await p.inTransaction((tx) => p.reservations.countAgain(tx, late, 3))).toBe(true);
@@ -150,10 +150,10 @@ export function reservationsContract(open: () => PurchaseSetup): void {
     });
 
     check('completed reservations count for ever, released ones never', async (p) => {
-      const stand = await standOfFour(p);
-      const late = await p.addHold({ stand, seats: [0] });
+      const sector = await sectorOfFour(p);
+      const late = await p.addHold({ sector, seats: [0] });
       const { userId } = late;
-      const [sold, released] = [await p.addHold({ stand, seats: [1], userId }), await p.addHold({ stand, seats: [2], userId })];
+      const [sold, released] = [await p.addHold({ sector, seats: [1], userId }), await p.addHold({ sector, seats: [2], userId })];
       await p.inTransaction(async (tx) => {
         await p.reservations.complete(tx, [sold]);
         await p.reservations.setStatus(tx, released.id, 'released');
@@ -167,9 +167,9 @@ export function reservationsContract(open: () => PurchaseSetup): void {
 
   describe('completing a batch of holds', () => {
     check('all seats of each hold are sold, and the revision of each fan grows once', async (p) => {
-      const stand = await standOfFour(p);
-      const first = await p.addHold({ stand, seats: [0, 1] });
-      const second = await p.addHold({ stand, seats: [2], userId: first.userId });
+      const sector = await sectorOfFour(p);
+      const first = await p.addHold({ sector, seats: [0, 1] });
+      const second = await p.addHold({ sector, seats: [2], userId: first.userId });
       const completed = await p.inTransaction(async (tx) => {
         expect(ids(await p.reservations.lockComplete(tx, [first, second]))).toEqual([first.id, second.id].sort());
         return p.reservations.complete(tx, [first, second]);
@@ -184,8 +184,8 @@ export function reservationsContract(open: () => PurchaseSetup): void {
     });
 
     check('a hold with a seat that another transaction has locked stays as it was, without waiting', async (p) => {
-      const stand = await standOfFour(p);
-      const [locked, free] = [await p.addHold({ stand, seats: [0, 1] }), await p.addHold({ stand, seats: [2] })];
+      const sector = await sectorOfFour(p);
+      const [locked, free] = [await p.addHold({ sector, seats: [0, 1] }), await p.addHold({ sector, seats: [2] })];
       const completed = await whileSeatsLocked(p, locked, () =>
         p.inTransaction(async (tx) => {
           expect(ids(await p.reservations.lockComplete(tx, [locked, free]))).toEqual([free.id]);
@@ -201,9 +201,9 @@ export function reservationsContract(open: () => PurchaseSetup): void {
     });
 
     check('a hold whose fan’s row another transaction has locked stays as it was', async (p) => {
-      const stand = await standOfFour(p);
-      const paid = await p.addHold({ stand, seats: [0] });
-      const hold = await p.addHold({ stand, seats: [1], userId: paid.userId });
+      const sector = await sectorOfFour(p);
+      const paid = await p.addHold({ sector, seats: [0] });
+      const hold = await p.addHold({ sector, seats: [1], userId: paid.userId });
       const completed = await p.inTransaction(async (tx) => {
         await p.reservations.staysCounted(tx, paid);
         return p.inTransaction((other) => p.reservations.complete(other, [hold]));
@@ -212,32 +212,32 @@ export function reservationsContract(open: () => PurchaseSetup): void {
     });
 
     check('a hold that its fan’s row no longer lists, or one of whose seats has another owner, is not completed', async (p) => {
-      const stand = await standOfFour(p);
-      const [unlisted, lost] = [await p.addHold({ stand, seats: [0] }), await p.addHold({ stand, seats: [1, 2] })];
-      const again = await p.addHold({ stand, seats: [3], userId: unlisted.userId });
+      const sector = await sectorOfFour(p);
+      const [unlisted, lost] = [await p.addHold({ sector, seats: [0] }), await p.addHold({ sector, seats: [1, 2] })];
+      const again = await p.addHold({ sector, seats: [3], userId: unlisted.userId });
       await p.expire(unlisted.id);
       await p.expire(again.id);
       expect(await p.inTransaction((tx) => p.reservations.countAgain(tx, again, 4))).toBe(true);
       await p.expire(lost.id);
-      await p.addHold({ stand, seats: [2] });
+      await p.addHold({ sector, seats: [2] });
       expect(await p.inTransaction((tx) => p.reservations.complete(tx, [unlisted, lost]))).toEqual(new Set());
       expect([await statuses(p, unlisted), await statuses(p, lost)]).toEqual([['held'], ['held', 'held']]);
     });
 
     check('a hold that is named twice is not completed', async (p) => {
-      const hold = await p.addHold({ stand: await standOfFour(p), seats: [0] });
+      const hold = await p.addHold({ sector: await sectorOfFour(p), seats: [0] });
       expect(await p.inTransaction((tx) => p.reservations.complete(tx, [hold, hold]))).toEqual(new Set());
     });
   });
 
   check('the unpaid holds of a turn are the living ones without an order, sorted by id', async (p) => {
-    const stand = await p.addStand(await p.addMatch(), 'East', [6]);
-    const holdIn = (sessionToken: string, seat: number) => p.addHold({ stand, seats: [seat], sessionToken });
+    const sector = await p.addSector(await p.addMatch(), 'East', [6]);
+    const holdIn = (sessionToken: string, seat: number) => p.addHold({ sector, seats: [seat], sessionToken });
     const first = await holdIn('st_a', 0);
     const second = await holdIn('st_b', 1);
     const [ordered, expired] = [await holdIn('st_a', 2), await holdIn('st_a', 3)];
     await holdIn('st_c', 4);
-    await p.addHold({ stand, seats: [5] });
+    await p.addHold({ sector, seats: [5] });
     await p.expire(expired.id);
     const unpaid = await p.inTransaction(async (tx) => {
       await p.reservations.setStatus(tx, ordered.id, 'ordered');

@@ -11,7 +11,7 @@ import { asReservation, MemoryReservations } from './memory-reservations.ts';
 import { MemorySeatHolds } from './memory-seat-holds.ts';
 import { fanAtMatch, tables, type ReservationRow, type SeatRow } from './memory-tables.ts';
 import { MemoryStreamCursors, MemoryWaitingRoom, MemoryWaitingRoomConsequences } from './memory-waiting-room.ts';
-import type { NewHold, PurchaseSetup, Stand, Turn } from './purchase-setup.ts';
+import type { NewHold, PurchaseSetup, TestSector, Turn } from './purchase-setup.ts';
 
 /** Duration of holds and turns, in simulated time. */
 const TEN_MINUTES_MS = 600_000;
@@ -26,14 +26,14 @@ export class SimulatedPurchase implements PurchaseSetup {
     spuriousFailures: 0,
   });
   private readonly transactions = new SimulatedTransactions(this.db);
-  private readonly stands: Stand[] = [];
+  private readonly testSectors: TestSector[] = [];
   /** How many of the next payment intents the provider refuses. */
   refusesPayments = 0;
   readonly payments = new MemoryPayments(this.db, this.transactions, () => {
     this.refusesPayments -= 1;
     return this.refusesPayments >= 0;
   });
-  readonly matches = new MemoryMatches(this.db, this.stands);
+  readonly matches = new MemoryMatches(this.db, this.testSectors);
   readonly sectors = new MemorySectorReader(this.db);
   readonly waitingRoom = new MemoryWaitingRoom(this.db);
   readonly seatHolds = new MemorySeatHolds(this.db, this.transactions, this.waitingRoom, TEN_MINUTES_MS);
@@ -77,7 +77,7 @@ export class SimulatedPurchase implements PurchaseSetup {
     return Promise.resolve(id);
   }
 
-  addStand(matchId: string, name: string, rowLengths: readonly number[]): Promise<Stand> {
+  addSector(matchId: string, name: string, rowLengths: readonly number[]): Promise<TestSector> {
     const sectorId = this.scheduler.newId('sector');
     const seats = rowLengths.flatMap((length, rowIndex) =>
       Array.from({ length }, (_, index): SeatRow => {
@@ -88,7 +88,7 @@ export class SimulatedPurchase implements PurchaseSetup {
     );
     for (const seat of seats.toReversed()) this.db.seed(tables.seats, seat.id, seat);
     const price = { priceCents: 2500, currency: 'EUR', capacity: seats.length };
-    const stand = {
+    const sector = {
       id: sectorId,
       matchId,
       name,
@@ -97,17 +97,17 @@ export class SimulatedPurchase implements PurchaseSetup {
       ...price,
       seatIds: seats.map(({ id }) => id),
     };
-    this.stands.push(stand);
-    return Promise.resolve(stand);
+    this.testSectors.push(sector);
+    return Promise.resolve(sector);
   }
 
-  addHold({ stand, seats, userId = this.scheduler.newId('fan'), sessionToken = null }: NewHold): Promise<Reservation> {
+  addHold({ sector, seats, userId = this.scheduler.newId('fan'), sessionToken = null }: NewHold): Promise<Reservation> {
     const id = this.scheduler.newId('hold');
-    const { matchId, id: sectorId, name: sector, priceCents, currency } = stand;
-    const seatIds = seats.map((index) => stand.seatIds[index] ?? '');
+    const { matchId, id: sectorId, name, priceCents, currency } = sector;
+    const seatIds = seats.map((index) => sector.seatIds[index] ?? '');
     const expiresAtMs = this.scheduler.nowMs + TEN_MINUTES_MS;
     const row: ReservationRow = {
-      ...{ id, matchId, sectorId, sector, userId, sessionToken, status: 'held', together: true, seatIds },
+      ...{ id, matchId, sectorId, sector: name, userId, sessionToken, status: 'held', together: true, seatIds },
       ...{ priceCents, currency, expiresAtMs, swept: false, heldWithKey: null },
     };
     this.db.seed(tables.reservations, id, row);

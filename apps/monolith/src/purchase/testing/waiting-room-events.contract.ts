@@ -5,8 +5,8 @@ export function waitingRoomEventsContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
 
   const newTurns = async (p: PurchaseSetup): Promise<Turn[]> => {
-    const stand = await p.addStand(await p.addMatch({ queueRequired: true }), 'East', [3]);
-    const holds = [0, 1, 2].map((seat) => p.addHold({ stand, seats: [seat] }));
+    const sector = await p.addSector(await p.addMatch({ queueRequired: true }), 'East', [3]);
+    const holds = [0, 1, 2].map((seat) => p.addHold({ sector, seats: [seat] }));
     return (await Promise.all(holds)).map(({ matchId, userId }) => ({ matchId, userId, sessionToken: `st_${userId}` }));
   };
 
