@@ -1,9 +1,10 @@
 import { importRules, importViolations, purchaseFeatures } from './architecture/import-rules.ts';
 import { allRoutes, idempotencyKeyFaults, routesWithoutAccess, type RouteFact } from './architecture/routes.ts';
-import { importsIn, migrations, productionSources } from './architecture/sources.ts';
+import { importsIn, migrations, productionSources, testSources } from './architecture/sources.ts';
 import { locationOf } from './architecture/code-locations.ts';
 import { barrelsIn } from './architecture/barrels.ts';
 import { intervalFaults } from './architecture/intervals.ts';
+import { fakesWithoutContract } from './architecture/fakes.ts';
 import { filesWithReplacedWords, REPLACED, replacedWordsIn, wordsInGlossary } from './architecture/words.ts';
 import { sharedStatementNames, statementNamesIn } from './architecture/statement-names.ts';
 import { ownershipFaults, tableUsers, tablesIn } from './architecture/table-owners.ts';
@@ -308,6 +309,51 @@ describe('tables', () => {
 
   test('a table that no context uses is reported', () => {
     expect(faultsIn({})).toEqual(['orders is used by no module']);
+  });
+});
+
+describe('fakes', () => {
+  const options = {
+    // `Payments` is the part of `PaymentApi` that checkout uses.
+    suites: { Payments: 'payment-provider.contract.ts' },
+    withoutRules: { LoaderTime: 'a clock that the test moves', PollLog: 'it keeps what it is told' },
+  };
+
+  test('each fake passes the contract of its port, and so does the adapter', () => {
+    expect(fakesWithoutContract(testSources(), options)).toEqual([]);
+  });
+
+  const testing = 'apps/monolith/src/purchase/testing';
+  const file = (path: string, text = '', imports: readonly string[] = []) => ({ path, text, imports });
+  const fake = file(`${testing}/memory-orders.ts`, 'export class MemoryOrders extends Orders {}');
+  const suite = file(`${testing}/orders.contract.ts`);
+  const ofFake = file(`${testing}/memory-orders.test.ts`, '', ['./memory-orders.ts', './orders.contract.ts']);
+  const ofAdapter = file('apps/monolith/src/purchase/checkout/outbound/postgres-orders.db.test.ts', '', [
+    '../../testing/orders.contract.ts',
+  ]);
+
+  test.each([
+    ['without a contract', [fake, ofFake, ofAdapter], ['MemoryOrders has no orders.contract.ts']],
+    ['without a run of the fake', [fake, suite, ofAdapter], ['orders.contract.ts does not run against MemoryOrders']],
+    ['without a run of the adapter', [fake, suite, ofFake], ['orders.contract.ts does not run against the adapter of Orders']],
+    ['with both runs', [fake, suite, ofFake, ofAdapter], []],
+  ])('negative control: a fake %s', (_case, files, faults) => {
+    expect(fakesWithoutContract(files, {})).toEqual(faults);
+  });
+
+  test('each fake of purchase is found', () => {
+    const names = [
+      ...testSources()
+        .map(({ text }) => text)
+        .join('\n')
+        .matchAll(/^export class (Memory\w+)/gm),
+    ].map(([, name]) => name);
+    const found = fakesWithoutContract(
+      testSources().filter(({ path }) => !path.endsWith('.contract.ts')),
+      {},
+    );
+    expect(names.length).toBeGreaterThan(10);
+    for (const name of names) expect(found).toContainEqual(expect.stringMatching(new RegExp(`^${name} has no `)));
   });
 });
 

@@ -18,13 +18,24 @@ export function importsIn(text: string): string[] {
   return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
 }
 
+const isTestCode = (file: string): boolean => /\.(test|contract)\.tsx?$|\/testing\/|^libs\/testing\//.test(file);
+
 /** Every source file that runs in production: no tests, no fakes, no contract suites. */
 export function productionSources(): SourceFile[] {
+  return sources((file) => !isTestCode(file));
+}
+
+/** The tests, fakes and contract suites of the apps and libraries. */
+export function testSources(): SourceFile[] {
+  return sources(isTestCode);
+}
+
+function sources(isWanted: (file: string) => boolean): SourceFile[] {
   const files = globSync(['apps/*/src/**/*.{ts,tsx}', 'libs/*/src/**/*.ts'], { cwd: root }).map((file) =>
     file.replaceAll('\\', '/'),
   );
   return files
-    .filter((file) => !/\.(test|contract)\.tsx?$|\/testing\/|^libs\/testing\//.test(file))
+    .filter(isWanted)
     .sort()
     .map((file) => {
       const text = readFileSync(path.join(root, file), 'utf8');

@@ -12,12 +12,6 @@ export interface SectorForSale {
   readonly capacity: number;
 }
 
-/** Reads sectors from the catalogue. A sector never changes while its match is on sale. */
-export abstract class SectorsForSale {
-  abstract sector(sectorId: string): Promise<SectorForSale | undefined>;
-  abstract sectors(matchId: string): Promise<readonly SectorForSale[]>;
-}
-
 /** A seat of a reservation, with the price that the fan pays. */
 export interface ReservedSeat {
   readonly seatId: string;

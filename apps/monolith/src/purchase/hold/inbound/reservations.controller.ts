@@ -9,7 +9,7 @@ import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import type { Reservation } from '../../application/ports.ts';
 import { HoldSeats } from '../application/hold-seats.ts';
-import { ReservationReader } from '../application/ports.ts';
+import { Reservations } from '../application/reservation-ports.ts';
 import { HoldObserver } from './hold-observer.ts';
 import { holdBody, reservationAnswer, reservationView } from './reservations.schemas.ts';
 
@@ -31,7 +31,7 @@ const HOLD_REFUSALS = [
 export class ReservationsController {
   constructor(
     private readonly holdSeats: HoldSeats,
-    private readonly reservations: ReservationReader,
+    private readonly reservations: Reservations,
     private readonly answers: Answers,
     private readonly observer: HoldObserver,
   ) {}

@@ -9,11 +9,5 @@ const refundMatch = z.object({
   round: z.int().min(0),
 });
 
-/** The kinds of background jobs that `purchase` handles: payload schema and handler. */
-export class PurchaseJobs {
-  readonly kinds: readonly JobKind[];
-
-  constructor(refundMatchOrders: RefundMatchOrders) {
-    this.kinds = [{ schema: refundMatch, handler: refundMatchOrders }];
-  }
-}
+/** The background job that refunds the orders of a cancelled match: payload schema and handler. */
+export const refundMatchJob = (handler: RefundMatchOrders): JobKind => ({ schema: refundMatch, handler });
