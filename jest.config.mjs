@@ -18,6 +18,9 @@ export default {
   testRegex: suite ? '\\.heavy\\.ts$' : '\\.test\\.ts$',
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/tests/canaries/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.tribina/'],
+  // So that --findRelatedTests and --changedSince find the tests of a file that is imported as `#…`, and of a Lua script.
+  dependencyExtractor: '<rootDir>/tests/setup/dependency-extractor.mjs',
+  moduleFileExtensions: ['js', 'mjs', 'cjs', 'ts', 'tsx', 'json', 'node', 'lua'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [
