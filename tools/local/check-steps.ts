@@ -13,6 +13,8 @@ export interface CheckStepResult {
   notRun?: string[];
   /** A short text that is printed after the step's name. */
   note?: string;
+  /** Lines that are printed below the step's name. */
+  details?: string[];
   /** The output of the step, printed when something failed. */
   output: string;
 }
