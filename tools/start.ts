@@ -14,9 +14,7 @@ Starts PostgreSQL, Redis, the three services and the web app on this machine, an
   --watch     builds and restarts the services when a source file changes (the same as \`npm run dev\`)
   --inspect <service>[:<port>]
               lets a debugger attach to a service on 127.0.0.1. May be repeated. Services and ports:
-              ${Object.entries(INSPECTOR_PORTS)
-                .map(([name, port]) => `${name} ${port}`)
-                .join(', ')}
+              ${[...INSPECTOR_PORTS].map(([name, port]) => `${name} ${port}`).join(', ')}
   --help      prints this help
 
 Settings (environment variables, with their defaults): TRIBINA_HOME (.tribina), the folder for the data; MONOLITH_PORT (3000);

@@ -5,8 +5,8 @@ import { INSPECTOR_PORTS, inspectorArguments, readInspectorPorts } from './inspe
 import { readSettings } from './settings.ts';
 
 test('each service has an inspector port of its own', () => {
-  expect(Object.keys(INSPECTOR_PORTS)).toEqual(readSettings({}).services.map(({ name }) => name));
-  expect(new Set(Object.values(INSPECTOR_PORTS)).size).toBe(3);
+  expect([...INSPECTOR_PORTS.keys()]).toEqual(readSettings({}).services.map(({ name }) => name));
+  expect(new Set(INSPECTOR_PORTS.values()).size).toBe(3);
 });
 
 test('--inspect takes several services, each with a port if wanted', () => {
@@ -20,6 +20,7 @@ test('--inspect takes several services, each with a port if wanted', () => {
 test.each([
   ['worker', '--inspect: there is no service "worker". The services are monolith, queue-service, notification-worker.'],
   ['', '--inspect: there is no service "". The services are monolith, queue-service, notification-worker.'],
+  ['constructor', '--inspect: there is no service "constructor". The services are monolith, queue-service, notification-worker.'],
   ['monolith:', '--inspect: "" is no port. A port is a whole number from 1 to 65535.'],
   ['monolith:0', '--inspect: "0" is no port. A port is a whole number from 1 to 65535.'],
   ['monolith:65536', '--inspect: "65536" is no port. A port is a whole number from 1 to 65535.'],
@@ -42,6 +43,6 @@ test('.vscode/launch.json attaches to the inspector port of each service', () =>
   };
   const attached = configurations.filter(({ request }) => request === 'attach');
   expect(attached.map(({ name, address, port }) => [name, address, port])).toEqual(
-    Object.entries(INSPECTOR_PORTS).map(([name, port]) => [`attach to ${name}`, '127.0.0.1', port]),
+    [...INSPECTOR_PORTS].map(([name, port]) => [`attach to ${name}`, '127.0.0.1', port]),
   );
 });

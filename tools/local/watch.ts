@@ -17,7 +17,7 @@ export function watchSources(restart: () => Promise<void>, say: (line: string) =
   if (bundler)
     eachLine(bundler, (line) => {
       say(`[web] ${line}`);
-      if (/\bbuilt in \d/.test(line)) publishIfComplete(built, say);
+      if (line.includes('built in ')) publishIfComplete(built, say);
     });
 
   let first = true;

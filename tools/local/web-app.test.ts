@@ -26,7 +26,8 @@ test('publishWebApp: the page names the new build, and the assets of the build b
     ['a', ['a.js']],
     ['b', ['a.js', 'b.js']],
     ['c', ['b.js', 'c.js']],
-    ['c', ['c.js']],
+    ['c', ['b.js', 'c.js']],
+    ['d', ['c.js', 'd.js']],
   ] as const) {
     publishWebApp(build(name), served);
     expect(assets()).toEqual(expected);

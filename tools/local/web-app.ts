@@ -1,4 +1,14 @@
-import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import path from 'node:path';
 
 /** The folder that the monolith serves. */
@@ -16,7 +26,8 @@ export function viteArguments(folder: string): string[] {
  * have its page may still load them; the files of older builds are removed.
  */
 export function publishWebApp(built: string, served: string): void {
-  const replaced = statSync(path.join(served, PAGE), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const page = path.join(served, PAGE);
+  const replaced = existsSync(page) ? { time: statSync(page).mtimeMs, text: readFileSync(page, 'utf8') } : undefined;
   const assets = filesIn(built).filter((file) => file !== PAGE);
   const now = new Date();
   for (const file of [...assets, PAGE]) {
@@ -27,9 +38,11 @@ export function publishWebApp(built: string, served: string): void {
     utimesSync(`${target}.new`, now, now);
     renameSync(`${target}.new`, target);
   }
+  // The same page again is the same build: Vite builds twice if a file is saved twice.
+  if (!replaced || replaced.text === readFileSync(page, 'utf8')) return;
   for (const file of filesIn(served)) {
     const target = path.join(served, file);
-    if (statSync(target).mtimeMs < replaced) rmSync(target);
+    if (statSync(target).mtimeMs < replaced.time) rmSync(target);
   }
 }
 
