@@ -1,3 +1,4 @@
+import { deviceBody, deviceIdParam, profileAnswer, profileBody } from '#contracts/fans';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { Answers } from '#platform/idempotency/answers';
@@ -9,7 +10,6 @@ import { ChangeProfile } from '../application/change-profile.ts';
 import { ForgetDevice } from '../application/forget-device.ts';
 import { Fans, emptyProfile } from '../application/ports.ts';
 import { RegisterDevice } from '../application/register-device.ts';
-import { deviceBody, deviceIdParam, profileAnswer, profileBody } from './me.schemas.ts';
 
 @ApiTags('me')
 @Controller('api/v1/me')

@@ -1,13 +1,14 @@
 import type { Jobs } from '#application/jobs';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { Clock } from '#application/clock';
+import type { MatchFacts } from '#domain/catalog/match';
 import { saleStatusAfterAction, assertSaleStatusAllowed, type SaleAction } from '#domain/catalog/sale-changes';
 import { matchChanged } from '#domain/notification/holder-notice';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Catalog, Match, Queues } from './ports.ts';
 
 /** The fields that `PATCH /ops/matches/{id}` can change. */
-export type MatchFactsChange = Partial<Omit<Match, 'id' | 'saleStatus' | 'pauseReason' | 'cancelledAt' | 'cancelReason'>>;
+export type MatchFactsChange = Partial<MatchFacts>;
 
 /**
  * All changes of an existing match by an operator. A change is sent to the waiting room first and committed to the catalogue

@@ -1,36 +1,9 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { SaleStatus } from '#domain/catalog/sale';
+import type { CatalogMatch, CatalogSector } from '#domain/catalog/match';
 import type { SeatGeometry } from '#domain/catalog/stadium-layout';
 
-/** A match with the settings of its queue and the state of its sale. */
-export interface Match {
-  readonly id: string;
-  readonly home: string;
-  readonly away: string;
-  readonly venue: string;
-  readonly kickoffAt: Date;
-  readonly currency: string;
-  readonly maxTicketsPerFan: number;
-  readonly queueRequired: boolean;
-  readonly opensAt: Date | null;
-  readonly saleStatus: SaleStatus;
-  readonly pauseReason: string | null;
-  readonly cancelledAt: Date | null;
-  readonly cancelReason: string | null;
-  readonly processingRate: number;
-  readonly maxOpenWindows: number;
-}
-
-/** A part of the stadium with one price, for one match. */
-export interface Sector {
-  readonly id: string;
-  readonly matchId: string;
-  readonly name: string;
-  readonly kind: 'seated' | 'standing';
-  readonly gate: string | null;
-  readonly priceCents: number;
-  readonly capacity: number;
-}
+export type Match = CatalogMatch;
+export type Sector = CatalogSector;
 
 /** The catalogue, as operators read and change it. */
 export abstract class Catalog {

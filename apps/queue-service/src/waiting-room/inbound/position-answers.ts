@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FanState } from '../domain/fan-state.ts';
 import { estimateWait } from '../domain/wait-estimate.ts';
 import { Links, Receipts, type QueueEntry } from '../application/ports.ts';
-import type { PositionAnswer } from './queue.schemas.ts';
+import type { PositionAnswer } from '#contracts/waiting-room';
 import { QueueConfig } from './queue-config.ts';
 
 /** Builds the answer to the requests `join` and `position` from a queue entry. */
