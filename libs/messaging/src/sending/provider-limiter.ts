@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CALL_TIMEOUT_MS } from './call-timeout.ts';
 
 const script = (name: string): RedisScript =>
-  RedisScript.fromFile(projectFile('libs', 'platform', 'src', 'sending', 'lua', `${name}.lua`));
+  RedisScript.fromFile(projectFile('libs', 'messaging', 'src', 'sending', 'lua', `${name}.lua`));
 const enter = script('enter');
 const leave = script('leave');
 
