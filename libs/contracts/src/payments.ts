@@ -10,6 +10,7 @@ export const sandboxConfirmationRequest = z
       .meta({ description: 'After `failed` the payment may be tried again; `abandoned` changes nothing' }),
   })
   .meta({ id: 'SandboxConfirmation' });
+export type SandboxOutcome = z.infer<typeof sandboxConfirmationRequest>['outcome'];
 
 export const sandboxConfirmationAnswer = z
   .object({ intent_id: z.string(), status: z.enum(['requires_payment', 'failed', 'succeeded', 'canceled', 'refunded']) })

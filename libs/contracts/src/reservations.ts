@@ -23,7 +23,6 @@ export const seatLabel = z.object({
   row: z.string().nullable(),
   number: z.int().nullable(),
 });
-export type SeatLabel = z.infer<typeof seatLabel>;
 
 export const reservedSeat = seatLabel.extend({ price_cents: z.int() });
 

@@ -11,6 +11,7 @@ const seatAnswer = z
   })
   .meta({ id: 'Seat' });
 export type Seat = z.infer<typeof seatAnswer>;
+export type SeatStatus = Seat['status'];
 
 const version = z
   .int()

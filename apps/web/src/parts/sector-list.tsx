@@ -1,4 +1,4 @@
-import type { Sector } from '../api/types.ts';
+import type { Sector } from '#contracts/sectors';
 import { useLanguage } from '../text/language.tsx';
 
 interface SectorListProps {

@@ -185,7 +185,6 @@ export const hr: Texts = {
       blocked: 'nije u prodaji',
       chosen: 'vaš odabir',
     },
-    seat: (row, number) => `Red ${row}, sjedalo ${number}`,
     seatLabel: (row, number) => (row === null ? 'Stajaće mjesto' : `Red ${row}, sjedalo ${number ?? ''}`),
     chosenNone: 'Još niste odabrali sjedalo',
     chosen: (count) => `Odabrano: ${seats(count)}`,
