@@ -1,4 +1,4 @@
-import type { CatalogSector } from '#domain/catalog/match';
+import type { CatalogSector, SectorFacts } from '#domain/catalog/match';
 import { z } from 'zod';
 import { plainText } from './text-fields.ts';
 
@@ -16,6 +16,13 @@ export const sectorRequest = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ ...requestedFacts, kind: z.literal('standing'), capacity: z.int().min(1).max(120_000) }),
 ]);
+
+/** Reads from the request what an operator says about a sector. */
+export const sectorFactsOf = (request: z.output<typeof sectorRequest>): SectorFacts => ({
+  name: request.name,
+  gate: request.gate ?? null,
+  priceCents: request.price_cents,
+});
 
 /** A sector in the answer that created its match. */
 export const createdSectorAnswer = z.object({

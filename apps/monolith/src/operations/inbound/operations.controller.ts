@@ -1,5 +1,6 @@
 import { Endpoint } from '#platform/http/endpoint';
 import * as schemas from '#contracts/matches';
+import { sectorFactsOf } from '#contracts/sectors';
 import { pageQuery } from '#contracts/paging';
 import { decodeCursor, page } from '#platform/http/paging';
 import { uuidField } from '#contracts/text-fields';
@@ -181,9 +182,7 @@ function createMatchCommandOf(body: z.output<typeof schemas.createMatchRequest>)
     processingRate: body.processing_rate,
     maxOpenWindows: body.max_open_windows,
     sectors: body.sectors.map((sector) => ({
-      name: sector.name,
-      gate: sector.gate ?? null,
-      priceCents: sector.price_cents,
+      ...sectorFactsOf(sector),
       plan:
         sector.kind === 'seated'
           ? { kind: 'seated', rows: sector.rows, seatsPerRow: sector.seats_per_row }
