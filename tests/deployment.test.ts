@@ -109,11 +109,13 @@ describe('kustomizations', () => {
     expect(() => renderKustomization(path.join(copy, 'overlays/production'))).toThrow('namePrefix');
   });
 
-  test('production: no Deployment sets replicas, and all five containers use the same image', () => {
+  test('production: no Deployment sets replicas, and all five containers use the image of this version', () => {
     const deployments = ofKind<{ spec: { replicas?: number } }>(production, 'Deployment');
     expect(deployments.map(({ body }) => body.spec.replicas)).toEqual([undefined, undefined, undefined, undefined]);
+    const { version } = JSON.parse(readText('package.json')) as { version: string };
+    expect(JSON.stringify(base).match(/"image":"[^"]+"/g)).toEqual(Array(5).fill(`"image":"tribina:${version}"`));
     expect(JSON.stringify(production).match(/"image":"[^"]+"/g)).toEqual(
-      Array(5).fill('"image":"registry.example/tribina:0.1.0"'),
+      Array(5).fill(`"image":"registry.example/tribina:${version}"`),
     );
   });
 });

@@ -8,10 +8,12 @@ import { seedDemo } from './demo-data.ts';
 export function addDataCommands(program: Command): void {
   program
     .command('migrate')
-    .description('apply the migrations that the database does not have yet')
+    .description('apply the migrations that the database does not have yet, and print their names')
     .action(async () => {
-      const applied = await migrate(databaseUrl());
-      print(applied.length === 0 ? 'nothing to migrate' : `migrated: ${applied.join(', ')}`);
+      const { applied, recordedOnly } = await migrate(databaseUrl());
+      if (applied.length > 0) print(`migrated: ${applied.join(', ')}`);
+      if (recordedOnly.length > 0) print(`recorded, since the database has its schema already: ${recordedOnly.join(', ')}`);
+      if (applied.length + recordedOnly.length === 0) print('nothing to migrate');
     });
 
   program

@@ -108,7 +108,7 @@ export const orderInvariants: readonly Invariant[] = [
         left join (${LISTED_PERIODS}) b on b.user_id = g.user_id and g.at > b.at + interval '1 minute' and g.at < b.ended`,
   },
   {
-    // The tables have no foreign keys: see migrations/0005-purchase.sql. The invariant reservation-sector checks the references
+    // The tables have no foreign keys: see migrations/0001-baseline.sql. The invariant reservation-sector checks the references
     // to seats.
     name: 'references',
     sentence: 'every order has its reservation, and every payment intent and timeline entry has its order',
