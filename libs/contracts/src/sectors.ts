@@ -4,7 +4,12 @@ import { plainText } from './text-fields.ts';
 
 const name = plainText(100);
 
-const requestedFacts = { name, gate: name.optional(), price_cents: z.int().min(0).max(100_000_000) };
+const requestedFacts = {
+  name,
+  gate: name.optional(),
+  wheelchair: z.boolean().default(false).meta({ description: 'Its places are for people in wheelchairs' }),
+  price_cents: z.int().min(0).max(100_000_000),
+};
 
 /** A sector in the request that creates a match. */
 export const sectorRequest = z.discriminatedUnion('kind', [
@@ -21,6 +26,7 @@ export const sectorRequest = z.discriminatedUnion('kind', [
 export const sectorFactsOf = (request: z.output<typeof sectorRequest>): SectorFacts => ({
   name: request.name,
   gate: request.gate ?? null,
+  wheelchair: request.wheelchair,
   priceCents: request.price_cents,
 });
 
@@ -30,6 +36,7 @@ export const createdSectorAnswer = z.object({
   name: z.string(),
   kind: z.enum(['seated', 'standing']),
   gate: z.string().optional(),
+  wheelchair: z.boolean().meta({ description: 'Its places are for people in wheelchairs' }),
   price_cents: z.int(),
   currency: z.string(),
   capacity: z.int(),
@@ -48,6 +55,7 @@ export function createdSectorView(sector: CatalogSector, currency: string): z.in
     name: sector.name,
     kind: sector.kind,
     ...(sector.gate ? { gate: sector.gate } : {}),
+    wheelchair: sector.wheelchair,
     price_cents: sector.priceCents,
     currency,
     capacity: sector.capacity,

@@ -10,6 +10,7 @@ const sector: Sector = {
   name: 'East A',
   kind: 'seated',
   gate: 'E1',
+  wheelchair: false,
   price_cents: 2500,
   currency: 'EUR',
   capacity: 100,
@@ -22,6 +23,7 @@ const otherValues: { readonly [Field in keyof Sector]-?: Sector[Field] | null } 
   name: 'East B',
   kind: 'standing',
   gate: 'E2',
+  wheelchair: true,
   price_cents: 2600,
   currency: 'USD',
   capacity: 1000,
@@ -45,4 +47,12 @@ describe.each(Object.keys(languages) as Language[])('sector list in the language
     const changed = { ...sector, [field]: isHidden ? 'another' : otherValues[field] };
     expect(shown(changed, language) === shown(sector, language)).toBe(isHidden);
   });
+});
+
+test.each<[Language, string]>([
+  ['hr', 'Mjesta za osobe u kolicima'],
+  ['en', 'Wheelchair places'],
+])('in the language %s a sector for people in wheelchairs says "%s", and another sector does not', (language, label) => {
+  expect(shown({ ...sector, wheelchair: true }, language)).toContain(label);
+  expect(shown(sector, language)).not.toContain(label);
 });

@@ -179,6 +179,7 @@ export const en = {
     standing: 'Standing',
     seated: 'Seats',
     gate: (gate: string) => `Gate ${gate}`,
+    wheelchair: 'Wheelchair places',
     each: 'each',
     chooseFirst: 'Choose a sector to see its seats and prices.',
     bestTitle: 'Best available',

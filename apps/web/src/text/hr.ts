@@ -159,6 +159,7 @@ export const hr: Texts = {
     standing: 'Stajanje',
     seated: 'Sjedenje',
     gate: (gate) => `Ulaz ${gate}`,
+    wheelchair: 'Mjesta za osobe u kolicima',
     each: 'po komadu',
     chooseFirst: 'Odaberite sektor da biste vidjeli mjesta i cijene.',
     bestTitle: 'Najbolja slobodna',

@@ -29,6 +29,8 @@ export interface CatalogMatch extends MatchFacts {
 export interface SectorFacts {
   readonly name: string;
   readonly gate: string | null;
+  /** Whether its places are for people in wheelchairs. */
+  readonly wheelchair: boolean;
   readonly priceCents: number;
 }
 

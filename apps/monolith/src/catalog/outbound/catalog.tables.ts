@@ -37,6 +37,7 @@ const sectorColumns: Columns<SectorRow> = {
   name: { type: 'text' },
   kind: { type: 'text' },
   gate: { type: 'text', nullable: true },
+  wheelchair: { type: 'boolean' },
   priceCents: { name: 'price_cents', type: 'integer' },
   capacity: { type: 'integer' },
   position: { type: 'integer' },
