@@ -102,7 +102,7 @@ describe('imports', () => {
       [`${purchase}/hold/application/hold-seats.ts`, 'node:crypto'],
       [`${purchase}/hold/application/hold-seats.ts`, '#platform/ids'],
       [`${purchase}/hold/application/hold-seats.ts`, '#contracts/queue-jobs'],
-      [`${purchase}/hold/application/hold-seats.ts`, '../inbound/reservations.schemas.ts'],
+      [`${purchase}/hold/application/hold-seats.ts`, '../inbound/reservation-view.ts'],
       [`${purchase}/hold/application/hold-seats.ts`, '../outbound/postgres-reservations.ts'],
       [`${purchase}/hold/application/hold-seats.ts`, '../../availability/outbound/postgres-seat-inventory.ts'],
       [`${purchase}/hold/application/hold-seats.ts`, '../hold.providers.ts'],
@@ -126,9 +126,9 @@ describe('imports', () => {
     'outbound imports ports and readers, but no use case and nothing from inbound': [
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../application/check-out.ts'],
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../hold/application/hold-seats.ts'],
-      [`${purchase}/checkout/outbound/postgres-orders.ts`, '../inbound/purchase.schemas.ts'],
+      [`${purchase}/checkout/outbound/postgres-orders.ts`, '../inbound/order-view.ts'],
       [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/application/check-out.ts'],
-      [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/inbound/purchase.schemas.ts'],
+      [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/inbound/order-view.ts'],
     ],
     'an x.api.ts imports only libs/domain, libs/application and libs/contracts': [
       [`${purchase}/purchase.api.ts`, './checkout/outbound/postgres-orders.ts'],

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { pageRoutes } from '#contracts/page-routes';
-import { routesUnlikeThePage, routesUnlikeTheServer, runTimeImportsOfContracts } from './architecture/page-routes.ts';
+import {
+  controllersWithSchemas,
+  routesUnlikeThePage,
+  routesUnlikeTheServer,
+  runTimeImportsOfContracts,
+} from './architecture/page-routes.ts';
 import { allRoutes, type RouteFact } from './architecture/routes.ts';
 import { productionSources } from './architecture/sources.ts';
 
@@ -15,6 +20,10 @@ test('each route of the page is a route of a service, with the same schemas of q
 
 test('the page calls each route of the table, and no other path of the API', () => {
   expect(routesUnlikeThePage(pageRoutes, sources)).toEqual([]);
+});
+
+test('no controller declares a schema: libs/contracts does', () => {
+  expect(controllersWithSchemas(sources)).toEqual([]);
 });
 
 test('the page imports only types from libs/contracts', () => {
@@ -44,6 +53,14 @@ test('negative control: a route that the page does not call, and a path that the
     'the page does not call GET /api/v1/things',
     'the table does not have GET /api/v1/other',
   ]);
+});
+
+test.each([
+  ['const query = z.object({});', 1],
+  ['const id = z\n  .iso.datetime();', 1],
+  ['function list(): Promise<z.infer<typeof matchAnswer>> {}', 0],
+])('%j in a controller is reported %i times', (text, times) => {
+  expect(controllersWithSchemas([{ path: 'apps/monolith/src/a.controller.ts', text }])).toHaveLength(times);
 });
 
 test.each([
