@@ -127,7 +127,7 @@ describe('imports', () => {
       [`${purchase}/hold/application/hold-seats.ts`, 'node:crypto'],
       [`${purchase}/hold/application/hold-seats.ts`, '#platform/ids'],
       [`${purchase}/hold/application/hold-seats.ts`, '#contracts/queue-jobs'],
-      [`${purchase}/hold/application/hold-seats.ts`, '../inbound/reservations.schemas.ts'],
+      [`${purchase}/hold/application/hold-seats.ts`, '../inbound/reservation-view.ts'],
       [`${purchase}/hold/application/hold-seats.ts`, '../outbound/postgres-reservations.ts'],
       [`${purchase}/hold/application/hold-seats.ts`, '../../availability/outbound/postgres-seat-inventory.ts'],
       [`${purchase}/hold/application/hold-seats.ts`, '../../availability/inbound/availability.controller.ts'],
@@ -161,12 +161,12 @@ describe('imports', () => {
     'outbound imports ports and readers, but no use case and nothing from inbound': [
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../application/check-out.ts'],
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../hold/application/hold-seats.ts'],
-      [`${purchase}/checkout/outbound/postgres-orders.ts`, '../inbound/purchase.schemas.ts'],
+      [`${purchase}/checkout/outbound/postgres-orders.ts`, '../inbound/order-view.ts'],
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../hold/inbound/hold.controller.ts'],
       [`${purchase}/outbound/postgres-purchase-api.ts`, '../application/purchase-report.ts'],
       [`${purchase}/outbound/postgres-purchase-api.ts`, '../inbound/purchase.listener.ts'],
       [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/application/check-out.ts'],
-      [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/inbound/purchase.schemas.ts'],
+      [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/inbound/order-view.ts'],
     ],
     'in a context without layers only the module imports controllers, listeners and schedules': [
       ['apps/monolith/src/fans/devices.ts', './me.controller.ts'],
@@ -255,8 +255,8 @@ describe('imports', () => {
     ['apps/monolith/src/transfer/transfer-ticket.ts', '../ticketing/ticketing.api.ts'],
     ['apps/monolith/src/blacklist/blacklist.module.ts', './blacklist.controller.ts'],
     ['apps/monolith/src/cli/monolith-context.ts', '../app.module.ts'],
-    ['apps/web/src/pages/match-page.tsx', '../api/types.ts'],
-    ['apps/web/src/api/types.ts', '#contracts/match-answer'],
+    ['apps/web/src/pages/match-page.tsx', '../api/client.ts'],
+    ['apps/web/src/pages/match-page.tsx', '#contracts/matches'],
     ['apps/web/src/queue/waiting-room.ts', '../../../../libs/queue-client/src/queue-connection.ts'],
     [`${purchase}/hold/hold.providers.ts`, '../../catalog/catalog.api.ts'],
     [`${purchase}/hold/inbound/hold.controller.ts`, '@nestjs/common'],
@@ -396,7 +396,11 @@ describe('fakes', () => {
   });
 
   const testing = 'apps/monolith/src/purchase/testing';
-  const file = (path: string, text = '', imports: readonly string[] = []) => ({ path, text, imports });
+  const file = (path: string, text = '', specifiers: readonly string[] = []) => ({
+    path,
+    text,
+    imports: specifiers.map((specifier) => ({ specifier, line: 1 })),
+  });
   const fake = file(`${testing}/memory-orders.ts`, 'export class MemoryOrders extends Orders {}');
   const suite = file(`${testing}/orders.contract.ts`);
   const ofFake = file(`${testing}/memory-orders.test.ts`, '', ['./memory-orders.ts', './orders.contract.ts']);
@@ -462,7 +466,9 @@ describe('periodic tasks', () => {
   });
 
   test('only PeriodicTasks uses @nestjs/schedule, whose own decorators let a task overlap itself', () => {
-    const users = sources.filter(({ imports }) => imports.includes('@nestjs/schedule')).map(({ path }) => path);
+    const users = sources
+      .filter(({ imports }) => imports.some(({ specifier }) => specifier === '@nestjs/schedule'))
+      .map(({ path }) => path);
     expect(users).toEqual(['libs/platform/src/schedule/periodic-tasks.ts', 'libs/platform/src/schedule/scheduling.module.ts']);
   });
 
@@ -509,6 +515,7 @@ describe('routes', () => {
     route: 'POST /things',
     method: 'POST',
     rules: { access: 'fan' },
+    schemas: { answers: [] },
     storesAnswers: true,
   };
 

@@ -33,7 +33,7 @@ export function fakesWithoutContract(
   }: { suites?: Readonly<Record<string, string>>; withoutRules?: Readonly<Record<string, string>> },
 ): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
-  const importsOf = (file: SourceFile): string[] => file.imports.map((specifier) => resolveImport(file.path, specifier));
+  const importsOf = (file: SourceFile): string[] => file.imports.map(({ specifier }) => resolveImport(file.path, specifier));
   /** The imports of a test, and those of the test code that it imports. */
   const reached = (test: SourceFile): Set<string> =>
     new Set(importsOf(test).flatMap((imported) => [imported, ...importsOf(byPath.get(imported) ?? { ...test, imports: [] })]));

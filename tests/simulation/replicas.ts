@@ -203,7 +203,7 @@ export class SimulatedSystem {
 }
 
 function sector(id: string, kind: 'seated' | 'standing', priceCents = 2500): SectorForSale {
-  return { id, matchId: MATCH_ID, name: id, kind, gate: null, priceCents, currency: 'EUR', capacity: 0 };
+  return { id, matchId: MATCH_ID, name: id, kind, gate: null, wheelchair: false, priceCents, currency: 'EUR', capacity: 0 };
 }
 
 const unsoldSeat = { matchId: MATCH_ID, status: 'available', reservationId: null, expiresAtMs: null } as const;

@@ -1,19 +1,14 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { SaleStatus } from '#domain/catalog/sale';
+import type { CatalogMatch } from '#domain/catalog/match';
 import type { OrderStatus } from '#domain/purchase/order';
 import type { SectorForSale } from './ports.ts';
 
 /** What `purchase` needs to know about a match. */
-export interface MatchForSale {
-  readonly id: string;
+export interface MatchForSale extends Pick<
+  CatalogMatch,
+  'id' | 'venue' | 'kickoffAt' | 'currency' | 'maxTicketsPerFan' | 'queueRequired' | 'saleStatus' | 'opensAt'
+> {
   readonly name: string;
-  readonly venue: string;
-  readonly kickoffAt: Date;
-  readonly currency: string;
-  readonly maxTicketsPerFan: number;
-  readonly queueRequired: boolean;
-  readonly saleStatus: SaleStatus;
-  readonly opensAt: Date | null;
 }
 
 /** Matches and sectors for sale, read from the catalog. A sector never changes while its match is on sale. */

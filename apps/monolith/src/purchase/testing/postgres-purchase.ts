@@ -96,7 +96,7 @@ export class PostgresPurchase implements PurchaseSetup {
         [seatId, matchId, id, String(rowIndex + 1), index + 1, rowIndex, rowIndex * 100 + index],
       );
     const price = { priceCents: 2500, currency: 'EUR', capacity };
-    return { id, matchId, name, kind: 'seated', gate: null, ...price, seatIds: seats.map((seat) => seat.id) };
+    return { id, matchId, name, kind: 'seated', gate: null, wheelchair: false, ...price, seatIds: seats.map((seat) => seat.id) };
   }
 
   async addHold({ sector, seats, userId = randomUUID(), sessionToken = null }: NewHold): Promise<Reservation> {

@@ -94,6 +94,7 @@ export class SimulatedPurchase implements PurchaseSetup {
       name,
       kind: 'seated' as const,
       gate: null,
+      wheelchair: false,
       ...price,
       seatIds: seats.map(({ id }) => id),
     };

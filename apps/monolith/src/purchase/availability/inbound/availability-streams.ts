@@ -1,3 +1,4 @@
+import type { AvailabilityMessage } from '#contracts/seats';
 import { Metrics } from '#platform/health/metrics';
 import type { EventStream } from '#platform/http/event-stream';
 import { RequestRefused } from '#platform/http/request-refused';
@@ -8,7 +9,6 @@ import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/comm
 import { Gauge } from 'prom-client';
 import { LOGGER } from '../../../tokens.ts';
 import { SeatViews, type AvailabilityView } from '../application/availability-reader.ts';
-import { availabilityMessage } from './sectors.schemas.ts';
 
 /** A stream costs about 20 KB of memory, and 10 µs for each message. */
 const MAX_STREAMS = 5000;
@@ -94,7 +94,7 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
       this.scheduleUpdate(matchId, match);
     }
     match.viewers.add(stream);
-    stream.send(availabilityMessage('snapshot', match.sent.version, match.sent.sectors));
+    stream.send(messageText('snapshot', match.sent.version, match.sent.sectors));
   }
 
   leave(matchId: string, stream: EventStream): void {
@@ -148,7 +148,7 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
     const changed = view.sectors.filter(({ sectorId, available }) => sent.get(sectorId) !== available);
     match.sent = view;
     if (changed.length === 0) return;
-    const text = availabilityMessage('diff', view.version, changed);
+    const text = messageText('diff', view.version, changed);
     let written = 0;
     // A copy: viewers who join during the loop already got the new state as their snapshot.
     for (const stream of [...match.viewers]) {
@@ -161,4 +161,13 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
   private sendHeartbeats(): void {
     for (const { viewers } of this.watchedMatches.values()) for (const stream of viewers) stream.sendHeartbeat();
   }
+}
+
+function messageText(
+  type: AvailabilityMessage['type'],
+  version: number,
+  sectors: readonly { readonly sectorId: string; readonly available: number }[],
+): string {
+  const items = sectors.map(({ sectorId, available }) => ({ id: sectorId, available }));
+  return JSON.stringify({ type, version, sectors: items } satisfies AvailabilityMessage);
 }

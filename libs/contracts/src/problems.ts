@@ -1,3 +1,4 @@
+import { saleStatuses } from '#domain/catalog/sale';
 import { z } from 'zod';
 import { errorCatalogue, rowOf, type ErrorCode } from './error-catalogue.ts';
 
@@ -25,7 +26,7 @@ const freeSeats = {
 };
 const freeSeatsOfSector = { sector_id: z.guid(), ...freeSeats };
 const seatIds = z.array(z.guid());
-const saleStatus = z.enum(['scheduled', 'open', 'paused', 'sold_out', 'closed']);
+const saleStatus = z.enum(saleStatuses);
 
 /**
  * The members that the answer of each error code has in addition to the standard members. A new code without a row here does not
@@ -106,3 +107,10 @@ export const problemsByCode = new Map<ErrorCode, z.ZodType>(
     return [code, z.object({ ...members, ...problemMembers[code] }).meta({ id: problemName(code), description: title })];
   }),
 );
+
+type Shape = (typeof problemMembers)[ErrorCode];
+type NameIn<S> = S extends unknown ? keyof S : never;
+type Member<S, Name extends PropertyKey> = S extends Record<Name, infer Schema extends z.ZodType> ? z.infer<Schema> : never;
+
+/** The members that a problem answer may have in addition to the standard members. Its code says which. */
+export type ProblemMembers = { [Name in NameIn<Shape>]?: Member<Shape, Name> } & Pick<z.infer<typeof problem>, 'errors'>;

@@ -1,5 +1,5 @@
-import { emailAddress, personName } from '#platform/http/text-fields';
 import { z } from 'zod';
+import { emailAddress, personName } from './text-fields.ts';
 
 const locale = z.enum(['hr', 'en']);
 

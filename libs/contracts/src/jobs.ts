@@ -1,7 +1,12 @@
-import { masked, maskedText } from '#domain/notification/masked';
-import { pageQuery } from '#platform/http/paging';
 import { z } from 'zod';
-import { jobStates, queueNames, type JobView } from './jobs.api.ts';
+import { pageOf, pageQuery } from './paging.ts';
+
+/** The states of a job. A `delayed` job waits for a time, a `failed` one has no attempts left. */
+export const jobStates = ['waiting', 'delayed', 'active', 'completed', 'failed'] as const;
+export type JobState = (typeof jobStates)[number];
+/** `outbox` is not a queue of BullMQ: it lists the outbox messages that could not be delivered and were parked. */
+export const queueNames = ['email', 'push', 'push-priority', 'jobs', 'outbox'] as const;
+export type QueueName = (typeof queueNames)[number];
 
 /** The query parameters of `GET /ops/jobs`. */
 export const jobQuery = pageQuery.extend({
@@ -40,19 +45,4 @@ export const jobAnswer = z
   })
   .meta({ id: 'Job' });
 
-export const jobListAnswer = z.object({ items: z.array(jobAnswer), next_cursor: z.string().nullable() }).meta({ id: 'JobList' });
-
-/** A job in the format of the API. Addresses, names, tokens and codes are masked. */
-export function jobView(job: JobView): z.infer<typeof jobAnswer> {
-  return {
-    id: job.id,
-    queue: job.queue,
-    template: job.template,
-    state: job.state,
-    attempts: job.attempts.map(({ at, error }) => ({ at, error: maskedText(error) })),
-    created_at: job.createdAt.toISOString(),
-    transport: job.transport,
-    payload: masked(job.payload),
-    interventions: job.interventions.map(({ action, by, at }) => ({ action, by, at: at.toISOString() })),
-  };
-}
+export const jobListAnswer = pageOf(jobAnswer).meta({ id: 'JobList' });

@@ -1,21 +1,4 @@
 import { z } from 'zod';
-import type { SectorForSale } from '../../application/ports.ts';
-import type { SeatState } from '../application/ports.ts';
-
-const sectorAnswer = z
-  .object({
-    id: z.guid(),
-    name: z.string(),
-    kind: z.enum(['seated', 'standing']),
-    gate: z.string().optional(),
-    price_cents: z.int(),
-    currency: z.string(),
-    capacity: z.int(),
-    available: z.int(),
-  })
-  .meta({ id: 'Sector' });
-
-export const sectorListAnswer = z.object({ items: z.array(sectorAnswer) }).meta({ id: 'SectorList' });
 
 const seatAnswer = z
   .object({
@@ -27,6 +10,8 @@ const seatAnswer = z
     status: z.enum(['available', 'held', 'sold', 'blocked']),
   })
   .meta({ id: 'Seat' });
+export type Seat = z.infer<typeof seatAnswer>;
+export type SeatStatus = Seat['status'];
 
 const version = z
   .int()
@@ -35,16 +20,18 @@ const version = z
 const seatList = z
   .object({ version, items: z.array(seatAnswer).meta({ description: 'Every seat; empty for a standing sector' }) })
   .meta({ id: 'SeatList' });
+export type SeatList = z.infer<typeof seatList>;
 
 const seatChanges = z
   .object({
     version,
     since: z.union([z.int(), z.string()]).meta({ description: 'The `since` of the request: the items are the changes after it' }),
     items: z
-      .array(z.object({ id: seatAnswer.shape.id, status: seatAnswer.shape.status }))
+      .array(seatAnswer.pick({ id: true, status: true }))
       .meta({ description: 'The seats that changed, with their current status' }),
   })
   .meta({ id: 'SeatChanges' });
+export type SeatChanges = z.infer<typeof seatChanges>;
 
 export const seatListAnswer = z.union([seatList, seatChanges]);
 
@@ -65,32 +52,10 @@ export const seatQuery = z.object({
     }),
 });
 
-export function sectorView(sector: SectorForSale, available: number): z.infer<typeof sectorAnswer> {
-  return {
-    id: sector.id,
-    name: sector.name,
-    kind: sector.kind,
-    ...(sector.gate ? { gate: sector.gate } : {}),
-    price_cents: sector.priceCents,
-    currency: sector.currency,
-    capacity: sector.capacity,
-    available,
-  };
-}
-
-/** A message of the availability stream. */
-export function availabilityMessage(
-  type: 'snapshot' | 'diff',
-  version: number,
-  sectors: readonly { readonly sectorId: string; readonly available: number }[],
-): string {
-  return JSON.stringify({ type, version, sectors: sectors.map(({ sectorId, available }) => ({ id: sectorId, available })) });
-}
-
-export function seatChange({ seatId, status }: SeatState): z.infer<typeof seatChanges>['items'][number] {
-  return { id: seatId, status };
-}
-
-export function seatView({ seatId, row, number, x, y, status }: SeatState): z.infer<typeof seatAnswer> {
-  return { id: seatId, row, number, x, y, status };
-}
+/** A message of the availability stream: the free seats of all sectors (`snapshot`) or of those that changed (`diff`). */
+export const availabilityMessage = z.object({
+  type: z.enum(['snapshot', 'diff']),
+  version: z.int(),
+  sectors: z.array(z.object({ id: z.guid(), available: z.int() })),
+});
+export type AvailabilityMessage = z.infer<typeof availabilityMessage>;
