@@ -5,6 +5,7 @@ import { addDemoCommands } from './cli/demo-commands.ts';
 import { addLoaderCommands } from './cli/loader-commands.ts';
 import { addJobCommands } from './cli/job-commands.ts';
 import { addOutboxCommands } from './cli/outbox-commands.ts';
+import { addSearchCommands } from './cli/search-commands.ts';
 import { addStatusCommand } from './cli/status-command.ts';
 import { addVerifyCommand } from './cli/verify-command.ts';
 import { NotRunning } from './cli/environment.ts';
@@ -28,6 +29,7 @@ for (const add of [
   addOutboxCommands,
   addJobCommands,
   addLoaderCommands,
+  addSearchCommands,
   addVerifyCommand,
   addDemoCommands,
 ])

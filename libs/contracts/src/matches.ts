@@ -28,7 +28,25 @@ export type Match = z.infer<typeof matchAnswer>;
 export type SaleStatus = Match['sale']['status'];
 
 export const matchListAnswer = pageOf(matchAnswer).meta({ id: 'MatchList' });
-export const matchQuery = pageQuery.extend({ status: z.enum(saleStatuses).optional() });
+/** The longest search text, in characters. */
+export const MAX_SEARCH_LENGTH = 100;
+
+/** The query parameters of `GET /ops/matches`. */
+export const opsMatchQuery = pageQuery.extend({
+  q: z
+    .string()
+    .max(MAX_SEARCH_LENGTH)
+    .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'must be plain text')
+    .optional()
+    .meta({
+      description:
+        'Words of the teams and the venue, without regard to case and accents. Every word must match, the last one as a prefix. ' +
+        'Best matches first. A text without words restricts nothing',
+    }),
+});
+
+/** The query parameters of `GET /matches`. */
+export const matchQuery = opsMatchQuery.extend({ status: z.enum(saleStatuses).optional() });
 
 const name = plainText(100);
 const rate = z.int().min(1).max(1_000_000);

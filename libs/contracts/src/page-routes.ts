@@ -10,6 +10,7 @@ import {
   matchReportAnswer,
   opsMatchAnswer,
   opsMatchListAnswer,
+  opsMatchQuery,
 } from './matches.ts';
 import {
   checkOutAnswer,
@@ -57,7 +58,7 @@ export const pageRoutes = {
   'GET /api/v1/tickets': { query: pageQuery, answer: ticketListAnswer },
   'GET /api/v1/tickets/:id': { answer: ticketAnswer },
   'GET /api/v1/tickets/:id/qr.svg': {},
-  'GET /api/v1/ops/matches': { query: pageQuery, answer: opsMatchListAnswer },
+  'GET /api/v1/ops/matches': { query: opsMatchQuery, answer: opsMatchListAnswer },
   'GET /api/v1/ops/matches/:id/report': { answer: matchReportAnswer },
   'POST /api/v1/ops/matches/:id/sale': { body: changeSaleRequest, answer: opsMatchAnswer },
   'PUT /api/v1/ops/matches/:id/queue': { body: changeQueueRequest, answer: opsMatchAnswer },

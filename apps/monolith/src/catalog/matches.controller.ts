@@ -17,7 +17,7 @@ export class MatchesController {
 
   @Get()
   @Endpoint({ access: 'public' })
-  @ApiOperation({ summary: 'Matches by kick-off' })
+  @ApiOperation({ summary: 'Matches by kick-off, or found by their words' })
   @ApiOkResponse({ standardSchema: matchListAnswer })
   @ApiResponse(NOT_MODIFIED)
   async list(
@@ -25,8 +25,9 @@ export class MatchesController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    const { status, q: search } = query;
     const after = decodeCursor(query.cursor);
-    const matches = await this.catalog.list({ status: query.status, after, limit: query.limit + 1 });
+    const matches = await this.catalog.list({ status, search, after, limit: query.limit + 1 });
     sendCacheable(
       request,
       reply,

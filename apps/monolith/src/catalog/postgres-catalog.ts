@@ -1,18 +1,42 @@
+import type { Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
+import { matchQueryOf } from '#domain/catalog/match-words';
 import { statusAt, type SaleStatus } from '#domain/catalog/sale';
 import { inside } from '#platform/postgres/transaction';
 import { Brackets, Not, type DataSource, type EntityManager } from 'typeorm';
-import { CatalogApi, type CatalogMatch, type CatalogSector } from './catalog.api.ts';
+import { CatalogApi, type CatalogMatch, type CatalogSector, type MatchFilter } from './catalog.api.ts';
 import { matchTable, sectorTable, type MatchRow } from './catalog.tables.ts';
+import type { IndexMatch } from './index-match.ts';
+
+const MATCH_COLUMNS = Object.entries(matchTable.options.columns)
+  .map(([property, column]) => `m.${column?.name ?? property} as "${property}"`)
+  .join(', ');
 
 /** A prepared statement without the ORM, because the settlement of every payment reads the match. */
-const MATCH_BY_ID = `select ${Object.entries(matchTable.options.columns)
-  .map(([property, column]) => `${column?.name ?? property} as "${property}"`)
-  .join(', ')} from matches where id = $1`;
+const MATCH_BY_ID = `select ${MATCH_COLUMNS} from matches m where id = $1`;
+
+/**
+ * Matches that have the words of the tsquery $1, best first, then by kick-off. A page follows the match $3: its rank is computed
+ * again, so that the cursor is only its id.
+ */
+const FOUND_MATCHES = `select ${MATCH_COLUMNS} from match_search s join matches m on m.id = s.match_id
+  where s.words @@ $1::tsquery
+    and ($2::text is null or $2 = case when m.sale_status = 'scheduled' and m.opens_at <= now() then 'open' else m.sale_status end)
+    and ($3::uuid is null or (-ts_rank(s.words, $1::tsquery), m.kickoff_at, m.id) >
+      (select -ts_rank(l.words, $1::tsquery), last.kickoff_at, last.id
+       from match_search l join matches last on last.id = l.match_id where l.match_id = $3))
+  order by -ts_rank(s.words, $1::tsquery), m.kickoff_at, m.id limit $4`;
+
+/** Whether a change (null: unchanged) gives the match other words for the search. Most changes of a match do not. */
+const RENAMED = `select 1 from matches
+  where id = $1 and (home, away, venue) is distinct from (coalesce($2, home), coalesce($3, away), coalesce($4, venue))`;
 
 /** Matches and sectors in PostgreSQL. */
 export class PostgresCatalog extends CatalogApi {
-  constructor(private readonly dataSource: DataSource) {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly jobs: Jobs,
+  ) {
     super();
   }
 
@@ -31,7 +55,12 @@ export class PostgresCatalog extends CatalogApi {
     return (await this.dataSource.manager.findOneBy(sectorTable, { id: sectorId })) ?? undefined;
   }
 
-  async list(filter: { status?: SaleStatus; after?: string; limit: number }): Promise<readonly CatalogMatch[]> {
+  async list(filter: MatchFilter): Promise<readonly CatalogMatch[]> {
+    const words = filter.search === undefined ? undefined : matchQueryOf(filter.search);
+    if (words !== undefined) {
+      const found = [words, filter.status ?? null, filter.after ?? null, filter.limit];
+      return (await this.dataSource.query<MatchRow[]>(FOUND_MATCHES, found)).map(asMatch);
+    }
     const query = this.dataSource.manager
       .createQueryBuilder(matchTable, 'm')
       .orderBy('m.kickoffAt')
@@ -64,6 +93,7 @@ export class PostgresCatalog extends CatalogApi {
       sectorTable,
       sectors.map((sector, position) => ({ ...sector, position })),
     );
+    await this.jobs.put<IndexMatch>(tx, [{ class: 'index_match', matchId: match.id }]);
   }
 
   async update(tx: Transaction, matchId: string, change: Partial<Omit<CatalogMatch, 'id'>>): Promise<void> {
@@ -73,7 +103,9 @@ export class PostgresCatalog extends CatalogApi {
         `update matches set limit_lowered_at = clock_timestamp() where id = $1 and max_tickets_per_fan > $2`,
         [matchId, change.maxTicketsPerFan],
       );
+    const renamed = await inside(tx).rows(RENAMED, [matchId, change.home ?? null, change.away ?? null, change.venue ?? null]);
     await (await this.manager(tx)).update(matchTable, { id: matchId }, change);
+    if (renamed.length > 0) await this.jobs.put<IndexMatch>(tx, [{ class: 'index_match', matchId }]);
   }
 
   private async manager(tx?: Transaction): Promise<EntityManager> {

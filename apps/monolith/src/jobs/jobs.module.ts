@@ -10,6 +10,7 @@ import { AlertUpkeep } from '#messaging/sending/alert-upkeep';
 import { Alerts } from '#messaging/sending/alerts';
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { CatalogJobKinds, CatalogModule } from '../catalog/catalog.module.ts';
 import { FansModule } from '../fans/fans.module.ts';
 import { NoticeJobKinds, HolderNoticesModule } from '../holder-notices/holder-notices.module.ts';
 import { PurchaseJobKinds, PurchaseModule } from '../purchase/purchase.module.ts';
@@ -36,19 +37,25 @@ export class JobDestinations {
 
 /** Runs the general background jobs, and lets operators see and manage the jobs of all queues. */
 @Module({
-  imports: [FansModule, HolderNoticesModule, PurchaseModule],
+  imports: [CatalogModule, FansModule, HolderNoticesModule, PurchaseModule],
   controllers: [JobsController],
   providers: [
     ...queueProviders,
     ...alertProviders,
     {
       provide: KINDS,
-      useFactory: (notices: NoticeJobKinds, purchase: PurchaseJobKinds, tellOperators: TellOperators): readonly JobKind[] => [
+      useFactory: (
+        catalog: CatalogJobKinds,
+        notices: NoticeJobKinds,
+        purchase: PurchaseJobKinds,
+        tellOperators: TellOperators,
+      ): readonly JobKind[] => [
+        ...catalog.kinds,
         ...notices.kinds,
         ...purchase.kinds,
         alertJob(tellOperators),
       ],
-      inject: [NoticeJobKinds, PurchaseJobKinds, TellOperators],
+      inject: [CatalogJobKinds, NoticeJobKinds, PurchaseJobKinds, TellOperators],
     },
     {
       provide: CONSUMER_DEPENDENCIES,

@@ -1,7 +1,6 @@
 import { Endpoint } from '#platform/http/endpoint';
 import * as schemas from '#contracts/matches';
 import { sectorFactsOf } from '#contracts/sectors';
-import { pageQuery } from '#contracts/paging';
 import { decodeCursor, page } from '#platform/http/paging';
 import { uuidField } from '#contracts/text-fields';
 import { Answers } from '#platform/idempotency/answers';
@@ -56,9 +55,13 @@ export class OperationsController {
   @ApiOperation({ summary: 'All matches, with the fields that only operators see' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchListAnswer })
   async list(
-    @Query({ schema: pageQuery }) query: z.output<typeof pageQuery>,
+    @Query({ schema: schemas.opsMatchQuery }) query: z.output<typeof schemas.opsMatchQuery>,
   ): Promise<z.infer<typeof schemas.opsMatchListAnswer>> {
-    const matches = await this.catalog.list({ after: decodeCursor(query.cursor), limit: query.limit + 1 });
+    const matches = await this.catalog.list({
+      search: query.q,
+      after: decodeCursor(query.cursor),
+      limit: query.limit + 1,
+    });
     return page(
       matches,
       query.limit,
