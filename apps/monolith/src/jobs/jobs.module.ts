@@ -49,12 +49,7 @@ export class JobDestinations {
         notices: NoticeJobKinds,
         purchase: PurchaseJobKinds,
         tellOperators: TellOperators,
-      ): readonly JobKind[] => [
-        ...catalog.kinds,
-        ...notices.kinds,
-        ...purchase.kinds,
-        alertJob(tellOperators),
-      ],
+      ): readonly JobKind[] => [...catalog.kinds, ...notices.kinds, ...purchase.kinds, alertJob(tellOperators)],
       inject: [CatalogJobKinds, NoticeJobKinds, PurchaseJobKinds, TellOperators],
     },
     {

@@ -23,7 +23,8 @@ export class TribinaApi {
   }
 
   // Catalogue
-  matches = (signal?: AbortSignal) => this.get('GET /api/v1/matches', {}, { query: { limit }, signal });
+  matches = (q?: string, signal?: AbortSignal) =>
+    this.get('GET /api/v1/matches', {}, { query: q ? { limit, q } : { limit }, signal });
   match = (id: string, signal?: AbortSignal) => this.get('GET /api/v1/matches/:id', { id }, { signal });
   sectors = (id: string, signal?: AbortSignal) => this.get('GET /api/v1/matches/:id/sectors', { id }, { signal });
   seats = async (id: string, sid: string, signal?: AbortSignal): Promise<SeatList> => {
@@ -68,7 +69,8 @@ export class TribinaApi {
     this.client.getBlob(this.url('GET /api/v1/tickets/:id/qr.svg', { id }), signal);
 
   // Operators
-  opsMatches = (signal?: AbortSignal) => this.get('GET /api/v1/ops/matches', {}, { query: { limit }, signal });
+  opsMatches = (q?: string, signal?: AbortSignal) =>
+    this.get('GET /api/v1/ops/matches', {}, { query: q ? { limit, q } : { limit }, signal });
   opsChangeSale = (id: string, change: RouteBody<'POST /api/v1/ops/matches/:id/sale'>) =>
     this.send('POST /api/v1/ops/matches/:id/sale', { id }, change);
   opsChangeQueueLimits = (id: string, limits: RouteBody<'PUT /api/v1/ops/matches/:id/queue'>) =>

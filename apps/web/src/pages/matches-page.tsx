@@ -1,8 +1,9 @@
 import { useAppServices } from '../api/app-services.ts';
 import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { MatchCard } from '../parts/match-card.tsx';
+import { MatchSearchField } from '../parts/match-search-field.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
-import { useLoaded } from '../parts/use-loaded.ts';
+import { useMatchSearch } from '../parts/use-match-search.ts';
 import { useLanguage } from '../text/language.tsx';
 
 const refreshMs = 30_000;
@@ -10,15 +11,17 @@ const refreshMs = 30_000;
 export function MatchesPage() {
   const { texts } = useLanguage();
   const { api } = useAppServices();
-  const { value, problem, reload } = useLoaded((signal) => api.matches(signal), 'matches', refreshMs);
-  const matches = value?.items.toSorted((a, b) => a.kickoff_at.localeCompare(b.kickoff_at));
+  const search = useMatchSearch(api.matches, refreshMs);
+  const { problem, reload } = search;
+  const matches = search.value?.items;
   return (
     <>
       <PageTitle documentTitle={texts.matches.title}>{texts.matches.title}</PageTitle>
       <p className="lead">{texts.matches.intro}</p>
+      <MatchSearchField search={search} />
       {!matches && !problem && <Loading />}
       {!matches && problem && <LoadingFailed problem={problem} onRetry={reload} />}
-      {matches?.length === 0 && <p className="empty">{texts.matches.empty}</p>}
+      {matches?.length === 0 && !search.text && <p className="empty">{texts.matches.empty}</p>}
       {matches && matches.length > 0 && (
         <ul className="match-list">
           {matches.map((match) => (

@@ -1,9 +1,10 @@
 import { useAppServices } from '../api/app-services.ts';
 import { LoadingFailed, Loading } from '../parts/loading.tsx';
+import { MatchSearchField } from '../parts/match-search-field.tsx';
 import { OpsBlacklist } from '../parts/ops-blacklist.tsx';
 import { OpsMatchCard } from '../parts/ops-match-card.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
-import { useLoaded } from '../parts/use-loaded.ts';
+import { useMatchSearch } from '../parts/use-match-search.ts';
 import { navigate, paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 
@@ -16,14 +17,16 @@ const refreshMs = 5_000;
 export function OpsPage({ chosenId }: { chosenId: string | undefined }) {
   const { texts } = useLanguage();
   const { api } = useAppServices();
-  const { value, problem, reload } = useLoaded((signal) => api.opsMatches(signal), 'ops', refreshMs);
+  const search = useMatchSearch(api.opsMatches, refreshMs);
+  const { value, problem, reload, text } = search;
   const open = chosenId ?? value?.items[0]?.id;
   return (
     <>
       <PageTitle documentTitle={texts.ops.title}>{texts.ops.title}</PageTitle>
       <p className="lead">{texts.ops.intro}</p>
+      <MatchSearchField search={search} />
       {!value && (problem ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />)}
-      {value?.items.length === 0 && <p className="empty">{texts.ops.empty}</p>}
+      {value?.items.length === 0 && !text && <p className="empty">{texts.ops.empty}</p>}
       <ul className="ops-list">
         {value?.items.map((match) => (
           <OpsMatchCard

@@ -6,7 +6,7 @@ interface FieldProps {
   value: string;
   onChange: (value: string) => void;
   error?: string;
-  type?: 'text' | 'email' | 'number' | 'datetime-local';
+  type?: 'text' | 'search' | 'email' | 'number' | 'datetime-local';
   autoComplete?: string;
   placeholder?: string;
   maxLength?: number;

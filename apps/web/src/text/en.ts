@@ -112,6 +112,8 @@ export const en = {
     title: 'Matches',
     intro: 'Choose a match. When many fans come at once, everybody waits in one fair line.',
     empty: 'No matches are announced at the moment.',
+    search: 'Search by team or venue',
+    nothingFound: (text: string) => `No match was found for “${text}”.`,
     from: 'from',
     versus: 'against',
     buy: 'Buy tickets',

@@ -52,6 +52,8 @@ export const hr: Texts = {
     title: 'Utakmice',
     intro: 'Odaberite utakmicu. Kad mnogi navijači dođu odjednom, svi čekaju u istom, poštenom redu.',
     empty: 'Trenutačno nema najavljenih utakmica.',
+    search: 'Traži po klubu ili stadionu',
+    nothingFound: (text) => `Nijedna utakmica ne odgovara upitu „${text}”.`,
     from: 'od',
     versus: 'protiv',
     buy: 'Kupi ulaznice',
