@@ -50,7 +50,7 @@ async function cli(args: string[], onError: (text: string) => void = () => undef
   process.stdout.write = written.out;
   process.stderr.write = written.err;
   if (thrown && !(thrown instanceof CommanderError)) throw thrown as Error;
-  return { code: thrown?.code, out, err };
+  return { code: (thrown as CommanderError | undefined)?.code, out, err };
 }
 
 const found = async (q: string): Promise<number> => (await monolith.call('GET', `/api/v1/matches?q=${q}`)).json.items.length;
