@@ -1,5 +1,5 @@
 import type { Conflict } from '#application/loaded-effect';
-import type { PartnerSoldSeat } from './ports.ts';
+import type { PartnerSoldSeat } from './partner-sold-seats.sql.ts';
 
 /** A sale of our seats that a partner reports. */
 export interface PartnerSale {
