@@ -5,18 +5,16 @@ import type { PostgresAvailability } from '../availability/outbound/postgres-ava
 import type { PostgresSeatInventory } from '../availability/outbound/postgres-seat-inventory.ts';
 import type { PurchaseReader } from '../checkout/application/purchase-reader.ts';
 import { countHandover } from '../hold/outbound/postgres-fan-seats.ts';
-import { PurchaseApi, type MatchReport, type SeatCounts, type SeatsLeft } from '../purchase.api.ts';
+import type { PurchaseApi, MatchReport, SeatCounts, SeatsLeft } from '../purchase.api.ts';
 
 /** Implements the functions of `purchase` that other modules may call. */
-export class PostgresPurchaseApi extends PurchaseApi {
+export class PostgresPurchaseApi implements PurchaseApi {
   constructor(
     private readonly inventory: PostgresSeatInventory,
     private readonly views: SeatViews,
     private readonly postgresAvailability: PostgresAvailability,
     private readonly reader: PurchaseReader,
-  ) {
-    super();
-  }
+  ) {}
 
   layOut(
     tx: Transaction,

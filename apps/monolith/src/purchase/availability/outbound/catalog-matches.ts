@@ -1,19 +1,17 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { CatalogApi } from '../../../catalog/catalog.api.ts';
 import { type SectorForSale } from '../../application/ports.ts';
-import { MatchesForSale, type MatchForSale } from '../../application/sale-ports.ts';
+import type { MatchesForSale, MatchForSale } from '../../application/sale-ports.ts';
 
 /**
  * Reads matches and sectors from the module `catalog`. Sectors and their currency never change, so they are read once and cached.
  */
-export class CatalogMatches extends MatchesForSale {
+export class CatalogMatches implements MatchesForSale {
   private readonly cachedSectors = new Map<string, Promise<SectorForSale | undefined>>();
   private readonly cachedSectorsOfMatch = new Map<string, Promise<readonly SectorForSale[]>>();
   private readonly cachedGates = new Map<string, ReadonlyMap<string, string | null>>();
 
-  constructor(private readonly catalog: CatalogApi) {
-    super();
-  }
+  constructor(private readonly catalog: CatalogApi) {}
 
   async match(matchId: string, tx?: Transaction): Promise<MatchForSale | undefined> {
     const match = await this.catalog.match(matchId, tx);

@@ -2,6 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
+import type { MonolithConfig } from '../../../config.ts';
 import { READ_SEAT_LETTERS, type SeatLetters } from './seat-letters.sql.ts';
 import { COUNT_SEATS_LEFT, type SeatsLeftCount } from './seats-left.sql.ts';
 
@@ -12,13 +13,13 @@ import { COUNT_SEATS_LEFT, type SeatsLeftCount } from './seats-left.sql.ts';
 export class PostgresAvailability {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly idleTurnSeconds: number,
+    private readonly config: Pick<MonolithConfig, 'QUEUE_IDLE_TURN_SECONDS'>,
   ) {}
 
   async countSeatsLeft(matchId: string): Promise<SeatsLeftCount> {
     const [count] = await runUnprepared<SeatsLeftCount[]>(
       this.dataSource,
-      COUNT_SEATS_LEFT.with({ matchId, idleSeconds: this.idleTurnSeconds }),
+      COUNT_SEATS_LEFT.with({ matchId, idleSeconds: this.config.QUEUE_IDLE_TURN_SECONDS }),
     );
     return count ?? { atMs: 0, nextExpiryMs: null, sectors: [], held: 0, windowsHolding: 0, windowsIdle: 0 };
   }

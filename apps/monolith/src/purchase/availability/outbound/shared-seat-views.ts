@@ -1,6 +1,8 @@
 import { SeatHistory } from '#domain/purchase/seat-history';
+import type { Metrics } from '#platform/health/metrics';
 import { createHash } from 'node:crypto';
-import { SeatViews, type AvailabilityView, type SeatMapView } from '../application/availability-reader.ts';
+import { Counter } from 'prom-client';
+import type { SeatViews, AvailabilityView, SeatMapView } from '../application/availability-reader.ts';
 import type { SeatState } from '../application/ports.ts';
 import type { PostgresAvailability } from './postgres-availability.ts';
 import type { PostgresSeatInventory } from './postgres-seat-inventory.ts';
@@ -31,17 +33,23 @@ const statusOf: Readonly<Record<string, SeatState['status']>> = { a: 'available'
  * Versions of seat maps also contain the process number, because clients ask for the changes since a version: two contents must
  * never have the same version.
  */
-export class SharedSeatViews extends SeatViews {
+export class SharedSeatViews implements SeatViews {
   private readonly countsByMatch = new Map<string, SharedRead<AvailabilityView>>();
   private readonly mapsBySector = new Map<string, SharedRead<SeatMapView>>();
+  private readonly reads: Counter<'at'>;
   private ownNumber: Promise<number> | undefined;
 
   constructor(
     private readonly availability: PostgresAvailability,
     private readonly inventory: PostgresSeatInventory,
-    private readonly onRead: (kind: 'sectors' | 'seats') => void = () => undefined,
+    { registry }: Pick<Metrics, 'registry'>,
   ) {
-    super();
+    this.reads = new Counter({
+      name: 'availability_looks_total',
+      help: 'Reads of availability from the database: the counts of a match (sectors), or the seats of a sector (seats).',
+      labelNames: ['at'],
+      registers: [registry],
+    });
   }
 
   sectors(matchId: string): Promise<AvailabilityView> {
@@ -61,7 +69,7 @@ export class SharedSeatViews extends SeatViews {
   }
 
   private async readCounts(matchId: string, previous: AvailabilityView | undefined): Promise<ReadResult<AvailabilityView>> {
-    this.onRead('sectors');
+    this.reads.inc({ at: 'sectors' });
     const readAtMs = performance.now();
     const { atMs, nextExpiryMs, ...counts } = await this.availability.countSeatsLeft(matchId);
     const isSame = previous !== undefined && JSON.stringify(previous.sectors) === JSON.stringify(counts.sectors);
@@ -75,7 +83,7 @@ export class SharedSeatViews extends SeatViews {
 
   /** The geometry of the seats never changes, so only the first read loads it. Later reads load one letter for each seat. */
   private async readSeatMap(sectorId: string, previous: SeatMapView | undefined): Promise<ReadResult<SeatMapView>> {
-    this.onRead('seats');
+    this.reads.inc({ at: 'seats' });
     const [{ atMs, nextExpiryMs, letters }, knownSeats, processNumber] = await Promise.all([
       this.availability.seatLetters(sectorId),
       previous?.seats ?? this.inventory.seats(sectorId),

@@ -3,7 +3,7 @@ import { orderNumber, type OrderStatus } from '#domain/purchase/order';
 import { inside } from '#platform/postgres/transaction';
 import type { BlacklistApi } from '../../../blacklist/blacklist.api.ts';
 import type { Order } from '../../application/sale-ports.ts';
-import { Orders } from '../application/ports.ts';
+import type { Orders } from '../application/ports.ts';
 import {
   LOCK_AWAITING_ORDERS,
   NEXT_ORDER_NUMBERS,
@@ -17,10 +17,8 @@ import {
 } from './orders.sql.ts';
 
 /** Orders in the table `orders`. Each method runs in the caller's transaction. */
-export class PostgresOrders extends Orders {
-  constructor(private readonly blacklist: BlacklistApi) {
-    super();
-  }
+export class PostgresOrders implements Orders {
+  constructor(private readonly blacklist: BlacklistApi) {}
 
   barred(tx: Transaction, userIds: readonly string[]): Promise<ReadonlySet<string>> {
     return this.blacklist.listed(tx, userIds);

@@ -2,17 +2,15 @@ import { runUnprepared } from '#platform/postgres/database';
 import type { DataSource } from 'typeorm';
 import type { Reservation } from '../../application/ports.ts';
 import type { Order } from '../../application/sale-ports.ts';
-import { PurchaseReader, type MatchTotals, type OrderDetails, type OrderSearch } from '../application/purchase-reader.ts';
+import type { PurchaseReader, MatchTotals, OrderDetails, OrderSearch } from '../application/purchase-reader.ts';
 import { ADDRESSES_OF_FANS, MATCH_TOTALS, ORDER_OF_FAN, ORDERS_OF_FAN, SEARCH_ORDERS } from './order-details.sql.ts';
 
 /** A row of an order query: the order's fields with its seats and timeline; both are null in SQL if there are none. */
 type Row = Order & { seats: Reservation['seats']; timeline: { at: string; event: string }[] };
 
 /** Reads orders for fans and operators, outside any transaction. */
-export class PostgresPurchaseReader extends PurchaseReader {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
+export class PostgresPurchaseReader implements PurchaseReader {
+  constructor(private readonly dataSource: DataSource) {}
 
   async order(orderId: string, userId: string): Promise<OrderDetails | undefined> {
     const rows = await runUnprepared<Row[]>(this.dataSource, ORDER_OF_FAN.with({ orderId, userId }));

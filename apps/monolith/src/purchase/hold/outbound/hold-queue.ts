@@ -5,7 +5,7 @@ import { KeyAlreadyUsed } from '#application/idempotency-key';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { MatchesForSale } from '../../application/sale-ports.ts';
-import { requestedSeats, SeatHolds, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
+import { requestedSeats, type SeatHolds, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
 import { FAN_WITHOUT_SEATS } from './fan-seats.sql.ts';
 import { assertRules, UNKNOWN_FACTS } from './hold-refusal.ts';
 import { HoldWriter, type HoldResult } from './hold-writer.ts';
@@ -61,7 +61,7 @@ export interface HoldQueueOptions {
  *   never replaced by other seats.
  * - WAITING requests whose deadline has passed are refused with LOCK_TIMEOUT when a batch is made of them.
  */
-export class HoldQueue extends SeatHolds {
+export class HoldQueue implements SeatHolds {
   private readonly writers: readonly HoldWriter[];
   private readonly idleWriters: HoldWriter[];
   private readonly pending = new PendingHolds();
@@ -72,7 +72,6 @@ export class HoldQueue extends SeatHolds {
   private paused = 0;
 
   constructor(private readonly options: HoldQueueOptions) {
-    super();
     this.writers = options.connections.map((connection) => new HoldWriter(connection, options.holdSeconds));
     this.idleWriters = [...this.writers];
     this.random = options.random ?? Math.random;

@@ -4,7 +4,7 @@ import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { Reservation } from '../../application/ports.ts';
-import { Reservations, type ExpiredBatch } from '../application/reservation-ports.ts';
+import type { Reservations, ExpiredBatch } from '../application/reservation-ports.ts';
 import { seatIsFree } from '../../seat-is-free.api.ts';
 import {
   COMPLETE_HOLDS,
@@ -23,10 +23,8 @@ function asReservation({ asOf, ...row }: ReservationRow): Reservation {
   return { ...row, status: reservationStatusAt(row.status, row.expiresAt, asOf) };
 }
 
-export class PostgresReservations extends Reservations {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
+export class PostgresReservations implements Reservations {
+  constructor(private readonly dataSource: DataSource) {}
 
   async find(reservationId: string): Promise<Reservation | undefined> {
     const [row] = await runUnprepared<ReservationRow[]>(this.dataSource, READ_RESERVATION.with({ id: reservationId }));

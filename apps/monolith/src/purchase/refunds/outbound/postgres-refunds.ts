@@ -4,14 +4,12 @@ import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { Order } from '../../application/sale-ports.ts';
 import { countRefunded } from '../../hold/outbound/postgres-fan-seats.ts';
-import { Refunds, type Refund } from '../application/refund-ports.ts';
+import type { Refunds, Refund } from '../application/refund-ports.ts';
 import { COMPLETED_ORDER_IDS, FREE_REFUNDED_SEATS, MAY_BE_PAID } from './refunds.sql.ts';
 
 /** Reads orders for refunds, and frees the seats of refunded tickets. */
-export class PostgresRefunds extends Refunds {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
+export class PostgresRefunds implements Refunds {
+  constructor(private readonly dataSource: DataSource) {}
 
   async reservationOf(tx: Transaction, orderId: string): Promise<string | undefined> {
     const rows = await inside(tx).rows<{ reservationId: string }>(

@@ -2,16 +2,14 @@ import type { Transaction } from '#application/transaction-manager';
 import type { TicketingApi } from '../../../ticketing/ticketing.api.ts';
 import type { Order } from '../../application/sale-ports.ts';
 import type { OrderMessenger } from '../../settlement/outbound/order-messenger.ts';
-import { RefundConsequences, type Refund, type SoldTicket } from '../application/refund-ports.ts';
+import type { RefundConsequences, Refund, SoldTicket } from '../application/refund-ports.ts';
 
 /** Invalidates the refunded tickets and writes all messages about them, in the transaction of the refund. */
-export class PostgresRefundConsequences extends RefundConsequences {
+export class PostgresRefundConsequences implements RefundConsequences {
   constructor(
     private readonly ticketing: TicketingApi,
     private readonly messenger: OrderMessenger,
-  ) {
-    super();
-  }
+  ) {}
 
   tickets(tx: Transaction, orderId: string): Promise<readonly SoldTicket[]> {
     return this.ticketing.lockOfOrder(tx, orderId);

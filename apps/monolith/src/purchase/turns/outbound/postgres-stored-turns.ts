@@ -1,13 +1,11 @@
 import { runUnprepared } from '#platform/postgres/database';
 import type { DataSource } from 'typeorm';
-import { StoredTurns, type StoredTurn, type TurnCounts } from '../../stored-turns.api.ts';
+import type { StoredTurns, StoredTurn, TurnCounts } from '../../stored-turns.api.ts';
 import { CLOSE_TURNS, COUNT_TURNS, NEXT_GENERATION, OPEN_TURNS, USED_TURNS } from './stored-turns.sql.ts';
 
 /** What a restore of a match's waiting room needs of the turns in `purchase_windows`. */
-export class PostgresStoredTurns extends StoredTurns {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
+export class PostgresStoredTurns implements StoredTurns {
+  constructor(private readonly dataSource: DataSource) {}
 
   async nextGeneration(matchId: string): Promise<number> {
     const [row] = await runUnprepared<{ generation: number }[]>(this.dataSource, NEXT_GENERATION.with({ matchId }));

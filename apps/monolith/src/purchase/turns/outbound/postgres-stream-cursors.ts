@@ -1,17 +1,15 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import { StreamCursors } from '../application/waiting-room-ports.ts';
+import type { StreamCursors } from '../application/waiting-room-ports.ts';
 import { ADVANCE_CURSOR } from './purchase-windows.sql.ts';
 
 /** A Redis stream id that is lower than the id of any event. */
 const STREAM_START = '0-0';
 
 /** How far the waiting room's events of each match have been processed, in the table `queue_event_cursors`. */
-export class PostgresStreamCursors extends StreamCursors {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
+export class PostgresStreamCursors implements StreamCursors {
+  constructor(private readonly dataSource: DataSource) {}
 
   async position(matchId: string): Promise<string> {
     const rows = (await this.dataSource.query(`select last_id from queue_event_cursors where match_id = $1`, [matchId])) as {

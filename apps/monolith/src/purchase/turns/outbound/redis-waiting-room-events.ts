@@ -2,16 +2,14 @@ import { queueEvent, type QueueEvent } from '#contracts/integration-events';
 import { queueKeys } from '#contracts/queue-keys';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
-import { WaitingRoomEvents, type WaitingRoomEvent } from '../application/waiting-room-ports.ts';
+import type { WaitingRoomEvents, WaitingRoomEvent } from '../application/waiting-room-ports.ts';
 
 /** Reads the waiting room's events from Redis streams and translates them. */
-export class RedisWaitingRoomEvents extends WaitingRoomEvents {
+export class RedisWaitingRoomEvents implements WaitingRoomEvents {
   constructor(
     private readonly redis: RedisConnection,
     private readonly logger: Logger,
-  ) {
-    super();
-  }
+  ) {}
 
   matches(): Promise<readonly string[]> {
     return this.redis.smembers(queueKeys.matches);
