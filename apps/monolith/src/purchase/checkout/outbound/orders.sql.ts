@@ -69,22 +69,6 @@ export const SET_FIRST_INTENTS = namedSql<{ readonly intents: string; readonly o
   ) select id from updated`,
 );
 
-interface IntentParameters {
-  readonly orderId: string;
-  readonly provider: string;
-  readonly intentId: string | null;
-  readonly clientSecret: string | null;
-  readonly confirmUrl: string | null;
-}
-
-/** Sets the payment of an order, in place of its earlier payment. The caller must have locked the order. */
-export const SET_INTENT = namedSql<IntentParameters>(
-  'set-intent',
-  `
-  update orders set provider = :provider, intent_id = :intentId, client_secret = :clientSecret, confirm_url = :confirmUrl
-  where id = :orderId`,
-);
-
 /** Finds the reservation that a payment is for: by the payment's id, or by the order's id as long as the order has no payment. */
 export const RESERVATION_OF_PAYMENT = namedSql<{ readonly intentId: string | null; readonly orderId: string | null }>(
   'reservation-paid',
@@ -123,14 +107,4 @@ export const SET_ORDER_STATUS = namedSql<StatusParameters>(
   select o.id, e.event
   from unnest(:orderIds::uuid[]) with ordinality as o(id, position) cross join unnest(:events::text[]) with ordinality as e(event, position)
   order by o.position, e.position`,
-);
-
-/**
- * Deletes an order that has no payment, with its timeline. A completed order without payment (its price was 0) is not deleted.
- */
-export const REMOVE_ORDER = namedSql<{ readonly orderId: string }>(
-  'remove-order',
-  `
-  with removed as (delete from orders where id = :orderId and intent_id is null and status <> 'completed' returning id)
-  delete from order_timeline where order_id = (select id from removed)`,
 );

@@ -9,10 +9,8 @@ import {
   NEXT_ORDER_NUMBERS,
   ORDER_COLUMNS,
   PLACE_ORDERS,
-  REMOVE_ORDER,
   RESERVATION_OF_PAYMENT,
   SET_FIRST_INTENTS,
-  SET_INTENT,
   SET_ORDER_STATUS,
 } from './orders.sql.ts';
 
@@ -35,15 +33,14 @@ export class PostgresOrders implements Orders {
   }
 
   async lock(tx: Transaction, orderId: string): Promise<Order | undefined> {
-    const rows = await inside(tx).rows<Order>(`select ${ORDER_COLUMNS} from orders o where o.id = $1 for update`, [orderId]);
-    return rows[0];
+    const [order] = await inside(tx).rows<Order>(`select ${ORDER_COLUMNS} from orders o where o.id = $1 for update`, [orderId]);
+    return order;
   }
 
   async lockOfReservation(tx: Transaction, reservationId: string): Promise<Order | undefined> {
-    const rows = await inside(tx).rows<Order>(`select ${ORDER_COLUMNS} from orders o where o.reservation_id = $1 for update`, [
-      reservationId,
-    ]);
-    return rows[0];
+    const text = `select ${ORDER_COLUMNS} from orders o where o.reservation_id = $1 for update`;
+    const [order] = await inside(tx).rows<Order>(text, [reservationId]);
+    return order;
   }
 
   async reservationPaid(
@@ -56,11 +53,9 @@ export class PostgresOrders implements Orders {
   }
 
   async inWindow(tx: Transaction, sessionToken: string): Promise<{ id: string; reservationId: string } | undefined> {
-    const rows = await inside(tx).rows<{ id: string; reservationId: string }>(
-      `select id, reservation_id as "reservationId" from orders where session_token = $1 and claims_window`,
-      [sessionToken],
-    );
-    return rows[0];
+    const text = `select id, reservation_id as "reservationId" from orders where session_token = $1 and claims_window`;
+    const [order] = await inside(tx).rows<{ id: string; reservationId: string }>(text, [sessionToken]);
+    return order;
   }
 
   async reclaimWindow(tx: Transaction, order: Order): Promise<boolean> {
@@ -75,11 +70,16 @@ export class PostgresOrders implements Orders {
   }
 
   async setIntent(tx: Transaction, orderId: string, payment: Order['payment']): Promise<void> {
-    await inside(tx).rows(SET_INTENT.with({ orderId, ...payment }));
-    await inside(tx).rows(`insert into order_intents (intent_id, order_id) values ($1, $2) on conflict (intent_id) do nothing`, [
-      payment.intentId,
+    const { provider, intentId, clientSecret, confirmUrl } = payment;
+    await inside(tx).rows(`update orders set provider = $2, intent_id = $3, client_secret = $4, confirm_url = $5 where id = $1`, [
       orderId,
+      provider,
+      intentId,
+      clientSecret,
+      confirmUrl,
     ]);
+    const addIntent = `insert into order_intents (intent_id, order_id) values ($1, $2) on conflict (intent_id) do nothing`;
+    await inside(tx).rows(addIntent, [intentId, orderId]);
   }
 
   async lockAwaiting(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, Order>> {
@@ -91,12 +91,9 @@ export class PostgresOrders implements Orders {
     tx: Transaction,
     intents: readonly { readonly orderId: string; readonly payment: Order['payment'] }[],
   ): Promise<ReadonlySet<string>> {
-    const rows = await inside(tx).rows<{ id: string }>(
-      SET_FIRST_INTENTS.with({
-        intents: JSON.stringify(intents.map(({ orderId, payment }) => ({ orderId, ...payment }))),
-        orderIds: intents.map(({ orderId }) => orderId),
-      }),
-    );
+    const orderIds = intents.map(({ orderId }) => orderId);
+    const payments = JSON.stringify(intents.map(({ orderId, payment }) => ({ orderId, ...payment })));
+    const rows = await inside(tx).rows<{ id: string }>(SET_FIRST_INTENTS.with({ intents: payments, orderIds }));
     return new Set(rows.map(({ id }) => id));
   }
 
@@ -108,7 +105,12 @@ export class PostgresOrders implements Orders {
     await inside(tx).rows(`insert into order_timeline (order_id, event) values ($1, $2)`, [orderId, event]);
   }
 
+  /** A completed order without payment (its price was 0) is not deleted. */
   async remove(tx: Transaction, orderId: string): Promise<void> {
-    await inside(tx).rows(REMOVE_ORDER.with({ orderId }));
+    await inside(tx).rows(
+      `with removed as (delete from orders where id = $1 and intent_id is null and status <> 'completed' returning id)
+       delete from order_timeline where order_id = (select id from removed)`,
+      [orderId],
+    );
   }
 }
