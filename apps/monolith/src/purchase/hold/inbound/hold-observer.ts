@@ -1,8 +1,6 @@
 import { DomainError } from '#domain/shared/domain-error';
-import type { Metrics } from '#platform/health/metrics';
-import { Counter } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { Reservation } from '../../application/ports.ts';
-import type { SeatViews } from '../../availability/application/availability-reader.ts';
 import type { SeatsFreed } from '../application/ports.ts';
 
 /** Counts hold requests by their outcome, and invalidates the cached seats when this process has taken or freed seats. */
@@ -10,8 +8,8 @@ export class HoldObserver {
   private readonly holds: Counter<'outcome'>;
 
   constructor(
-    { registry }: Metrics,
-    private readonly views: SeatViews,
+    { registry }: { readonly registry: Registry },
+    private readonly seatCaches: { invalidate(matchId: string, sectorId?: string): void },
     private readonly seatsFreed: SeatsFreed,
   ) {
     this.holds = new Counter({
@@ -27,7 +25,7 @@ export class HoldObserver {
     try {
       const held = await hold;
       this.holds.inc({ outcome: 'held' });
-      this.views.invalidate(held.matchId, held.sectorId);
+      this.seatCaches.invalidate(held.matchId, held.sectorId);
       return held;
     } catch (error) {
       this.holds.inc({ outcome: error instanceof DomainError ? error.code.toLowerCase() : 'failed' });
@@ -37,7 +35,7 @@ export class HoldObserver {
 
   async ofRelease(release: Promise<Reservation>): Promise<void> {
     const { matchId, sectorId } = await release;
-    this.views.invalidate(matchId, sectorId);
+    this.seatCaches.invalidate(matchId, sectorId);
   }
 
   /**
@@ -50,7 +48,7 @@ export class HoldObserver {
     const refunded = await refund;
     const { matchId, sectorId } = refunded.reservation;
     if (refunded.ticketIds.length > 0) {
-      this.views.invalidate(matchId, sectorId);
+      this.seatCaches.invalidate(matchId, sectorId);
       this.seatsFreed.tellFreed(sectorId);
     }
     return refunded;

@@ -9,7 +9,7 @@ import { requestedSeats, type SeatHolds, type HoldOutcome, type HoldRequest } fr
 import { FAN_WITHOUT_SEATS } from './fan-seats.sql.ts';
 import { assertRules, UNKNOWN_FACTS } from './hold-refusal.ts';
 import { HoldWriter, type HoldResult } from './hold-writer.ts';
-import { holdRowOf, isFanCounted, pendingHold, PendingHolds, reservationOf, type PendingHold } from './pending-holds.ts';
+import { isFanCounted, pendingHold, PendingHolds, reservationOf, type PendingHold } from './pending-holds.ts';
 import type { SectorSnapshot, SectorSnapshots } from './sector-snapshot.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 import type { WriterConnection } from './writer-connection.ts';
@@ -177,7 +177,7 @@ export class HoldQueue implements SeatHolds {
     let results: readonly HoldResult[];
     try {
       await this.count(writer, batch.filter(isFanCounted));
-      results = await writer.hold(batch.map(holdRowOf));
+      results = await writer.hold(batch);
     } catch (error) {
       for (const { snapshot, proposed } of batch) snapshot.notHeld(proposed, []);
       return this.afterError(writer, batch, error);
