@@ -17,10 +17,8 @@ export class PostgresAvailability {
   ) {}
 
   async countSeatsLeft(matchId: string): Promise<SeatsLeftCount> {
-    const [count] = await runUnprepared<SeatsLeftCount[]>(
-      this.dataSource,
-      COUNT_SEATS_LEFT.with({ matchId, idleSeconds: this.config.QUEUE_IDLE_TURN_SECONDS }),
-    );
+    const statement = COUNT_SEATS_LEFT.with({ matchId, idleSeconds: this.config.QUEUE_IDLE_TURN_SECONDS });
+    const [count] = await runUnprepared<SeatsLeftCount[]>(this.dataSource, statement);
     return count ?? { atMs: 0, nextExpiryMs: null, sectors: [], held: 0, windowsHolding: 0, windowsIdle: 0 };
   }
 
@@ -54,9 +52,7 @@ export class PostgresAvailability {
 
   private async allowIndexScans(tx: Transaction, isAllowed: boolean): Promise<void> {
     const [indexScans, sequentialScans] = isAllowed ? ['on', 'off'] : ['off', 'on'];
-    await inside(tx).rows(
-      `select set_config('enable_indexscan', $1, true), set_config('enable_bitmapscan', $1, true), set_config('enable_seqscan', $2, true)`,
-      [indexScans, sequentialScans],
-    );
+    const text = `select set_config('enable_indexscan', $1, true), set_config('enable_bitmapscan', $1, true), set_config('enable_seqscan', $2, true)`;
+    await inside(tx).rows(text, [indexScans, sequentialScans]);
   }
 }

@@ -1,14 +1,16 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { SeatGeometry } from '#domain/catalog/stadium-layout';
 import { newId } from '#platform/ids';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
+import type { NewSectorSeats } from '../../purchase.api.ts';
 import type { SeatState, SectorState } from '../application/ports.ts';
 import { COUNT_SECTOR, COUNT_SECTORS, FIND_SECTORS_OF_SEATS, READ_SEATS } from './seat-inventory.sql.ts';
 
 /** Number of seats in one INSERT. With this number 120,000 seats are created in about two seconds. */
 const INSERT_BATCH = 10_000;
+/** The properties of a new seat, in the order of the parameters of the INSERT. */
+const COLUMNS = ['sectorId', 'row', 'number', 'rowIndex', 'x', 'y', 'rank'] as const;
 
 /**
  * Creates and reads the seats of matches. The data that it reads may be a moment old, so it never decides a hold. The seat of an
@@ -18,30 +20,17 @@ export class PostgresSeatInventory {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Creates the seats of a new match. */
-  async layOut(
-    tx: Transaction,
-    matchId: string,
-    sectors: readonly { sectorId: string; seats: readonly SeatGeometry[] }[],
-  ): Promise<void> {
+  async layOut(tx: Transaction, matchId: string, sectors: readonly NewSectorSeats[]): Promise<void> {
     const rows = sectors.flatMap(({ sectorId, seats }) => seats.map((seat) => ({ sectorId, ...seat })));
     for (let from = 0; from < rows.length; from += INSERT_BATCH) {
       const batch = rows.slice(from, from + INSERT_BATCH);
+      const columns = COLUMNS.map((column) => batch.map((seat) => seat[column]));
       await inside(tx).rows(
         `insert into seats (id, match_id, sector_id, row_label, number, row_index, x, y, rank)
          select id, $1, sector_id, row_label, number, row_index, x, y, rank
          from unnest($2::uuid[], $3::uuid[], $4::text[], $5::int[], $6::int[], $7::real[], $8::real[], $9::int[])
            as s(id, sector_id, row_label, number, row_index, x, y, rank)`,
-        [
-          matchId,
-          batch.map(() => newId()),
-          batch.map(({ sectorId }) => sectorId),
-          batch.map(({ row }) => row),
-          batch.map(({ number }) => number),
-          batch.map(({ rowIndex }) => rowIndex),
-          batch.map(({ x }) => x),
-          batch.map(({ y }) => y),
-          batch.map(({ rank }) => rank),
-        ],
+        [matchId, batch.map(() => newId()), ...columns],
       );
     }
   }
@@ -58,19 +47,15 @@ export class PostgresSeatInventory {
 
   /** The counts of one sector. `othersHaveSeats`: another sector of the match has free seats. */
   async sectorState(matchId: string, sectorId: string): Promise<SectorState & { othersHaveSeats: boolean }> {
-    const [state] = await runUnprepared<(SectorState & { othersHaveSeats: boolean })[]>(
-      this.dataSource,
-      COUNT_SECTOR.with({ matchId, sectorId }),
-    );
+    const statement = COUNT_SECTOR.with({ matchId, sectorId });
+    const [state] = await runUnprepared<(SectorState & { othersHaveSeats: boolean })[]>(this.dataSource, statement);
     return state ?? { sectorId, available: 0, held: 0, sold: 0, blocked: 0, nextExpiryAt: null, othersHaveSeats: false };
   }
 
   /** The sector of each of these seats; unknown seats, and seats of other matches, are missing. */
   async sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const seats = await runUnprepared<{ seatId: string; sectorId: string }[]>(
-      this.dataSource,
-      FIND_SECTORS_OF_SEATS.with({ seatIds, matchId }),
-    );
+    const statement = FIND_SECTORS_OF_SEATS.with({ seatIds, matchId });
+    const seats = await runUnprepared<{ seatId: string; sectorId: string }[]>(this.dataSource, statement);
     return new Map(seats.map(({ seatId, sectorId }) => [seatId, sectorId]));
   }
 }

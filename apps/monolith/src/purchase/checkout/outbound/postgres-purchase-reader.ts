@@ -30,10 +30,8 @@ export class PostgresPurchaseReader implements PurchaseReader {
   }
 
   async addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const rows = await runUnprepared<{ userId: string; email: string }[]>(
-      this.dataSource,
-      ADDRESSES_OF_FANS.with({ matchId, userIds }),
-    );
+    const statement = ADDRESSES_OF_FANS.with({ matchId, userIds });
+    const rows = await runUnprepared<{ userId: string; email: string }[]>(this.dataSource, statement);
     return new Map(rows.map(({ userId, email }) => [userId, email]));
   }
 
@@ -46,7 +44,7 @@ export class PostgresPurchaseReader implements PurchaseReader {
     return {
       revenueCents: of('completed')?.cents ?? 0,
       // Tickets refunded one by one, plus the seats of orders that were paid too late and never had tickets.
-      refundedSeats: rows.reduce((sum, { tickets }) => sum + tickets, of('refunded')?.seats ?? 0),
+      refunded: rows.reduce((sum, { tickets }) => sum + tickets, of('refunded')?.seats ?? 0),
       orders: Object.fromEntries(rows.map(({ status, n }) => [status, n])),
     };
   }

@@ -16,10 +16,8 @@ export class PostgresRefundConsequences implements RefundConsequences {
   }
 
   async refunded(tx: Transaction, order: Order, { tickets, amount, key, isAnnounced }: Refund): Promise<void> {
-    await this.ticketing.refund(
-      tx,
-      tickets.map(({ id }) => id),
-    );
+    const ticketIds = tickets.map(({ id }) => id);
+    await this.ticketing.refund(tx, ticketIds);
     await this.messenger.refunded(tx, order, amount, key);
     if (!isAnnounced) await this.messenger.informReceivers(tx, order, tickets);
   }
