@@ -30,9 +30,8 @@ export class BlockPartnerSoldSeats implements PartnerSalesApi {
     const parsed = partnerSale.safeParse(loaded);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
-      throw new RequestRefused('VALIDATION_FAILED', {
-        detail: `This is not a valid sale: ${issue?.path.join('.')} ${issue?.message}`,
-      });
+      const detail = `This is not a valid sale: ${issue?.path.join('.')} ${issue?.message}`;
+      throw new RequestRefused('VALIDATION_FAILED', { detail });
     }
     const { match_id: matchId, reference, seat_ids: seatIds } = parsed.data;
     const { seats, outcome } = await this.transactions.run((tx) => this.block(tx, { matchId, reference, seatIds }, effect));

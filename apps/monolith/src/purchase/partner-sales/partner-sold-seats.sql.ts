@@ -1,5 +1,6 @@
 import { namedSql } from '#platform/postgres/named-sql';
 import { seatIsFree } from '../seat-is-free.api.ts';
+import type { PartnerSale } from './seat-conflicts.ts';
 
 /** A seat of ours that a partner has reported as sold. */
 export interface PartnerSoldSeat {
@@ -34,19 +35,11 @@ export const BLOCK_SEATS = namedSql<{ readonly seatIds: readonly string[] }>(
   `update seats set status = 'blocked', reservation_id = null, expires_at = null where id = any(:seatIds::uuid[])`,
 );
 
-interface PartnerSale {
-  readonly seatIds: readonly string[];
-  readonly matchId: string;
-  readonly source: string;
-  readonly eventId: string;
-  readonly reference: string;
-}
-
 /**
  * Records which partner (`source`) sold the seats. It is an upsert, because a seat that was unblocked and then sold by a partner
  * again still has its old row.
  */
-export const RECORD_PARTNER_SALE = namedSql<PartnerSale>(
+export const RECORD_PARTNER_SALE = namedSql<PartnerSale & { readonly source: string; readonly eventId: string }>(
   'record-partner-sale',
   `
   insert into seat_blocks (seat_id, match_id, source, event_id, reference)

@@ -30,12 +30,8 @@ export function conflictOf(
   if (seat.status === 'held') return conflict('SEAT_HELD', 'a fan is buying it right now');
   // The partner reported the same sale again, in another event.
   if (seat.soldBy?.source === source && seat.soldBy.reference === reference) return undefined;
-  return conflict(
-    'SEAT_BLOCKED',
-    seat.soldBy
-      ? `it was sold before by ${seat.soldBy.source} as ${seat.soldBy.reference}`
-      : 'it is blocked, but not by a partner sale',
-  );
+  if (!seat.soldBy) return conflict('SEAT_BLOCKED', 'it is blocked, but not by a partner sale');
+  return conflict('SEAT_BLOCKED', `it was sold before by ${seat.soldBy.source} as ${seat.soldBy.reference}`);
 }
 
 /** The earliest end of a hold on these seats. At that time the event is applied again. */

@@ -53,14 +53,13 @@ export class SharedSeatViews implements SeatViews {
   }
 
   sectors(matchId: string): Promise<AvailabilityView> {
-    const create = () =>
-      new SharedRead<AvailabilityView>((previous) => this.readCounts(matchId, previous), MIN_COUNT_INTERVAL_MS);
-    return getOrCreate(this.countsByMatch, matchId, create).get();
+    const read = (previous: AvailabilityView | undefined) => this.readCounts(matchId, previous);
+    return sharedRead(this.countsByMatch, matchId, read, MIN_COUNT_INTERVAL_MS).get();
   }
 
   seats(sectorId: string): Promise<SeatMapView> {
-    const create = () => new SharedRead<SeatMapView>((previous) => this.readSeatMap(sectorId, previous), MIN_SEATS_INTERVAL_MS);
-    return getOrCreate(this.mapsBySector, sectorId, create).get();
+    const read = (previous: SeatMapView | undefined) => this.readSeatMap(sectorId, previous);
+    return sharedRead(this.mapsBySector, sectorId, read, MIN_SEATS_INTERVAL_MS).get();
   }
 
   invalidate(matchId: string, sectorId?: string): void {
@@ -131,11 +130,16 @@ function msUntil(nextExpiryMs: number | null, atMs: number): number {
   return nextExpiryMs === null ? Number.POSITIVE_INFINITY : Math.max(0, nextExpiryMs - atMs);
 }
 
-function getOrCreate<V>(reads: Map<string, SharedRead<V>>, id: string, create: () => SharedRead<V>): SharedRead<V> {
+function sharedRead<V>(
+  reads: Map<string, SharedRead<V>>,
+  id: string,
+  read: (previous: V | undefined) => Promise<ReadResult<V>>,
+  minIntervalMs: number,
+): SharedRead<V> {
   const known = reads.get(id);
   if (known) return known;
   for (const [otherId, { unusedMs }] of reads) if (unusedMs > UNUSED_MS) reads.delete(otherId);
-  const created = create();
+  const created = new SharedRead(read, minIntervalMs);
   reads.set(id, created);
   return created;
 }

@@ -12,14 +12,6 @@ export const ORDER_COLUMNS = `
   jsonb_build_object('provider', o.provider, 'intentId', o.intent_id, 'clientSecret', o.client_secret, 'confirmUrl', o.confirm_url) as payment,
   o.placed_with_key as "placedWithKey"`;
 
-/** Takes `count` numbers for new orders from the sequence, with the current year. Both together are the order's number. */
-export const NEXT_ORDER_NUMBERS = namedSql<{ readonly count: number }>(
-  'next-order-numbers',
-  `
-  select extract(year from now() at time zone 'UTC')::int as year, nextval('order_numbers') as number
-  from generate_series(1, :count)`,
-);
-
 /**
  * Adds orders and returns the ids of those that it added. `orders` is a JSON array of Order.
  *
@@ -69,14 +61,6 @@ export const SET_FIRST_INTENTS = namedSql<{ readonly intents: string; readonly o
   ) select id from updated`,
 );
 
-/** Finds the reservation that a payment is for: by the payment's id, or by the order's id as long as the order has no payment. */
-export const RESERVATION_OF_PAYMENT = namedSql<{ readonly intentId: string | null; readonly orderId: string | null }>(
-  'reservation-paid',
-  `
-  select o.reservation_id from order_intents i join orders o on o.id = i.order_id where i.intent_id = :intentId
-  union all select reservation_id from orders where id = :orderId and intent_id is null`,
-);
-
 /**
  * Locks the orders that wait for these payments. An order that another transaction has locked, that is paid or that has a newer
  * payment is missing from the result: the event of its payment is then settled in a transaction of its own.
@@ -88,14 +72,12 @@ export const LOCK_AWAITING_ORDERS = namedSql<{ readonly intentIds: readonly stri
   where i.intent_id = any(:intentIds) and o.intent_id = i.intent_id and o.status = 'awaiting_payment' for update of o skip locked`,
 );
 
-interface StatusParameters {
+/** Sets the status of orders and adds all `events` to the timeline of each order. The caller must have locked the orders. */
+export const SET_ORDER_STATUS = namedSql<{
   readonly orderIds: readonly string[];
   readonly status: string;
   readonly events: readonly string[];
-}
-
-/** Sets the status of orders and adds all `events` to the timeline of each order. The caller must have locked the orders. */
-export const SET_ORDER_STATUS = namedSql<StatusParameters>(
+}>(
   'set-order-status',
   `
   with changed as (

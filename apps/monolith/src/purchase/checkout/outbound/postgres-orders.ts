@@ -3,16 +3,8 @@ import { orderNumber, type OrderStatus } from '#domain/purchase/order';
 import { inside } from '#platform/postgres/transaction';
 import type { BlacklistApi } from '../../../blacklist/blacklist.api.ts';
 import type { Order } from '../../application/sale-ports.ts';
-import type { Orders } from '../application/ports.ts';
-import {
-  LOCK_AWAITING_ORDERS,
-  NEXT_ORDER_NUMBERS,
-  ORDER_COLUMNS,
-  PLACE_ORDERS,
-  RESERVATION_OF_PAYMENT,
-  SET_FIRST_INTENTS,
-  SET_ORDER_STATUS,
-} from './orders.sql.ts';
+import type { OrderIntent, Orders } from '../application/ports.ts';
+import { LOCK_AWAITING_ORDERS, ORDER_COLUMNS, PLACE_ORDERS, SET_FIRST_INTENTS, SET_ORDER_STATUS } from './orders.sql.ts';
 
 /** Orders in the table `orders`. Each method runs in the caller's transaction. */
 export class PostgresOrders implements Orders {
@@ -22,8 +14,12 @@ export class PostgresOrders implements Orders {
     return this.blacklist.listed(tx, userIds);
   }
 
+  /** The numbers are taken from the sequence, with the current year. Both together are the order's number. */
   async nextNumbers(tx: Transaction, count: number): Promise<readonly string[]> {
-    const rows = await inside(tx).rows<{ year: number; number: string }>(NEXT_ORDER_NUMBERS.with({ count }));
+    const rows = await inside(tx).rows<{ year: number; number: string }>(
+      `select extract(year from now() at time zone 'UTC')::int as year, nextval('order_numbers') as number from generate_series(1, $1)`,
+      [count],
+    );
     return rows.map(({ year, number }) => orderNumber(year, Number(number)));
   }
 
@@ -43,13 +39,13 @@ export class PostgresOrders implements Orders {
     return order;
   }
 
-  async reservationPaid(
-    tx: Transaction,
-    { intentId, orderId }: { intentId?: string; orderId?: string },
-  ): Promise<string | undefined> {
-    const statement = RESERVATION_OF_PAYMENT.with({ intentId: intentId ?? null, orderId: orderId ?? null });
-    const rows = await inside(tx).rows<{ reservation_id: string }>(statement);
-    return rows[0]?.reservation_id;
+  async reservationPaid(tx: Transaction, by: { intentId?: string; orderId?: string }): Promise<string | undefined> {
+    const [order] = await inside(tx).rows<{ reservation_id: string }>(
+      `select o.reservation_id from order_intents i join orders o on o.id = i.order_id where i.intent_id = $1
+       union all select reservation_id from orders where id = $2 and intent_id is null`,
+      [by.intentId ?? null, by.orderId ?? null],
+    );
+    return order?.reservation_id;
   }
 
   async inWindow(tx: Transaction, sessionToken: string): Promise<{ id: string; reservationId: string } | undefined> {
@@ -87,10 +83,7 @@ export class PostgresOrders implements Orders {
     return new Map(rows.map((order) => [order.payment.intentId ?? '', order]));
   }
 
-  async setFirstIntents(
-    tx: Transaction,
-    intents: readonly { readonly orderId: string; readonly payment: Order['payment'] }[],
-  ): Promise<ReadonlySet<string>> {
+  async setFirstIntents(tx: Transaction, intents: readonly OrderIntent[]): Promise<ReadonlySet<string>> {
     const orderIds = intents.map(({ orderId }) => orderId);
     const payments = JSON.stringify(intents.map(({ orderId, payment }) => ({ orderId, ...payment })));
     const rows = await inside(tx).rows<{ id: string }>(SET_FIRST_INTENTS.with({ intents: payments, orderIds }));

@@ -43,13 +43,10 @@ export class PostgresRefunds implements Refunds {
     return rows.map(({ at, event }) => ({ at: at.toISOString(), event }));
   }
 
-  async completedOrderIds(
-    matchId: string,
-    { after, limit }: { after: string | null; limit: number },
-  ): Promise<readonly string[]> {
+  async completedOrderIds(matchId: string, page: { after: string | null; limit: number }): Promise<readonly string[]> {
     const rows = await this.dataSource.query<{ id: string }[]>(
       `select id from orders where match_id = $1 and ($2::uuid is null or id > $2) and status = 'completed' order by id limit $3`,
-      [matchId, after, limit],
+      [matchId, page.after, page.limit],
     );
     return rows.map(({ id }) => id);
   }

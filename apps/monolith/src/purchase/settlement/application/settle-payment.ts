@@ -107,7 +107,11 @@ export class SettlePayment {
     const reason = !paidExactly ? 'payment_mismatch' : isBlacklisted ? 'blacklisted' : 'seats_gone';
     await this.orders.setStatus(tx, [order.id], 'refunded', ['payment_succeeded', reason, 'refunded']);
     await this.orders.giveUpWindow(tx, order);
-    await this.giveSeatsBack(tx, reservation);
+    if (reservation.status === 'ordered') {
+      // The order cannot be paid any more, so its seats are put on sale at once.
+      await this.reservations.setStatus(tx, reservation.id, 'released');
+      await this.reservations.freeSeats(tx, reservation.id);
+    }
     await this.consequences.refunded(tx, order, paid);
     return 'refunded';
   }
@@ -124,13 +128,6 @@ export class SettlePayment {
     if (!(await this.orders.reclaimWindow(tx, order))) return false;
     if (!(await this.reservations.countAgain(tx, reservation, match.maxTicketsPerFan))) return false;
     return this.reservations.sellSeats(tx, reservation);
-  }
-
-  /** The order cannot be paid any more, so its seats are put on sale at once. */
-  private async giveSeatsBack(tx: Transaction, reservation: Reservation): Promise<void> {
-    if (reservation.status !== 'ordered') return;
-    await this.reservations.setStatus(tx, reservation.id, 'released');
-    await this.reservations.freeSeats(tx, reservation.id);
   }
 
   /** Stores the intent on the order if the report arrived before checkout has stored it. A refund needs the stored intent. */

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { StoredTurns, StoredTurn, TurnCounts } from '../../stored-turns.api.ts';
+import type { StoredTurns, StoredTurn, TurnCounts, UsedTurn } from '../../stored-turns.api.ts';
 
 /** SQL expression: a turn's score (the fan's join time in µs). A turn stored without a score gets its row's creation time. */
 const SCORE = `coalesce(place_score, (extract(epoch from created_at) * 1000000)::bigint)`;
@@ -43,11 +43,7 @@ export class PostgresStoredTurns implements StoredTurns {
     return rows.map((row) => ({ ...row, placeScore: Number(row.placeScore) }));
   }
 
-  async used(
-    matchId: string,
-    afterUserId: string | null,
-    limit: number,
-  ): Promise<readonly (readonly [userId: string, placeScore: number])[]> {
+  async used(matchId: string, afterUserId: string | null, limit: number): Promise<readonly UsedTurn[]> {
     const rows = await this.dataSource.query<{ userId: string; score: string }[]>(
       `select user_id as "userId", max(${SCORE}) as score from purchase_windows
        where match_id = $1 and ($2::uuid is null or user_id > $2) and created_at > now() - ${RECEIPT_VALIDITY}
