@@ -6,7 +6,7 @@ import { inside } from '#platform/postgres/transaction';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { broadcastBlocked } from '../hold/outbound/seat-change-broadcast.ts';
 import type { PartnerSalesApi } from '../partner-sales.api.ts';
-import { BLOCK_SEATS, LOCK_SEATS, RECORD_PARTNER_SALE, type PartnerSoldSeat } from './partner-sold-seats.sql.ts';
+import { LOCK_SEATS, type PartnerSoldSeat } from './partner-sold-seats.sql.ts';
 import { conflictOf, firstHoldEnd, type PartnerSale } from './seat-conflicts.ts';
 
 interface Blocked {
@@ -45,12 +45,7 @@ export class BlockPartnerSoldSeats implements PartnerSalesApi {
     if (!(await effect.begin(tx))) return { seats: [], outcome: { conflicts: [] } };
     const known = await inside(tx).rows<PartnerSoldSeat>(LOCK_SEATS.with(sale));
     const free = known.filter(({ status }) => status === 'available');
-    if (free.length > 0) {
-      const seatIds = free.map(({ seatId }) => seatId);
-      const { source, eventId } = effect;
-      await inside(tx).rows(BLOCK_SEATS.with({ seatIds }));
-      await inside(tx).rows(RECORD_PARTNER_SALE.with({ ...sale, seatIds, source, eventId }));
-    }
+    if (free.length > 0) await blockSeats(tx, free, sale, effect);
     const seatOf = new Map(known.map((seat) => [seat.seatId, seat]));
     const conflicts = sale.seatIds.flatMap((seatId) => conflictOf(seatId, seatOf.get(seatId), sale, effect.source) ?? []);
     const again = firstHoldEnd(known);
@@ -58,4 +53,23 @@ export class BlockPartnerSoldSeats implements PartnerSalesApi {
     await effect.end(tx, outcome);
     return { seats: free, outcome };
   }
+}
+
+/** Takes locked seats off sale, and records which partner sold them. A seat that was unblocked still has the row of its old sale. */
+async function blockSeats(
+  tx: Transaction,
+  seats: readonly PartnerSoldSeat[],
+  { matchId, reference }: PartnerSale,
+  { source, eventId }: LoadedEffect,
+): Promise<void> {
+  const seatIds = seats.map(({ seatId }) => seatId);
+  const block = `update seats set status = 'blocked', reservation_id = null, expires_at = null where id = any($1::uuid[])`;
+  await inside(tx).rows(block, [seatIds]);
+  await inside(tx).rows(
+    `insert into seat_blocks (seat_id, match_id, source, event_id, reference)
+     select id, $2, $3, $4, $5 from unnest($1::uuid[]) as s(id)
+     on conflict (seat_id) do update set source = excluded.source, event_id = excluded.event_id, reference = excluded.reference,
+       blocked_at = now()`,
+    [seatIds, matchId, source, eventId, reference],
+  );
 }

@@ -29,8 +29,7 @@ export class PostgresAvailability {
 
   /** Draws a number for this process that no other running process has. */
   async processNumber(): Promise<number> {
-    const [row] = await this.dataSource.query<{ number: number }[]>(`select nextval('seat_view_processes')::int as number`);
-    if (!row) throw new Error('nextval of seat_view_processes returned no row');
+    const [row] = await this.dataSource.query<[{ number: number }]>(`select nextval('seat_view_processes')::int as number`);
     return row.number;
   }
 

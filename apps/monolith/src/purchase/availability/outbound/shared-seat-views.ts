@@ -97,7 +97,8 @@ export class SharedSeatViews implements SeatViews {
     const history = previous
       ? previous.history.with(previous, changedIndices(previous.letters, letters), seats.length)
       : SeatHistory.none;
-    return { value: { version, tag: tagOf(letters), letters, seats, history }, validForMs };
+    const tag = createHash('sha1').update(letters).digest('base64url');
+    return { value: { version, tag, letters, seats, history }, validForMs };
   }
 
   /** The number of this process, read once from the database. If the read fails, the next call tries again. */
@@ -112,10 +113,6 @@ export class SharedSeatViews implements SeatViews {
 
 function changedIndices(before: string, after: string): number[] {
   return Array.from(after).flatMap((letter, index) => (letter === before[index] ? [] : [index]));
-}
-
-function tagOf(letters: string): string {
-  return createHash('sha1').update(letters).digest('base64url');
 }
 
 function nextVersion(atMs: number, previous: { readonly version: number } | undefined): number {

@@ -9,9 +9,7 @@ import { PlaceOrders, type CheckedOut, type CheckOutCommand } from './place-orde
 import type { OrderConsequences, Orders, Payments } from './ports.ts';
 
 /** An order and the intent that the provider created for it, not stored yet. */
-interface CreatedIntent extends CheckedOut {
-  readonly payment: Order['payment'];
-}
+type CreatedIntent = CheckedOut & { readonly payment: Order['payment'] };
 
 /**
  * The order must not be paid any more. Either its hold ended while the provider created the intent: the order is cancelled or

@@ -37,9 +37,7 @@ export interface CheckedOut {
 type LockedHolds = Awaited<ReturnType<PlaceOrders['lockMany']>>;
 
 /** A checkout that can be decided in a batch, with the order that it creates. `selectSimple` says which checkouts are simple. */
-interface SimpleCheckOut extends CompletedOrder {
-  readonly command: CheckOutCommand;
-}
+type SimpleCheckOut = CompletedOrder & { readonly command: CheckOutCommand };
 
 /**
  * Creates orders from holds. Checks that the hold may be ordered and that its turn has no other order. The callers handle payment.

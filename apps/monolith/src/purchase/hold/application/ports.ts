@@ -68,9 +68,7 @@ export interface SectorSummary {
 }
 
 /** A seat of a sector, for the search for an alternative to taken seats. */
-export interface SectorSeat extends FreeSeat {
-  readonly status: string;
-}
+export type SectorSeat = FreeSeat & { readonly status: string };
 
 /**
  * Broadcasts to all processes that seats of a sector became free although no hold ended (after a refund). Only a hint: it may get

@@ -42,9 +42,8 @@ export class PostgresWaitingRoomConsequences implements WaitingRoomConsequences 
     const matches = new Set(events.flatMap((event) => (event.kind === 'turn granted' ? [event.matchId] : [])));
     const current = new Map<string, number>();
     for (const matchId of matches) current.set(matchId, await this.windows.currentGeneration(tx, matchId));
-    return events.filter(
-      (event) =>
-        event.kind !== 'turn granted' || event.generation === undefined || event.generation >= (current.get(event.matchId) ?? 0),
-    );
+    const isVoid = (event: WaitingRoomEvent): boolean =>
+      event.kind === 'turn granted' && event.generation !== undefined && event.generation < (current.get(event.matchId) ?? 0);
+    return events.filter((event) => !isVoid(event));
   }
 }
