@@ -58,11 +58,6 @@ interface Dependencies {
   readonly logger: Logger;
 }
 
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
-
 /**
  * Idempotency (CONTRACT §4) for every route that changes something. Before the handler, a hook replays the stored answer or
  * claims the key. When the answer is sent, a second hook stores the outcome. Both hooks are chains of `then`: under peak load
@@ -98,7 +93,7 @@ export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies):
     const { currentKey } = request;
     if (!currentKey) return done(null, payload);
     request.currentKey = undefined;
-    return storeOutcome({ request, reply }, payload, currentKey, parts).then(() => payload);
+    return storeOutcome(reply, payload, currentKey, parts).then(() => payload);
   });
 }
 
@@ -154,7 +149,7 @@ function mustBeSameRequest(first: { readonly fingerprint: string }, requestKey: 
  * success, the row still has it.
  */
 function storeOutcome(
-  { request, reply }: Exchange,
+  reply: FastifyReply,
   payload: unknown,
   { requestKey, owner }: CurrentKey,
   { cache, rows, logger }: Dependencies,
@@ -162,7 +157,8 @@ function storeOutcome(
   const status = reply.statusCode;
   const answer = requestKey.stored ?? answerOf(reply, payload);
   const success = status >= 200 && status < 300;
-  const lasting = LASTING_STATUS.has(status) && request.problemCode && !PASSING_CODES.has(request.problemCode);
+  const { problemCode } = reply.request;
+  const lasting = LASTING_STATUS.has(status) && problemCode && !PASSING_CODES.has(problemCode);
   const logRedisError = (error: unknown): void => logger.warn({ err: error }, 'storing an idempotent answer in Redis failed');
   const updateRedis = (): Promise<unknown> => {
     if (!owner) return Promise.resolve();

@@ -1,3 +1,4 @@
+import { withinTime } from '../time-limit.ts';
 import type { DriverClient } from './database.ts';
 
 /**
@@ -12,13 +13,10 @@ const ROLLBACK_TIMEOUT_MS = 2000;
  * connection closes.
  */
 export async function rollBack(client: DriverClient): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer to ROLLBACK within ${ROLLBACK_TIMEOUT_MS} ms`)), ROLLBACK_TIMEOUT_MS);
-  });
-  await Promise.race([client.query('ROLLBACK'), tooLate])
-    .catch((cause: unknown) => destroy(client, cause))
-    .finally(() => clearTimeout(timer));
+  const refuse = (): never => {
+    throw new Error(`no answer to ROLLBACK within ${ROLLBACK_TIMEOUT_MS} ms`);
+  };
+  await withinTime(client.query('ROLLBACK'), ROLLBACK_TIMEOUT_MS, refuse).catch((cause: unknown) => destroy(client, cause));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { DomainError } from '#domain/shared/domain-error';
 import type { DataSource } from 'typeorm';
+import { withinTime } from '../time-limit.ts';
 import { sqlstates } from './sqlstates.ts';
 
 const MAX_LOOKUPS = 20;
@@ -66,14 +67,8 @@ async function outcomeOf(
   dataSource: DataSource,
   { id, server, begunAt }: TransactionIdentity,
   giveUpAt: number,
-): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), giveUpAt - Date.now());
-  });
-  const lookup = dataSource.query(OUTCOME, [id, server, begunAt]).then(
-    (rows: { status: string | null }[]) => rows[0]?.status ?? undefined,
-    () => undefined,
-  );
-  return Promise.race([lookup, timeout]).finally(() => clearTimeout(timer));
+): Promise<string | null | undefined> {
+  const lookup = dataSource.query<{ status: string | null }[]>(OUTCOME, [id, server, begunAt]).catch(() => undefined);
+  const rows = await withinTime(lookup, giveUpAt - Date.now(), () => undefined);
+  return rows?.[0]?.status;
 }
