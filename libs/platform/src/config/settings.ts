@@ -11,12 +11,8 @@ const wholeNumber = (min: number, max: number) =>
 
 const port = wholeNumber(1, 65_535);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).transform((url) => url.replace(/\/+$/, ''));
-const list = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== ''),
-);
+const postgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL');
+const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
 
 /**
  * Matches an IP address or a CIDR range in TRUSTED_PROXIES: 10.0.0.0/8, 127.0.0.1, fd00::/8. Other software also accepts a number
@@ -52,13 +48,8 @@ export const processSettings = z.object({
 
 /** Settings of the connection to PostgreSQL. */
 export const databaseSettings = z.object({
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
-    .meta({ description: 'PostgreSQL, with user and password', secret: true }),
-  DATABASE_REPLICA_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
+  DATABASE_URL: postgresUrl.meta({ description: 'PostgreSQL, with user and password', secret: true }),
+  DATABASE_REPLICA_URL: postgresUrl
     .optional()
     .meta({ description: 'PostgreSQL replica for reads that may be a moment old', secret: true }),
 });
@@ -215,45 +206,37 @@ export function alertChannels(
   ];
 }
 
-type Values = Readonly<Record<string, unknown>>;
+/** The settings that are needed if another setting has this value. */
+const NEEDED_WITH: readonly (readonly [setting: string, value: string, ...needed: string[]])[] = [
+  ['AUTH_MODE', 'jwt', 'JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'],
+  ['PAYMENT_PROVIDER', 'stripe', 'STRIPE_SECRET_KEY'],
+  ['EMAIL_PROVIDER', 'mailgun', 'MAILGUN_DOMAIN', 'MAILGUN_API_KEY'],
+  ['EMAIL_PROVIDER', 'smtp', 'SMTP_URL'],
+  ['PUSH_PROVIDER', 'fcm', 'FCM_SERVICE_ACCOUNT'],
+];
+/** Values for development, which production refuses. */
+const developmentValues = { AUTH_MODE: 'mock', PAYMENT_PROVIDER: 'sandbox', EMAIL_PROVIDER: 'mailbox', PUSH_PROVIDER: 'mailbox' };
 
 /** Checks the rules that concern several settings, and refuses development values in production. Returns all faults. */
-export function crossChecks(config: Values): string[] {
-  const faults: string[] = [];
-  const needs = (name: string, because: string) => {
-    if (config[name] === undefined) faults.push(`${name}: is needed ${because}`);
-  };
-  if (config.AUTH_MODE === 'jwt')
-    for (const name of ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE']) needs(name, 'with AUTH_MODE=jwt');
-  if (config.PAYMENT_PROVIDER === 'stripe') needs('STRIPE_SECRET_KEY', 'with PAYMENT_PROVIDER=stripe');
-  if (config.EMAIL_PROVIDER === 'mailgun')
-    for (const name of ['MAILGUN_DOMAIN', 'MAILGUN_API_KEY']) needs(name, 'with EMAIL_PROVIDER=mailgun');
-  if (config.EMAIL_PROVIDER === 'smtp') needs('SMTP_URL', 'with EMAIL_PROVIDER=smtp');
-  if (config.PUSH_PROVIDER === 'fcm') needs('FCM_SERVICE_ACCOUNT', 'with PUSH_PROVIDER=fcm');
+export function crossChecks(config: Readonly<Record<string, unknown>>): string[] {
+  const faults = NEEDED_WITH.flatMap(([setting, value, ...needed]) => {
+    const missing = config[setting] === value ? needed.filter((name) => config[name] === undefined) : [];
+    return missing.map((name) => `${name}: is needed with ${setting}=${value}`);
+  });
   if (config.NODE_ENV !== 'production') return faults;
-  const refused: Record<string, string> = {
-    AUTH_MODE: 'mock',
-    PAYMENT_PROVIDER: 'sandbox',
-    EMAIL_PROVIDER: 'mailbox',
-    PUSH_PROVIDER: 'mailbox',
-  };
-  for (const [name, value] of Object.entries(refused))
+  for (const [name, value] of Object.entries(developmentValues))
     if (config[name] === value) faults.push(`${name}: ${value} is refused in production`);
-  for (const [name, value] of Object.entries(developmentSecrets)) {
+  for (const [name, value] of Object.entries(developmentSecrets))
     if (config[name] === value) faults.push(`${name}: the development default is refused in production`);
-  }
   return faults;
 }
 
 /** Returns the addresses of the services. An address that is not set is derived from the port. */
-export function publicUrls(config: z.output<typeof addressSettings>): {
-  publicUrl: string;
-  queuePublicUrl: string;
-  queueInternalUrl: string;
-} {
+export function publicUrls(config: z.output<typeof addressSettings>) {
+  const localUrl = (ofPort: number): string => `http://127.0.0.1:${ofPort}`;
   return {
-    publicUrl: config.PUBLIC_URL ?? `http://127.0.0.1:${config.MONOLITH_PORT}`,
-    queuePublicUrl: config.QUEUE_PUBLIC_URL ?? `http://127.0.0.1:${config.QUEUE_PORT}`,
-    queueInternalUrl: config.QUEUE_INTERNAL_URL ?? `http://127.0.0.1:${config.QUEUE_PORT}`,
+    publicUrl: config.PUBLIC_URL ?? localUrl(config.MONOLITH_PORT),
+    queuePublicUrl: config.QUEUE_PUBLIC_URL ?? localUrl(config.QUEUE_PORT),
+    queueInternalUrl: config.QUEUE_INTERNAL_URL ?? localUrl(config.QUEUE_PORT),
   };
 }

@@ -1,5 +1,7 @@
 import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { z } from 'zod';
+import type { authenticationSettings } from '../config/settings.ts';
 import type { CallerIdentity } from './caller.ts';
 import { RequestRefused } from './request-refused.ts';
 import { CLOCK_TOLERANCE_SECONDS, isUuid, userOf } from './token-claims.ts';
@@ -65,13 +67,7 @@ export function identifyByToken(options: {
 }
 
 /** Chooses the way to identify callers by the setting AUTH_MODE. */
-export function identifyCallers(config: {
-  AUTH_MODE: 'mock' | 'jwt';
-  JWT_JWKS_URL?: string;
-  JWT_ISSUER?: string;
-  JWT_AUDIENCE?: string;
-  JWT_ROLES_CLAIM: string;
-}): IdentifyCaller {
+export function identifyCallers(config: Omit<z.output<typeof authenticationSettings>, 'INTERNAL_AUTH_SECRET'>): IdentifyCaller {
   if (config.AUTH_MODE === 'mock') return identifyMock;
   if (!config.JWT_JWKS_URL || !config.JWT_ISSUER || !config.JWT_AUDIENCE)
     throw new Error('AUTH_MODE=jwt without JWT_JWKS_URL, JWT_ISSUER or JWT_AUDIENCE: loadConfig refuses this');

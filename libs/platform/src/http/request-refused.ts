@@ -17,14 +17,11 @@ interface Particulars {
 
 /** Thrown by controllers and hooks to answer a request with an error. The error catalogue gives the HTTP status for the code. */
 export class RequestRefused extends Error {
-  readonly particulars: Particulars;
-
   constructor(
     readonly code: ErrorCode,
-    particulars: Particulars = {},
+    readonly particulars: Particulars = {},
   ) {
     super(particulars.detail ?? code, { cause: particulars.cause });
     this.name = code;
-    this.particulars = particulars;
   }
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '#domain/shared/domain-error';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { withinTime } from '../time-limit.ts';
 import { sqlstates } from './sqlstates.ts';
@@ -46,7 +47,7 @@ const OUTCOME = `
 export async function resolveCommit(
   dataSource: DataSource,
   transaction: TransactionIdentity,
-  { timeoutMs, sleep }: { timeoutMs: number; sleep: (ms: number) => Promise<void> },
+  { timeoutMs, sleep = pause }: { timeoutMs: number; sleep?: ((ms: number) => Promise<void>) | undefined },
 ): Promise<void> {
   const giveUpAt = Date.now() + timeoutMs;
   for (let lookup = 0; lookup < MAX_LOOKUPS && Date.now() < giveUpAt; lookup += 1) {
