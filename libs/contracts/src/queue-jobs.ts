@@ -171,11 +171,9 @@ export const broadcastBundle = z.object({
 export type BroadcastBundle = z.infer<typeof broadcastBundle>;
 
 /** Splits a bundle into its single jobs, without a check of their ranges. */
-export const jobsOfBundle = ({
-  ranges,
-  ...shared
-}: BroadcastBundle): (Omit<BroadcastJob, 'range'> & { readonly range: unknown })[] =>
-  ranges.map(([job_id, range]) => ({ ...shared, job_id, range }));
+export function jobsOfBundle({ ranges, ...job }: BroadcastBundle): (Omit<BroadcastJob, 'range'> & { readonly range: unknown })[] {
+  return ranges.map(([job_id, range]) => ({ ...job, job_id, range }));
+}
 
 /** Whatever a push queue may contain: a push to one fan, a part of a broadcast, or a bundle of such parts. */
 export const anyPushJob = z.union([pushJob, broadcastJob, broadcastBundle]);

@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Module, Res, type DynamicModule } from '@nestj
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Endpoint } from '../http/endpoint.ts';
-import { withinTime } from '../time-limit.ts';
+import { waitAtMost } from '../wait-at-most.ts';
 import { Metrics } from './metrics.ts';
 
 /**
@@ -21,11 +21,8 @@ const PROBE_TIMEOUT_MS = 2000;
 
 async function isUp({ probe }: ReadinessCheck): Promise<boolean> {
   try {
-    return await withinTime(
-      probe().then(() => true),
-      PROBE_TIMEOUT_MS,
-      () => false,
-    );
+    const isReady = probe().then(() => true);
+    return await waitAtMost(PROBE_TIMEOUT_MS, isReady, false);
   } catch {
     return false;
   }

@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { z } from 'zod';
 import { refusalResponses, refusalsOf } from './documented-refusals.ts';
-import type { EndpointRules } from './endpoint.ts';
+import { mustHaveKey, type EndpointRules } from './endpoint.ts';
 import type { ErrorCode } from '#contracts/error-catalogue';
 import { problem, problemsByCode } from '#contracts/problems';
 import { routesOf } from './route-table.ts';
@@ -94,7 +94,7 @@ export function describeApi(
       const route = `${method.toUpperCase()} ${path.replaceAll(/\{([^}]+)\}/g, ':$1')}`;
       const rules = rulesOf.get(route);
       if (!rules) throw new Error(`${route} is documented, but no such route declared its access`);
-      const withKey = about.withKeys && needsKey(method, rules);
+      const withKey = about.withKeys && mustHaveKey(method.toUpperCase(), rules);
       const codes = refusalsOf({ method: method.toUpperCase(), path, rules, needsKey: withKey });
       for (const code of codes) refusals.add(code);
       completeOperation(operation, rules, { withKey, codes });
@@ -102,10 +102,6 @@ export function describeApi(
   }
   nameProblems(document, refusals);
   return document;
-}
-
-function needsKey(method: string, { access, noKeyBecause }: EndpointRules): boolean {
-  return ['post', 'put', 'patch'].includes(method) && access !== 'internal' && !noKeyBecause;
 }
 
 /** Adds the schemas of these error codes to the components of the document. */

@@ -2,7 +2,8 @@ import { DomainError } from '#domain/shared/domain-error';
 import { HttpException } from '@nestjs/common';
 import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from '../postgres/sqlstates.ts';
 import { rowOf, type ErrorCode } from '#contracts/error-catalogue';
-import { RequestRefused, type FieldError } from './request-refused.ts';
+import type { ProblemMembers } from '#contracts/problems';
+import { RequestRefused } from './request-refused.ts';
 
 /** An error answer (RFC 9457, problem+json) with its HTTP status and headers. */
 export interface Problem {
@@ -80,9 +81,8 @@ const unexpected = 'Something went wrong on our side. It has been logged under t
 function asRefusal(error: unknown): RequestRefused {
   if (error instanceof RequestRefused) return error;
   if (error instanceof DomainError) {
-    const { errors, retry_after_seconds, ...extra } = error.data as {
-      readonly errors?: readonly FieldError[];
-      readonly retry_after_seconds?: number;
+    const { errors, retry_after_seconds, ...extra } = error.data as Pick<ProblemMembers, 'errors'> & {
+      retry_after_seconds?: number;
     };
     return new RequestRefused(error.code, { detail: error.message, extra, errors, headers: retryAfter(retry_after_seconds) });
   }

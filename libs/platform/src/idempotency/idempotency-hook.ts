@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { mustHaveKey } from '../http/endpoint.ts';
 import { rulesOf } from '../http/route-rules.ts';
 import type { ErrorCode } from '#contracts/error-catalogue';
 import { RequestRefused } from '../http/request-refused.ts';
@@ -44,14 +45,6 @@ function replay(reply: FastifyReply, answer: StoredAnswer): FastifyReply {
   return reply.send(answer.body);
 }
 
-const MUTATING = new Set(['POST', 'PUT', 'PATCH']);
-
-/** True for requests that change something and must have an idempotency key. */
-export function needsKey(request: FastifyRequest): boolean {
-  const { access, noKeyBecause } = rulesOf(request);
-  return MUTATING.has(request.method) && !request.is404 && !noKeyBecause && access !== undefined && access !== 'internal';
-}
-
 interface Dependencies {
   readonly cache: IdempotencyCache;
   readonly rows: IdempotencyRows;
@@ -65,7 +58,8 @@ interface Dependencies {
  */
 export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies): void {
   fastify.addHook('preValidation', (request, reply, done) => {
-    if (!needsKey(request) || !request.caller || !request.context) return done();
+    const isNeeded = !request.is404 && mustHaveKey(request.method, rulesOf(request));
+    if (!isNeeded || !request.caller || !request.context) return done();
     const key = keyOf(request);
     const { userId } = request.caller;
     const path = request.url.split('?')[0] ?? '';

@@ -1,4 +1,4 @@
-import { withinTime } from '../time-limit.ts';
+import { waitAtMost } from '../wait-at-most.ts';
 import type { DriverClient } from './database.ts';
 
 /**
@@ -13,10 +13,15 @@ const ROLLBACK_TIMEOUT_MS = 2000;
  * connection closes.
  */
 export async function rollBack(client: DriverClient): Promise<void> {
-  const refuse = (): never => {
-    throw new Error(`no answer to ROLLBACK within ${ROLLBACK_TIMEOUT_MS} ms`);
-  };
-  await withinTime(client.query('ROLLBACK'), ROLLBACK_TIMEOUT_MS, refuse).catch((cause: unknown) => destroy(client, cause));
+  const failure = await waitAtMost(
+    ROLLBACK_TIMEOUT_MS,
+    client.query('ROLLBACK').then(
+      () => undefined,
+      (error: unknown) => error,
+    ),
+    new Error(`no answer to ROLLBACK within ${ROLLBACK_TIMEOUT_MS} ms`),
+  );
+  if (failure) await destroy(client, failure);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { DomainError } from '#domain/shared/domain-error';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { withinTime } from '../time-limit.ts';
+import { waitAtMost } from '../wait-at-most.ts';
 import { sqlstates } from './sqlstates.ts';
 
 const MAX_LOOKUPS = 20;
@@ -70,6 +70,6 @@ async function outcomeOf(
   giveUpAt: number,
 ): Promise<string | null | undefined> {
   const lookup = dataSource.query<{ status: string | null }[]>(OUTCOME, [id, server, begunAt]).catch(() => undefined);
-  const rows = await withinTime(lookup, giveUpAt - Date.now(), () => undefined);
+  const rows = await waitAtMost(giveUpAt - Date.now(), lookup, undefined);
   return rows?.[0]?.status;
 }

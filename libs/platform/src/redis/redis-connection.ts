@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { withinTime } from '../time-limit.ts';
+import { waitAtMost } from '../wait-at-most.ts';
 
 /** A connection to one Redis server or to a cluster. */
 export type RedisConnection = Redis | Cluster;
@@ -68,7 +68,7 @@ export function connectRedis(
 export async function whenReady(connection: RedisConnection, timeoutMs = 5000): Promise<boolean> {
   if (connection.status === 'ready') return true;
   const ready = new Promise<boolean>((resolve) => connection.once('ready', () => resolve(true)));
-  return withinTime(ready, timeoutMs, () => false);
+  return waitAtMost(timeoutMs, ready, false);
 }
 
 /**
@@ -76,12 +76,8 @@ export async function whenReady(connection: RedisConnection, timeoutMs = 5000): 
  * while ioredis goes on reconnecting, and it never resolves if the server does not answer.
  */
 export async function closeRedis(connection: RedisConnection): Promise<void> {
-  if (connection.status === 'ready')
-    await withinTime(
-      connection.quit().catch(() => undefined),
-      QUIT_TIMEOUT_MS,
-      () => undefined,
-    );
+  const closed = connection.status === 'ready' ? connection.quit().catch(() => undefined) : undefined;
+  if (closed) await waitAtMost(QUIT_TIMEOUT_MS, closed, undefined);
   // On an ended connection `disconnect` would start a timer that is never cleared and keeps the process alive for 2 s.
   if (connection.status !== 'end') connection.disconnect();
 }
