@@ -5,6 +5,7 @@ import type { ErrorCode } from '#contracts/error-catalogue';
 import { RequestRefused } from '../http/request-refused.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
+import { send } from './answers.ts';
 import type { IdempotencyCache, KeyClaim } from './idempotency-cache.ts';
 import type { IdempotencyRows } from './idempotency-rows.ts';
 import { fingerprintOf, isIdempotencyKey } from './request-fingerprint.ts';
@@ -38,13 +39,6 @@ declare module 'fastify' {
   }
 }
 
-function replay(reply: FastifyReply, answer: StoredAnswer): FastifyReply {
-  void reply.status(answer.status).header('idempotency-replayed', 'true');
-  if (answer.location) void reply.header('location', answer.location);
-  if (answer.body !== '') void reply.type(answer.status >= 400 ? 'application/problem+json' : 'application/json; charset=utf-8');
-  return reply.send(answer.body);
-}
-
 interface Dependencies {
   readonly cache: IdempotencyCache;
   readonly rows: IdempotencyRows;
@@ -70,7 +64,7 @@ export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies):
     const continueOrReplay = (first: StoredAnswer | undefined): void => {
       if (!first) return done();
       requestKey.stored = first;
-      replay(reply, first);
+      send(reply.header('idempotency-replayed', 'true'), first);
     };
     const withoutRedis = (error: unknown): KeyClaim => {
       parts.logger.warn({ err: error }, 'idempotency without Redis: only the row in PostgreSQL decides');
@@ -115,22 +109,13 @@ function firstAnswer(
   // With `keyWithEffect` the idempotency row is not read before a request that may run. If the key was used, the transaction of
   // the effect fails when it inserts the row.
   if (keyWithEffect && (owner ?? isUnknown)) return undefined;
-  return answerInRow(requestKey, rows, { isTaken: !owner && !isUnknown, keyWithEffect });
-}
-
-/**
- * Returns the answer in the idempotency row. The row may have an answer that Redis lacks: the process of the first request may
- * have stopped between the effect and its command to Redis.
- */
-async function answerInRow(
-  requestKey: RequestKey,
-  rows: IdempotencyRows,
-  { isTaken, keyWithEffect }: { isTaken: boolean; keyWithEffect: boolean | undefined },
-): Promise<StoredAnswer | undefined> {
-  const row = await rows.read(requestKey.key);
-  if (!row && isTaken) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
-  if (row) mustBeSameRequest(row, requestKey);
-  return row?.made && keyWithEffect ? undefined : row?.answer;
+  // The row may have an answer that Redis lacks: the process of the first request may have stopped between the effect and its
+  // command to Redis.
+  return rows.read(requestKey.key).then((row) => {
+    if (!row && !owner && !isUnknown) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
+    if (row) mustBeSameRequest(row, requestKey);
+    return row?.made && keyWithEffect ? undefined : row?.answer;
+  });
 }
 
 function mustBeSameRequest(first: { readonly fingerprint: string }, requestKey: RequestKey): void {
