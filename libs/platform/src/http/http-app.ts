@@ -74,8 +74,8 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 128, caseSensitive: true },
-    genReqId: (request: { headers: Record<string, unknown> }) =>
-      acceptableRequestId(request.headers['x-request-id']) ?? randomUUID(),
+    genReqId: ({ headers: { 'x-request-id': given } }: { headers: Record<string, unknown> }) =>
+      typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : randomUUID(),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       void reply.headers({ 'x-request-id': request.id, ...commonHeaders });
       answerProblem(error, request, reply, options.logger);
@@ -106,10 +106,6 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
 
   app.useGlobalFilters(new ProblemFilter(options.logger));
   return app;
-}
-
-function acceptableRequestId(given: unknown): string | undefined {
-  return typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : undefined;
 }
 
 function setBodyLimits(fastify: FastifyInstance): void {

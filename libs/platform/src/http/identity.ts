@@ -19,8 +19,8 @@ function single(value: string | string[] | undefined): string | undefined {
 export const identifyMock: IdentifyCaller = (headers) => {
   const userId = single(headers['x-mock-user-id'])?.trim();
   if (!isUuid(userId)) return undefined;
-  const roles = (single(headers['x-mock-roles']) ?? '').split(',').map((role) => role.trim());
-  return { userId: userId.toLowerCase(), roles: roles.filter((role) => role !== '') };
+  const roles = (single(headers['x-mock-roles']) ?? '').split(',').flatMap((role) => role.trim() || []);
+  return { userId: userId.toLowerCase(), roles };
 };
 
 /**
@@ -43,7 +43,7 @@ export function identifyByToken(options: {
   rolesClaim: string;
 }): IdentifyCaller {
   return async (headers) => {
-    const [scheme, token, ...rest] = (single(headers.authorization) ?? '').split(' ');
+    const [scheme, token, ...rest] = (headers.authorization ?? '').split(' ');
     if (scheme?.toLowerCase() !== 'bearer' || !token || rest.length > 0) return undefined;
     const verified = await jwtVerify(token, options.keys, {
       algorithms: ALGORITHMS,
@@ -59,10 +59,7 @@ export function identifyByToken(options: {
     const userId = verified && userOf(verified.protectedHeader, verified.payload, Date.now() / 1000);
     if (!userId) return undefined;
     const roles = verified.payload[options.rolesClaim];
-    return {
-      userId,
-      roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
-    };
+    return { userId, roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [] };
   };
 }
 

@@ -49,7 +49,14 @@ export class PostgresTransactionManager extends TransactionManager {
   run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const requestKey = currentRequestKey();
     if (!requestKey) return this.runWithRetries(work);
-    return this.runWithRetries((tx) => withIdempotencyKey(tx, requestKey, work)).catch((error: unknown) => {
+    /** Inserts the idempotency key before `work` and stores the answer after it, in the same transaction. */
+    const workWithKey = async (tx: PostgresTransaction): Promise<T> => {
+      await insertKey(tx, requestKey);
+      const result = await work(tx);
+      await storeAnswer(tx, requestKey, result);
+      return result;
+    };
+    return this.runWithRetries(workWithKey).catch((error: unknown) => {
       delete requestKey.stored;
       throw error;
     });
@@ -153,18 +160,6 @@ function currentRequestKey(): RequestKey | undefined {
   if (requestKey?.stored)
     throw new Error('A second run in one request: its answer is stored already. Earlier steps use runStep.');
   return requestKey;
-}
-
-/** Inserts the idempotency key before `work` and stores the answer after it, in the same transaction. */
-async function withIdempotencyKey<T>(
-  tx: PostgresTransaction,
-  requestKey: RequestKey,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
-  await insertKey(tx, requestKey);
-  const answer = await work(tx);
-  await storeAnswer(tx, requestKey, answer);
-  return answer;
 }
 
 /**
