@@ -167,9 +167,9 @@ export abstract class JobDestinations {
     },
     {
       provide: JobConsumer,
-      useFactory: (parts: ConsumerDependencies, alerts: AlertUpkeep, isLooping: boolean) =>
-        new JobConsumer(parts, alerts, isLooping),
-      inject: [ConsumerDependencies, AlertUpkeep, LOOPS],
+      useFactory: (parts: ConsumerDependencies, alerts: AlertUpkeep, isLooping: boolean, config: MonolithConfig) =>
+        new JobConsumer(parts, alerts, { isLooping, runsJobs: config.JOBS_IN_MONOLITH }),
+      inject: [ConsumerDependencies, AlertUpkeep, LOOPS, CONFIG],
     },
     {
       provide: JobDestinations,

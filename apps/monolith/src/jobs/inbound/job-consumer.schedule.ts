@@ -33,8 +33,9 @@ export abstract class ConsumerDependencies {
 }
 
 /**
- * Runs the general jobs (all jobs except mails and pushes) in every replica of the monolith. Also queues jobs again that Redis
- * has lost, and finds failures that operators must be told about and sends the alerts.
+ * Runs the general jobs (all jobs except mails and pushes) in every replica of the monolith, unless JOBS_IN_MONOLITH is false.
+ * Also queues jobs again that Redis has lost, and finds failures that operators must be told about and sends the alerts. These
+ * two loops run in every monolith whatever JOBS_IN_MONOLITH says, because `jobs:consume` ends after its time limit.
  */
 export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private runner: JobRunner | undefined;
@@ -45,7 +46,7 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
   constructor(
     private readonly parts: ConsumerDependencies,
     private readonly alerts: AlertUpkeep,
-    private readonly isLooping: boolean,
+    private readonly options: { readonly isLooping: boolean; readonly runsJobs: boolean },
   ) {
     const { ledger, transport, logger } = parts;
     const upkeep = new JobUpkeep(ledger, transport, logger);
@@ -54,9 +55,11 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
   }
 
   onApplicationBootstrap(): void {
-    if (!this.isLooping) return;
-    this.runner = this.open(CONCURRENT_JOBS);
-    this.runner.start();
+    if (!this.options.isLooping) return;
+    if (this.options.runsJobs) {
+      this.runner = this.open(CONCURRENT_JOBS);
+      this.runner.start();
+    }
     this.upkeep.start();
     this.alertLoop.start();
   }
