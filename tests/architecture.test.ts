@@ -130,6 +130,10 @@ describe('imports', () => {
       [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/application/check-out.ts'],
       [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/inbound/purchase.schemas.ts'],
     ],
+    'in a context without layers only the module imports controllers, listeners and schedules': [
+      ['apps/monolith/src/fans/devices.ts', './me.controller.ts'],
+      ['apps/monolith/src/operations/check-sale.ts', './sale-watch.schedule.ts'],
+    ],
     'an x.api.ts imports only libs/domain, libs/application and libs/contracts': [
       [`${purchase}/purchase.api.ts`, './checkout/outbound/postgres-orders.ts'],
       [`${purchase}/purchase.api.ts`, 'typeorm'],
@@ -180,6 +184,9 @@ describe('imports', () => {
     [`${purchase}/purchase.module.ts`, './hold/hold.providers.ts'],
     [`${purchase}/purchase.module.ts`, '../catalog/catalog.module.ts'],
     ['apps/monolith/src/app.module.ts', './purchase/purchase.module.ts'],
+    ['apps/monolith/src/fans/me.controller.ts', './devices.ts'],
+    ['apps/monolith/src/transfer/transfer-ticket.ts', '../ticketing/ticketing.api.ts'],
+    ['apps/monolith/src/blacklist/blacklist.module.ts', './blacklist.controller.ts'],
     ['apps/monolith/src/cli/monolith-context.ts', '../app.module.ts'],
     ['apps/web/src/pages/match-page.tsx', '../api/types.ts'],
     ['apps/web/src/api/types.ts', '#contracts/match-answer'],
@@ -250,7 +257,7 @@ describe('tables', () => {
     },
     ...['broadcasts', 'broadcast_devices'].map((table) => ({
       table,
-      in: /\/fans\/outbound\/postgres-fan-broadcasts\.ts$/,
+      in: /\/fans\/postgres-fan-broadcasts\.ts$/,
       because: 'one statement in the context that owns the devices stores the receivers of a broadcast',
     })),
   ];

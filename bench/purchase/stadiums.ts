@@ -1,7 +1,7 @@
 // Databases with matches to sell. The use case CreateMatch creates the matches once. Then each run gets a copy of the database files, so
 // that all runs start with the same rows on the same pages.
 import pg from 'pg';
-import type { CreateMatch } from '../../apps/monolith/src/operations/application/create-match.ts';
+import type { CreateMatch } from '../../apps/monolith/src/operations/create-match.ts';
 import { importCompiled, MONOLITH } from '../instruments/compiled.ts';
 import { presell, PRESOLD_SHARE } from './presale.ts';
 import { monolithConfig, type ServerUrls } from './settings.ts';
@@ -112,8 +112,8 @@ async function layOut(serverUrls: ServerUrls, count: number, seatsPerSector: num
     'libs/platform/src/postgres/migrate',
   );
   await migrate(serverUrls.databaseUrl);
-  const { CreateMatch } = await importCompiled<typeof import('../../apps/monolith/src/operations/application/create-match.ts')>(
-    `${MONOLITH}/operations/application/create-match`,
+  const { CreateMatch } = await importCompiled<typeof import('../../apps/monolith/src/operations/create-match.ts')>(
+    `${MONOLITH}/operations/create-match`,
   );
   const { withMonolithContext } = await importCompiled<typeof import('../../apps/monolith/src/cli/monolith-context.ts')>(
     `${MONOLITH}/cli/monolith-context`,

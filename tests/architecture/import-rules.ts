@@ -146,6 +146,15 @@ export const importRules: readonly ImportRule[] = [
     },
   },
   {
+    sentence: 'in a context without layers only the module imports controllers, listeners and schedules',
+    forbids: (from, to) =>
+      inSameServerApp(from, to) &&
+      from.context === to.context &&
+      from.layer === 'other' &&
+      !from.path.endsWith('.providers.ts') &&
+      /\.(controller|listener|schedule)\.ts$/.test(to.path),
+  },
+  {
     sentence: 'an x.api.ts imports only libs/domain, libs/application and libs/contracts',
     forbids: (from, to) => from.area === 'app' && from.layer === 'api' && !pureAreas.includes(to.area),
   },

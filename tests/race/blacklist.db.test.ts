@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
-import { BlacklistKeeper } from '../../apps/monolith/src/blacklist/inbound/blacklist-keeper.schedule.ts';
+import { BlacklistKeeper } from '../../apps/monolith/src/blacklist/blacklist-keeper.schedule.ts';
 import { CheckOut } from '../../apps/monolith/src/purchase/checkout/application/check-out.ts';
 import { OrderConsequences, Orders, Payments } from '../../apps/monolith/src/purchase/checkout/application/ports.ts';
 import { Reservations } from '../../apps/monolith/src/purchase/hold/application/reservation-ports.ts';

@@ -6,7 +6,7 @@ import { identifyCallers } from '#platform/http/identity';
 import { apiDocsPrefixes, describeApi, serveApiDocs } from '#platform/http/openapi';
 import { IdempotencyCache } from '#platform/idempotency/idempotency-cache';
 import { guardIdempotency } from '#platform/idempotency/idempotency-hook';
-import { PostgresIdempotencyRows } from '#platform/idempotency/postgres-idempotency-rows';
+import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
 import { limitByAddress, limitByFan } from '#platform/limits/limit-hooks';
 import { RateLimiter } from '#platform/limits/rate-limiter';
 import { observeOutbox } from '#messaging/outbox/outbox-metrics';
@@ -44,7 +44,7 @@ export async function createMonolith(resources: Resources, parts = { loops: true
     ),
     afterAccess: (fastify) => {
       metrics.timeRequests(fastify);
-      guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows: new PostgresIdempotencyRows(dataSource), logger });
+      guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows: new IdempotencyRows(dataSource), logger });
       limitByFan(fastify, new RateLimiter(redis, 'rate_limit:user', config.RATE_LIMIT_USER_PER_MINUTE));
     },
   });

@@ -6,7 +6,6 @@ import { TransactionManager } from '#application/transaction-manager';
 import { Metrics } from '#platform/health/metrics';
 import { Answers } from '#platform/idempotency/answers';
 import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
-import { PostgresIdempotencyRows } from '#platform/idempotency/postgres-idempotency-rows';
 import { PostgresJobs } from '#messaging/jobs/job-ledger';
 import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { RelayBell } from '#messaging/outbox/relay-bell';
@@ -53,7 +52,7 @@ export class PlatformModule {
       { provide: Jobs, useValue: new PostgresJobs(outbox, ids) },
       { provide: Clock, useValue: new SystemClock() },
       { provide: RelayBell, useValue: bell },
-      { provide: IdempotencyRows, useValue: new PostgresIdempotencyRows(dataSource) },
+      { provide: IdempotencyRows, useValue: new IdempotencyRows(dataSource) },
       Answers,
     ];
     return { module: PlatformModule, providers: provided, exports: provided };

@@ -4,7 +4,7 @@ import { Metrics } from '#platform/health/metrics';
 import { openDatabase } from '#platform/postgres/database';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '#platform/redis/redis-connection';
 import type { DataSource } from 'typeorm';
-import { matchTable, sectorTable } from './catalog/outbound/catalog.tables.ts';
+import { matchTable, sectorTable } from './catalog/catalog.tables.ts';
 import type { MonolithConfig } from './config.ts';
 
 /**

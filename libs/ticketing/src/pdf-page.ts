@@ -32,12 +32,12 @@ export class PdfPage {
     );
   }
 
-  rectangles(rectangles: readonly (Point & { width: number; height: number })[], gray = 0): void {
+  rectangles(rectangles: readonly (Point & { width: number; height: number })[]): void {
     const paths = rectangles.map(
       ({ x, y, width, height }) =>
         `${formatNumber(x)} ${formatNumber(this.height - y - height)} ${formatNumber(width)} ${formatNumber(height)} re`,
     );
-    this.commands.push(`${gray} g ${paths.join(' ')} f`);
+    this.commands.push(`0 g ${paths.join(' ')} f`);
   }
 
   render(): Buffer {

@@ -4,9 +4,10 @@ import { BLACKLIST_CHANNEL, BLACKLIST_REVISION, queueKeys } from '#contracts/que
 import { createLogger } from '#platform/logging/logger';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { openMonolith, ops, type WholeMonolith } from '../testing/whole-monolith.ts';
-import { Blacklist, BlacklistCopies } from './application/ports.ts';
 import { BlacklistApi } from './blacklist.api.ts';
-import { BlacklistKeeper } from './inbound/blacklist-keeper.schedule.ts';
+import { BlacklistKeeper } from './blacklist-keeper.schedule.ts';
+import { CachedBlacklist } from './cached-blacklist.ts';
+import { PostgresBlacklist } from './postgres-blacklist.ts';
 
 // How the blacklist reaches its copies: the memory of every process, and Redis for the waiting room.
 
@@ -59,7 +60,7 @@ test('the process that puts a fan on the blacklist has the entry in memory when 
 
 test('a process with background loops has a new entry within 0.5 s if it gets the Redis message about it, and within 1.6 s if that message is lost', async () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const keeper = new BlacklistKeeper(second.get(BlacklistCopies), second.config, logger, true);
+  const keeper = new BlacklistKeeper(second.get(CachedBlacklist), second.config, logger, true);
   const before = randomUUID();
   await list(before);
   await keeper.onApplicationBootstrap();
@@ -87,7 +88,7 @@ test('when two transactions add entries to the blacklist at once, no copy ever h
      from (select gen_random_uuid() as id from generate_series(1, 3000)) as fans`,
   );
   const [slow, quick] = [`0${randomUUID().slice(1)}`, `f${randomUUID().slice(1)}`];
-  const blacklist = first.get(Blacklist);
+  const blacklist = first.get(PostgresBlacklist);
   const [written, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slowly = first.get(TransactionManager).run(async (tx) => {
     const now = await blacklist.lock(tx);
@@ -163,6 +164,6 @@ test('a blacklist of 6,000 fans is written to memory and Redis, and a refresh of
   );
   expect(knows(first, oldest?.id ?? '')).toBe(true);
   const startedAt = performance.now();
-  for (let refreshes = 0; refreshes < 20; refreshes += 1) await first.get(BlacklistCopies).refreshMemory();
+  for (let refreshes = 0; refreshes < 20; refreshes += 1) await first.get(CachedBlacklist).refreshMemory();
   expect((performance.now() - startedAt) / 20).toBeLessThan(10);
 });

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CatalogApi } from './catalog.api.ts';
-import { MatchesController } from './inbound/matches.controller.ts';
-import { PostgresCatalog } from './outbound/postgres-catalog.ts';
+import { MatchesController } from './matches.controller.ts';
+import { PostgresCatalog } from './postgres-catalog.ts';
 
 /** Matches, their sectors and prices, and the state of each sale. */
 @Module({

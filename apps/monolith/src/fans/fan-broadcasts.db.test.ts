@@ -5,8 +5,8 @@ import { PostgresTransactionManager } from '#platform/postgres/transaction-manag
 import { newId } from '#platform/ids';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
-import { DeadTokensDestination } from './outbound/dead-tokens-destination.ts';
-import { PostgresFanBroadcasts } from './outbound/postgres-fan-broadcasts.ts';
+import { DeadTokensDestination } from './dead-tokens-destination.ts';
+import { PostgresFanBroadcasts } from './postgres-fan-broadcasts.ts';
 
 let testDatabase: TestDatabase;
 let database: DataSource;

@@ -1,7 +1,7 @@
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { randomUUID } from 'node:crypto';
 import { newKey, openTestApp, type TestApp } from '../testing/test-app.ts';
-import { MAX_DEVICES } from './application/register-device.ts';
+import { MAX_DEVICES } from './devices.ts';
 import { FansApi } from './fans.api.ts';
 import { FansModule } from './fans.module.ts';
 

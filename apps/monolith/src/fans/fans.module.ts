@@ -4,17 +4,13 @@ import type { Destination } from '#messaging/outbox/destination';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ChangeProfile } from './application/change-profile.ts';
-import { ForgetDevice } from './application/forget-device.ts';
-import { Devices, Fans } from './application/ports.ts';
-import { RegisterDevice } from './application/register-device.ts';
+import { DeadTokensDestination } from './dead-tokens-destination.ts';
+import { Devices } from './devices.ts';
 import { FanBroadcasts, FansApi } from './fans.api.ts';
-import { MeController } from './inbound/me.controller.ts';
-import { DeadTokensDestination } from './outbound/dead-tokens-destination.ts';
-import { PostgresFanBroadcasts } from './outbound/postgres-fan-broadcasts.ts';
-import { PostgresContacts } from './outbound/postgres-contacts.ts';
-import { PostgresDevices } from './outbound/postgres-devices.ts';
-import { PostgresFans } from './outbound/postgres-fans.ts';
+import { MeController } from './me.controller.ts';
+import { PostgresContacts } from './postgres-contacts.ts';
+import { PostgresFanBroadcasts } from './postgres-fan-broadcasts.ts';
+import { Profiles } from './profiles.ts';
 
 /** The outbox destinations that the fans context provides to the relay. */
 export class FansDestinations {
@@ -25,11 +21,8 @@ export class FansDestinations {
 @Module({
   controllers: [MeController],
   providers: [
-    { provide: Fans, useFactory: (dataSource: DataSource) => new PostgresFans(dataSource), inject: [DataSource] },
-    { provide: Devices, useClass: PostgresDevices },
-    useCase(ChangeProfile, TransactionManager, Fans),
-    useCase(RegisterDevice, TransactionManager, Devices),
-    useCase(ForgetDevice, TransactionManager, Devices),
+    useCase(Profiles, DataSource, TransactionManager),
+    useCase(Devices, TransactionManager),
     { provide: FansApi, useClass: PostgresContacts },
     {
       provide: FanBroadcasts,

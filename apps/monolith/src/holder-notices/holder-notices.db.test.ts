@@ -4,7 +4,7 @@ import { JobsApi } from '../jobs/jobs.api.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../purchase/testing/box-office.ts';
 import { OutboxRelays } from '../relay/outbox-relays.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../testing/whole-monolith.ts';
-import { PlanReminders } from './application/plan-reminders.ts';
+import { PlanReminders } from './plan-reminders.ts';
 
 const HOUR_MS = 3_600_000;
 const inHours = (hours: number): string => new Date(Date.now() + hours * HOUR_MS).toISOString();

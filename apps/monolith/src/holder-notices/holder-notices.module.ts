@@ -17,56 +17,47 @@ import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { TicketingApi } from '../ticketing/ticketing.api.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
 import { LOGGER, LOOPS } from '../tokens.ts';
-import { PlanReminders } from './application/plan-reminders.ts';
-import { Holders, MatchMails, MatchPushes, NoticeMatches, Reminders } from './application/ports.ts';
-import { RemindHolders } from './application/remind-holders.ts';
-import { TellCancellation } from './application/tell-cancellation.ts';
-import { TellMatchChange } from './application/tell-match-change.ts';
-import { NoticeJobs } from './inbound/notice-jobs.ts';
-import { ReminderSchedule } from './inbound/reminders.schedule.ts';
-import { CatalogNoticeMatches, TicketHolders } from './outbound/other-contexts.ts';
-import { BroadcastMatchPushes } from './outbound/broadcast-match-pushes.ts';
-import { OutboxMatchMails } from './outbound/outbox-match-mails.ts';
-import { PostgresReminders } from './outbound/postgres-reminders.ts';
+import { HolderPages } from './holder-pages.ts';
+import { MatchMails } from './match-mails.ts';
+import { MatchPushes } from './match-pushes.ts';
+import { noticeJobs } from './notice-jobs.ts';
+import { NoticeMatches } from './notice-matches.ts';
+import { PlanReminders } from './plan-reminders.ts';
+import { RemindHolders } from './remind-holders.ts';
+import { ReminderSchedule } from './reminders.schedule.ts';
+import { TellCancellation } from './tell-cancellation.ts';
+import { TellMatchChange } from './tell-match-change.ts';
+import { TicketHolders } from './ticket-holders.ts';
 
 /** The kinds of background jobs that the holder-notices context provides to the job consumer. */
-export abstract class NoticeJobKinds {
-  abstract readonly kinds: readonly JobKind[];
+export class NoticeJobKinds {
+  constructor(readonly kinds: readonly JobKind[]) {}
 }
 
 /** Tells ticket holders that their match was moved, was cancelled or is coming up. */
 @Module({
   imports: [CatalogModule, FansModule, PurchaseModule, TicketingModule],
   providers: [
-    { provide: NoticeMatches, useFactory: (catalog: CatalogApi) => new CatalogNoticeMatches(catalog), inject: [CatalogApi] },
-    {
-      provide: Holders,
-      useFactory: (ticketing: TicketingApi, purchase: PurchaseApi) => new TicketHolders(ticketing, purchase),
-      inject: [TicketingApi, PurchaseApi],
-    },
-    {
-      provide: MatchMails,
-      useFactory: (fans: FansApi, outbox: Outbox, ids: Ids, clock: Clock) => new OutboxMatchMails(fans, outbox, ids, clock),
-      inject: [FansApi, Outbox, Ids, Clock],
-    },
-    {
-      provide: MatchPushes,
-      useFactory: (broadcasts: FanBroadcasts) => new BroadcastMatchPushes(broadcasts),
-      inject: [FanBroadcasts],
-    },
-    { provide: Reminders, useFactory: (dataSource: DataSource) => new PostgresReminders(dataSource), inject: [DataSource] },
-    useCase(TellMatchChange, NoticeMatches, Holders, MatchMails, MatchPushes, Jobs),
-    useCase(TellCancellation, NoticeMatches, Holders, MatchMails, MatchPushes, Jobs),
-    useCase(RemindHolders, NoticeMatches, Holders, MatchMails, MatchPushes, Jobs, Clock),
-    useCase(PlanReminders, TransactionManager, NoticeMatches, Reminders, Jobs, Clock),
-    useCase(NoticeJobs, TellMatchChange, TellCancellation, RemindHolders),
+    useCase(NoticeMatches, CatalogApi),
+    useCase(TicketHolders, TicketingApi, PurchaseApi),
+    useCase(MatchMails, FansApi, Outbox, Ids, Clock),
+    useCase(MatchPushes, FanBroadcasts),
+    useCase(HolderPages, TicketHolders, MatchMails, MatchPushes),
+    useCase(TellMatchChange, NoticeMatches, HolderPages, Jobs),
+    useCase(TellCancellation, NoticeMatches, HolderPages, Jobs),
+    useCase(RemindHolders, NoticeMatches, HolderPages, Jobs, Clock),
+    useCase(PlanReminders, DataSource, TransactionManager, NoticeMatches, Jobs, Clock),
     {
       provide: ReminderSchedule,
       useFactory: (planReminders: PlanReminders, logger: Logger, isLooping: boolean) =>
         new ReminderSchedule(planReminders, logger, isLooping),
       inject: [PlanReminders, LOGGER, LOOPS],
     },
-    { provide: NoticeJobKinds, useFactory: ({ kinds }: NoticeJobs) => ({ kinds }), inject: [NoticeJobs] },
+    {
+      provide: NoticeJobKinds,
+      useFactory: (...handlers: Parameters<typeof noticeJobs>) => new NoticeJobKinds(noticeJobs(...handlers)),
+      inject: [TellMatchChange, TellCancellation, RemindHolders],
+    },
   ],
   exports: [NoticeJobKinds],
 })

@@ -14,32 +14,22 @@ import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { CONFIG } from '../tokens.ts';
 import { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 import { WaitingRoomModule } from '../waiting-room/waiting-room.module.ts';
-import { CreateMatch } from './application/create-match.ts';
-import { CheckSale } from './application/check-sale.ts';
-import { MatchReport } from './application/match-report.ts';
-import { Catalog, MatchNumbers, Queues, Seats } from './application/ports.ts';
-import { EndOrReopenSale } from './application/end-or-reopen-sale.ts';
-import { ChangeMatch } from './application/change-match.ts';
-import { ReportRemainingSeats } from './application/report-remaining-seats.ts';
-import { OperationsController } from './inbound/operations.controller.ts';
-import { SaleWatch } from './inbound/sale-watch.schedule.ts';
-import { DelegatingMatchNumbers, DelegatingCatalog, DelegatingQueues, DelegatingSeats } from './outbound/other-contexts.ts';
+import { ChangeMatch } from './change-match.ts';
+import { CheckSale } from './check-sale.ts';
+import { CreateMatch } from './create-match.ts';
+import { EndOrReopenSale } from './end-or-reopen-sale.ts';
 import { OperationsApi } from './operations.api.ts';
+import { OperationsController } from './operations.controller.ts';
+import { ReadMatchReport } from './read-match-report.ts';
+import { ReportRemainingSeats } from './report-remaining-seats.ts';
+import { SaleWatch } from './sale-watch.schedule.ts';
 
 /** Operators create matches and change matches, sales and queues with this context. It also watches the running sales. */
 @Module({
   imports: [CatalogModule, PurchaseModule, WaitingRoomModule],
   controllers: [OperationsController],
   providers: [
-    { provide: Catalog, useFactory: (catalog: CatalogApi) => new DelegatingCatalog(catalog), inject: [CatalogApi] },
-    { provide: Seats, useFactory: (purchase: PurchaseApi) => new DelegatingSeats(purchase), inject: [PurchaseApi] },
-    { provide: Queues, useFactory: (waitingRoom: WaitingRoomApi) => new DelegatingQueues(waitingRoom), inject: [WaitingRoomApi] },
-    {
-      provide: MatchNumbers,
-      useFactory: (purchase: PurchaseApi, waitingRoom: WaitingRoomApi) => new DelegatingMatchNumbers(purchase, waitingRoom),
-      inject: [PurchaseApi, WaitingRoomApi],
-    },
-    useCase(CreateMatch, TransactionManager, Catalog, Seats, Outbox, Ids),
+    useCase(CreateMatch, TransactionManager, CatalogApi, PurchaseApi, Outbox, Ids),
     {
       provide: OperationsApi,
       useFactory: (createMatch: CreateMatch): OperationsApi => ({
@@ -50,11 +40,11 @@ import { OperationsApi } from './operations.api.ts';
       }),
       inject: [CreateMatch],
     },
-    useCase(ChangeMatch, TransactionManager, Catalog, Queues, Jobs, Clock),
-    useCase(MatchReport, Catalog, MatchNumbers),
-    useCase(EndOrReopenSale, TransactionManager, Catalog, Seats, Queues, Outbox, Ids),
-    useCase(ReportRemainingSeats, Catalog, Queues, Seats),
-    useCase(CheckSale, Seats, EndOrReopenSale, ReportRemainingSeats),
+    useCase(ChangeMatch, TransactionManager, CatalogApi, WaitingRoomApi, Jobs, Clock),
+    useCase(ReadMatchReport, CatalogApi, PurchaseApi, WaitingRoomApi),
+    useCase(EndOrReopenSale, TransactionManager, CatalogApi, PurchaseApi, WaitingRoomApi, Outbox, Ids),
+    useCase(ReportRemainingSeats, CatalogApi, WaitingRoomApi, PurchaseApi),
+    useCase(CheckSale, PurchaseApi, EndOrReopenSale, ReportRemainingSeats),
     {
       provide: Leadership,
       useFactory: (config: MonolithConfig) => new Leadership(config.DATABASE_URL, 'sale watch'),

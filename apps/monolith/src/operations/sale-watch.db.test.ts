@@ -19,10 +19,10 @@ import {
 import { QueueKeeper } from '../waiting-room/inbound/queue-keeper.schedule.ts';
 import { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 import { FakeQueueService } from '../waiting-room/testing/fake-queue-service.ts';
-import { CheckSale } from './application/check-sale.ts';
-import { ReportRemainingSeats } from './application/report-remaining-seats.ts';
-import { EndOrReopenSale } from './application/end-or-reopen-sale.ts';
-import { SaleWatch } from './inbound/sale-watch.schedule.ts';
+import { CheckSale } from './check-sale.ts';
+import { ReportRemainingSeats } from './report-remaining-seats.ts';
+import { EndOrReopenSale } from './end-or-reopen-sale.ts';
+import { SaleWatch } from './sale-watch.schedule.ts';
 
 let database: TestDatabase;
 let redis: TestRedis;

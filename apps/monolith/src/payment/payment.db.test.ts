@@ -2,7 +2,7 @@ import type { Destination } from '#messaging/outbox/destination';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { randomUUID } from 'node:crypto';
 import { openTestApp, type TestAnswer, type TestApp } from '../testing/test-app.ts';
-import { PaymentProvider } from './application/ports.ts';
+import { PaymentProvider } from './payment-provider.ts';
 import { SandboxWebhooks } from './outbound/sandbox-webhooks.ts';
 import { PAYMENTS_DESTINATION, PaymentApi, type PaymentIntent } from './payment.api.ts';
 import { PaymentDestinations, PaymentModule } from './payment.module.ts';

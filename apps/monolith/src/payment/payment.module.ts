@@ -8,16 +8,16 @@ import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import type { MonolithConfig } from '../config.ts';
 import { CONFIG } from '../tokens.ts';
-import { ConfirmSandboxPayment } from './application/confirm-sandbox-payment.ts';
-import { PaymentProvider, SandboxIntents } from './application/ports.ts';
-import { SandboxController } from './inbound/sandbox.controller.ts';
+import { PaymentProvider } from './payment-provider.ts';
 import { PaymentsDestination } from './outbound/payments-destination.ts';
-import { PostgresSandboxIntents } from './outbound/postgres-sandbox-intents.ts';
-import { SandboxPayments } from './outbound/sandbox-payments.ts';
 import { SandboxWebhooks } from './outbound/sandbox-webhooks.ts';
 import { StripeClient } from './outbound/stripe-client.ts';
 import { StripePayments } from './outbound/stripe-payments.ts';
 import { PaymentApi } from './payment.api.ts';
+import { ConfirmSandboxPayment } from './sandbox/confirm-sandbox-payment.ts';
+import { SandboxController } from './sandbox/sandbox.controller.ts';
+import { SandboxIntents } from './sandbox/sandbox-intents.ts';
+import { SandboxPayments } from './sandbox/sandbox-payments.ts';
 
 /** The outbox destinations that the payment context provides to the relay. */
 export class PaymentDestinations {
@@ -52,7 +52,7 @@ function sandboxOptions(config: MonolithConfig): { publicUrl: string; webhookSec
 @Module({
   controllers: [SandboxController],
   providers: [
-    { provide: SandboxIntents, useClass: PostgresSandboxIntents },
+    SandboxIntents,
     useCase(ConfirmSandboxPayment, TransactionManager, SandboxIntents, Outbox, Ids, Clock),
     { provide: PaymentProvider, useFactory: openProvider, inject: [CONFIG, TransactionManager, SandboxIntents, Clock] },
     { provide: PaymentApi, useExisting: PaymentProvider },

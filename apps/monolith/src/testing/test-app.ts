@@ -9,7 +9,7 @@ import { identifyMock } from '#platform/http/identity';
 import { Answers } from '#platform/idempotency/answers';
 import { IdempotencyCache } from '#platform/idempotency/idempotency-cache';
 import { guardIdempotency } from '#platform/idempotency/idempotency-hook';
-import { PostgresIdempotencyRows } from '#platform/idempotency/postgres-idempotency-rows';
+import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
 import { newId } from '#platform/ids';
 import { PostgresJobs } from '#messaging/jobs/job-ledger';
 import { createLogger } from '#platform/logging/logger';
@@ -103,7 +103,7 @@ export async function openTestApp(
   const redis = connectRedis(config.REDIS_URL, { name: 'test' });
   await whenReady(redis);
   const transactions = new PostgresTransactionManager(dataSource, { deadlineMs: 20_000 });
-  const rows = new PostgresIdempotencyRows(dataSource);
+  const rows = new IdempotencyRows(dataSource);
   const providers = [
     { provide: DataSource, useValue: dataSource },
     { provide: TransactionManager, useValue: transactions },

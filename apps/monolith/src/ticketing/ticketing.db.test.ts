@@ -3,7 +3,7 @@ import { isUniqueViolation } from '#platform/postgres/sqlstates';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { randomUUID } from 'node:crypto';
 import { openTestApp, type TestApp } from '../testing/test-app.ts';
-import { TicketCodes } from './application/ticket-codes.ts';
+import { TicketCodes } from './ticket-codes.ts';
 import { TicketingApi, type IssuedTicket } from './ticketing.api.ts';
 import { TicketingModule } from './ticketing.module.ts';
 

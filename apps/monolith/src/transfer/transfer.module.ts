@@ -9,10 +9,8 @@ import { PurchaseApi } from '../purchase/purchase.api.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { TicketingApi } from '../ticketing/ticketing.api.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
-import { Blacklist, FanLimits, Tickets } from './application/ports.ts';
-import { TransferTicket } from './application/transfer-ticket.ts';
-import { TransfersController } from './inbound/transfers.controller.ts';
-import { DelegatingBlacklist, DelegatingLimits, DelegatingTickets } from './outbound/other-contexts.ts';
+import { TransferTicket } from './transfer-ticket.ts';
+import { TransfersController } from './transfers.controller.ts';
 
 /**
  * Transfers of tickets between fans. Transfers are a context of their own, because they need both purchase (the limits) and
@@ -21,15 +19,6 @@ import { DelegatingBlacklist, DelegatingLimits, DelegatingTickets } from './outb
 @Module({
   imports: [BlacklistModule, CatalogModule, PurchaseModule, TicketingModule],
   controllers: [TransfersController],
-  providers: [
-    { provide: Tickets, useFactory: (ticketing: TicketingApi) => new DelegatingTickets(ticketing), inject: [TicketingApi] },
-    {
-      provide: FanLimits,
-      useFactory: (catalog: CatalogApi, purchase: PurchaseApi) => new DelegatingLimits(catalog, purchase),
-      inject: [CatalogApi, PurchaseApi],
-    },
-    { provide: Blacklist, useFactory: (blacklist: BlacklistApi) => new DelegatingBlacklist(blacklist), inject: [BlacklistApi] },
-    useCase(TransferTicket, TransactionManager, Tickets, FanLimits, Blacklist),
-  ],
+  providers: [useCase(TransferTicket, TransactionManager, TicketingApi, CatalogApi, PurchaseApi, BlacklistApi)],
 })
 export class TransferModule {}

@@ -1,4 +1,3 @@
-import { Clock } from '#application/clock';
 import { JOBS_PREFIX } from '#contracts/queue-jobs';
 import { publicUrls } from '#platform/config/settings';
 import { OldestUnsent } from '#messaging/jobs/oldest-unsent';
@@ -11,15 +10,15 @@ import type { WorkerParts } from '../parts.ts';
 import { CLAIM_LOCK_MS } from '#messaging/sending/call-timeout';
 import { QueuedJobs } from '#messaging/jobs/queued-jobs';
 import { ProviderLimiters } from '../sending/sending.module.ts';
-import { MailProvider, Mails } from './application/ports.ts';
+import { Mails, type MailProvider } from './application/ports.ts';
 import { SendMail } from './application/send-mail.ts';
 import { EmailMetrics } from './inbound/email-metrics.ts';
 import { EmailProcessor } from './inbound/email.processor.ts';
-import { PdfTicketPrints } from './outbound/pdf-ticket-prints.ts';
 import { MailboxMails } from './outbound/mailbox-mails.ts';
 import { Mailgun } from './outbound/mailgun.ts';
 import { ProviderMails } from './outbound/provider-mails.ts';
 import { SmtpServer } from './outbound/smtp-server.ts';
+import { ticketAttachments } from './outbound/ticket-attachments.ts';
 
 /**
  * How many mails are processed at the same time. The mailbox needs one pooled database connection for each mail. With a provider
@@ -30,7 +29,7 @@ const MAIL_CONCURRENCY = { mailbox: 4, provider: 100 };
 /** Everything that processes the queue `email`, from the job to the provider. */
 @Module({})
 export class EmailModule implements OnApplicationShutdown {
-  constructor(private readonly provider: MailProvider) {}
+  constructor(private readonly mails: Mails) {}
 
   static register(parts: WorkerParts): DynamicModule {
     const { config, logger, metrics, redis, jobsRedis, alerts } = parts;
@@ -48,28 +47,19 @@ export class EmailModule implements OnApplicationShutdown {
         { provide: QueueSizes, useFactory: () => new QueueSizes(redis, JOBS_PREFIX, ['email']) },
         { provide: OldestUnsent, useFactory: () => new OldestUnsent(redis, JOBS_PREFIX, ['email']) },
         {
-          provide: EmailMetrics,
-          inject: [QueueSizes, OldestUnsent],
-          useFactory: (sizes: QueueSizes, oldest: OldestUnsent) => new EmailMetrics(metrics.registry, sizes, oldest),
-        },
-        { provide: MailProvider, useFactory: () => providerOf(parts) },
-        {
           provide: Mails,
-          inject: [MailProvider, Mailbox, ProviderLimiters],
-          useFactory: (provider: MailProvider, mailbox: Mailbox, limiters: ProviderLimiters) =>
-            mailsOf(parts, provider, mailbox, limiters),
-        },
-        { provide: Clock, useClass: SystemClock },
-        {
-          provide: SendMail,
-          inject: [Mails, Clock],
-          useFactory: (mails: Mails, clock: Clock) => new SendMail(mails, links, clock, new PdfTicketPrints()),
+          inject: [Mailbox, ProviderLimiters],
+          useFactory: (mailbox: Mailbox, limiters: ProviderLimiters) => mailsOf(parts, mailbox, limiters),
         },
         {
           provide: EmailProcessor,
-          inject: [SendMail, EmailMetrics, QueuedJobs, Mails],
-          useFactory: (sendMail: SendMail, counts: EmailMetrics, jobs: QueuedJobs, mails: Mails) =>
-            new EmailProcessor(sendMail, counts, { ...consumer, jobs, mails }),
+          inject: [Mails, QueuedJobs, QueueSizes, OldestUnsent],
+          useFactory: (mails: Mails, jobs: QueuedJobs, sizes: QueueSizes, oldest: OldestUnsent) =>
+            new EmailProcessor(
+              new SendMail(mails, links, new SystemClock(), ticketAttachments),
+              new EmailMetrics(metrics.registry, sizes, oldest),
+              { ...consumer, jobs, mails },
+            ),
         },
       ],
       exports: [EmailProcessor],
@@ -77,17 +67,7 @@ export class EmailModule implements OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
-    this.provider.close();
-  }
-}
-
-/**
- * The mail provider for EMAIL_PROVIDER=mailbox. Its `send` is never called, because `MailboxMails` stores mails without a
- * provider.
- */
-class NoProvider extends MailProvider {
-  send(): Promise<void> {
-    throw new Error('EMAIL_PROVIDER=mailbox sends nothing');
+    this.mails.close();
   }
 }
 
@@ -95,15 +75,14 @@ class NoProvider extends MailProvider {
 function providerOf({ config }: WorkerParts): MailProvider {
   const from = config.MAIL_FROM;
   if (config.EMAIL_PROVIDER === 'smtp') return new SmtpServer({ url: config.SMTP_URL ?? '', from });
-  if (config.EMAIL_PROVIDER === 'mailbox') return new NoProvider();
   const { MAILGUN_API_BASE: base, MAILGUN_DOMAIN: domain = '', MAILGUN_API_KEY: apiKey = '' } = config;
   return new Mailgun({ base, domain, apiKey, from });
 }
 
-function mailsOf(parts: WorkerParts, provider: MailProvider, mailbox: Mailbox, limiters: ProviderLimiters): Mails {
+function mailsOf(parts: WorkerParts, mailbox: Mailbox, limiters: ProviderLimiters): Mails {
   const { config, inbox, statements, marks, possibleDuplicates, logger } = parts;
   if (config.EMAIL_PROVIDER === 'mailbox') return new MailboxMails(inbox, mailbox);
   const ledger = { consumer: 'email', lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates, logger };
   const claims = new SendClaims(statements, ledger);
-  return new ProviderMails(provider, claims, limiters.email);
+  return new ProviderMails(providerOf(parts), claims, limiters.email);
 }

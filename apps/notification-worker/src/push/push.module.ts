@@ -1,17 +1,15 @@
-import { Clock } from '#application/clock';
 import { JOBS_PREFIX } from '#contracts/queue-jobs';
 import { OldestUnsent } from '#messaging/jobs/oldest-unsent';
 import { QueueSizes } from '#messaging/jobs/queue-sizes';
 import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { SystemClock } from '#platform/system-clock';
-import { useCase } from '#platform/use-case';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { Mailbox } from '../mailbox/mailbox.api.ts';
 import type { WorkerParts } from '../parts.ts';
 import { CLAIM_LOCK_MS } from '#messaging/sending/call-timeout';
 import { QueuedJobs } from '#messaging/jobs/queued-jobs';
 import { ProviderLimiters } from '../sending/sending.module.ts';
-import { Pushes } from './application/ports.ts';
+import type { Pushes } from './application/ports.ts';
 import { SendPush } from './application/send-push.ts';
 import { registerBroadcastMetrics } from './inbound/broadcast-metrics.ts';
 import { PushMetrics } from './inbound/push-metrics.ts';
@@ -54,22 +52,14 @@ export class PushModule {
         },
         { provide: OldestUnsent, useFactory: () => new OldestUnsent(redis, JOBS_PREFIX, ['push', 'push-priority']) },
         {
-          provide: PushMetrics,
-          inject: [QueueSizes, OldestUnsent],
-          useFactory: (sizes: QueueSizes, oldest: OldestUnsent) => new PushMetrics(metrics.registry, sizes, oldest),
-        },
-        {
-          provide: Pushes,
-          inject: [Mailbox, ProviderLimiters],
-          useFactory: (mailbox: Mailbox, limiters: ProviderLimiters) => pushesOf(parts, mailbox, limiters),
-        },
-        { provide: Clock, useClass: SystemClock },
-        useCase(SendPush, Pushes, Clock),
-        {
           provide: PushProcessor,
-          inject: [SendPush, PushMetrics, QueuedJobs],
-          useFactory: (sendPush: SendPush, counts: PushMetrics, jobs: QueuedJobs) =>
-            new PushProcessor(sendPush, counts, { ...consumer, jobs }),
+          inject: [Mailbox, ProviderLimiters, QueuedJobs, QueueSizes, OldestUnsent],
+          useFactory: (mailbox: Mailbox, limiters: ProviderLimiters, jobs: QueuedJobs, sizes: QueueSizes, oldest: OldestUnsent) =>
+            new PushProcessor(
+              new SendPush(pushesOf(parts, mailbox, limiters), new SystemClock()),
+              new PushMetrics(metrics.registry, sizes, oldest),
+              { ...consumer, jobs },
+            ),
         },
       ],
       exports: [PushProcessor],

@@ -15,7 +15,7 @@ import type { MailProvider } from '../email/application/ports.ts';
 import { SendMail } from '../email/application/send-mail.ts';
 import { EmailMetrics } from '../email/inbound/email-metrics.ts';
 import { EmailProcessor } from '../email/inbound/email.processor.ts';
-import { PdfTicketPrints } from '../email/outbound/pdf-ticket-prints.ts';
+import { ticketAttachments } from '../email/outbound/ticket-attachments.ts';
 import { ProviderMails } from '../email/outbound/provider-mails.ts';
 import type { PushProvider } from '../push/application/ports.ts';
 import { SendPush } from '../push/application/send-push.ts';
@@ -109,7 +109,7 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
       new Claims(statements, { consumer: 'email', lockMs, marks, possibleDuplicates }),
       limiter,
     );
-    const sendMail = new SendMail(mails, { ticketsUrl: 'http://127.0.0.1/tickets' }, clock, new PdfTicketPrints());
+    const sendMail = new SendMail(mails, { ticketsUrl: 'http://127.0.0.1/tickets' }, clock, ticketAttachments);
     const metrics = new EmailMetrics(registry, sizes, oldest);
     processors.push(new EmailProcessor(sendMail, metrics, { ...common, mails, concurrency: options.mailsAtOnce ?? 10 }));
   }

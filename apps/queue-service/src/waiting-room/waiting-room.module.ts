@@ -13,13 +13,14 @@ import { RemoveBlacklistedFans } from './application/remove-blacklisted-fans.ts'
 import { FanConnections } from './application/fan-connections.ts';
 import { FollowedLines } from './application/followed-lines.ts';
 import { JoinLine } from './application/join-line.ts';
+import { Links } from './application/links.ts';
 import { LiveFans } from './application/live-fans.ts';
 import { ReadPosition } from './application/read-position.ts';
 import { MatchUpdates } from './application/match-updates.ts';
 import { MessageTexts } from './application/message-texts.ts';
 import { AdvanceLine } from './application/advance-line.ts';
 import { NewConnections } from './application/new-connections.ts';
-import { Blacklist, ConnectedFans, LineMovement, Links, Receipts, WaitingLines } from './application/ports.ts';
+import { Blacklist, ConnectedFans, Receipts, WaitingLines } from './application/ports.ts';
 import { RefreshFans } from './application/refresh-fans.ts';
 import { SharedDeviceList } from './application/shared-device-list.ts';
 import { PresenceReports } from './application/presence-reports.ts';
@@ -40,7 +41,6 @@ import { QueueStatusController } from './inbound/queue-status.controller.ts';
 import { OpenStreams } from './inbound/stream-device.ts';
 import { FanUpdatesSchedule } from './inbound/fan-updates.schedule.ts';
 import { WaitingRoomMetrics } from './inbound/waiting-room.metrics.ts';
-import { ConfiguredLinks } from './outbound/configured-links.ts';
 import { assertOneSlotPerMatch } from './outbound/match-keys.ts';
 import { RedisBlacklist } from './outbound/redis-blacklist.ts';
 import { RedisWaitingLines } from './outbound/redis-waiting-lines.ts';
@@ -60,16 +60,11 @@ export class WaitingRoomModule {
         ...ports,
         ...fanUpdatesProviders,
         useCase(JoinLine, WaitingLines, Receipts, Blacklist),
-        useCase(RemoveBlacklistedFans, Blacklist, WaitingLines, LineMovement, ConnectedFans),
+        useCase(RemoveBlacklistedFans, Blacklist, WaitingLines, ConnectedFans),
         useCase(ReadPosition, WaitingLines),
-        useCase(ChangeQueue, WaitingLines, LineMovement),
-        useCase(AdvanceLine, LineMovement),
-        {
-          provide: AnnouncePositions,
-          useFactory: (lines: RedisWaitingLines, { purchaseWindowMs }: QueueConfig) =>
-            new AnnouncePositions(lines, lines, purchaseWindowMs),
-          inject: [RedisWaitingLines, QueueConfig],
-        },
+        useCase(ChangeQueue, WaitingLines),
+        useCase(AdvanceLine, WaitingLines),
+        useCase(AnnouncePositions, WaitingLines, QueueConfig),
         AwaitState,
         FanGateway,
         OpenStreams,
@@ -79,24 +74,21 @@ export class WaitingRoomModule {
         FanUpdatesSchedule,
         PodsListener,
         BlacklistListener,
-        {
-          provide: WaitingRoomMetrics,
-          useFactory: (metrics: Metrics, lines: RedisWaitingLines) => new WaitingRoomMetrics(metrics, budget, lines),
-          inject: [Metrics, RedisWaitingLines],
-        },
+        useCase(WaitingRoomMetrics, Metrics, ConnectionBudget, WaitingLines),
       ],
     };
   }
 }
 
-/** The ports WaitingLines, LineMovement and ConnectedFans: one RedisWaitingLines implements all three. */
-const ports: Provider[] = [WaitingLines, LineMovement, ConnectedFans].map((port) => ({
-  provide: port,
-  useExisting: RedisWaitingLines,
-}));
+/** The ports WaitingLines and ConnectedFans: one RedisWaitingLines implements both. */
+const ports: Provider[] = [WaitingLines, ConnectedFans].map((port) => ({ provide: port, useExisting: RedisWaitingLines }));
 
 /** FanUpdates and the classes that do its work. */
 const fanUpdatesProviders: Provider[] = [
+  useCase(MessageTexts, Links, QueueConfig),
+  useCase(FollowedLines, ConnectedFans, QueueConfig),
+  useCase(PresenceReports, ConnectedFans, LiveFans, QueueConfig),
+  useCase(SharedDeviceList, ConnectedFans, LiveFans, PresenceReports, Pod),
   useCase(FanConnections, LiveFans, FollowedLines, PresenceReports, MessageTexts),
   useCase(NewConnections, ConnectedFans, SharedDeviceList, PresenceReports, FanConnections),
   useCase(RefreshFans, ConnectedFans, FanConnections, PresenceReports),
@@ -112,13 +104,12 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
     settings.INTERNAL_AUTH_SECRET,
     settings.QUEUE_PRESENCE_SECONDS * 1000,
   );
-  const pod = new Pod();
   const { publicUrl, queuePublicUrl } = publicUrls(settings);
   return [
     { provide: ConnectionBudget, useValue: budget },
     { provide: QueueConfig, useValue: config },
-    { provide: Pod, useValue: pod },
-    { provide: Links, useValue: new ConfiguredLinks(publicUrl, queuePublicUrl) },
+    { provide: Pod, useValue: new Pod() },
+    { provide: Links, useValue: new Links(publicUrl, queuePublicUrl) },
     { provide: Receipts, useValue: new SignedReceipts(settings.QUEUE_RECEIPT_SECRET) },
     { provide: Blacklist, useFactory: (redis: RedisConnection) => new RedisBlacklist(redis, nowMs), inject: [REDIS] },
     { provide: LiveFans, useValue: new LiveFans() },
@@ -135,27 +126,6 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
         return new RedisWaitingLines(redis, config, confirmation);
       },
       inject: [REDIS, Metrics],
-    },
-    {
-      provide: PresenceReports,
-      useFactory: (connectedFans: ConnectedFans, liveFans: LiveFans) => new PresenceReports(connectedFans, liveFans, config),
-      inject: [ConnectedFans, LiveFans],
-    },
-    {
-      provide: SharedDeviceList,
-      useFactory: (connectedFans: ConnectedFans, liveFans: LiveFans, presence: PresenceReports) =>
-        new SharedDeviceList(connectedFans, liveFans, presence, pod.id),
-      inject: [ConnectedFans, LiveFans, PresenceReports],
-    },
-    {
-      provide: MessageTexts,
-      useFactory: (links: Links) => new MessageTexts(links, config.purchaseWindowMs),
-      inject: [Links],
-    },
-    {
-      provide: FollowedLines,
-      useFactory: (connectedFans: ConnectedFans) => new FollowedLines(connectedFans, config),
-      inject: [ConnectedFans],
     },
   ];
 }

@@ -7,7 +7,7 @@ import type { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { IdempotencyCache } from '../idempotency/idempotency-cache.ts';
 import { guardIdempotency } from '../idempotency/idempotency-hook.ts';
-import { PostgresIdempotencyRows } from '../idempotency/postgres-idempotency-rows.ts';
+import { IdempotencyRows } from '../idempotency/idempotency-rows.ts';
 import { limitByAddress, limitByFan } from '../limits/limit-hooks.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
 import { openDatabase } from '../postgres/database.ts';
@@ -37,7 +37,7 @@ beforeAll(async () => {
   database = await openDatabase({ url: testDatabase.url, name: 'order-test', poolSize: 2 });
   redis = connectRedis(testRedis.url, { name: 'order-test' });
   await whenReady(redis);
-  const rows = new PostgresIdempotencyRows(database);
+  const rows = new IdempotencyRows(database);
   app = await createTestHttpApp(
     { controllers: [ThingsController] },
     {

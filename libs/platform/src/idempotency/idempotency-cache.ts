@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StoredAnswer } from '../logging/request-context.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
-import { cacheKey, keyScripts, type ClaimReply, type OnError, type KeyScripts, type CachedFields } from './key-scripts.ts';
+import { keyScripts, type ClaimReply, type OnError, type KeyScripts, type CachedFields } from './key-scripts.ts';
 
 /** Lifetime of the lock of an idempotency key (CONTRACT §4). The longest allowed request takes longer, so the lock is renewed. */
 const LOCK_TTL_MS = 30_000;
@@ -49,15 +49,10 @@ export class IdempotencyCache {
   private renewal: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly redis: RedisConnection,
+    redis: RedisConnection,
     private readonly lockMs = LOCK_TTL_MS,
   ) {
     this.scripts = keyScripts(redis, lockMs);
-  }
-
-  /** Reads what Redis stores about an idempotency key. Takes no lock. */
-  async read(key: string): Promise<CachedAnswer | undefined> {
-    return cached(await this.redis.hmget(cacheKey(key), 'status', 'fingerprint', 'response'));
   }
 
   /**

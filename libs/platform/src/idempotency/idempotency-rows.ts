@@ -1,4 +1,17 @@
+import type { DataSource } from 'typeorm';
+import { CoalescedReader } from '../postgres/coalesced-reader.ts';
+import { runUnprepared } from '../postgres/database.ts';
+import { ADD_ANSWER, PURGE_KEYS, READ_ANSWERS, type IdempotencyKeyRow } from '../postgres/idempotency-keys.sql.ts';
+import { runReadCommitted } from '../postgres/read-committed.ts';
 import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
+
+/**
+ * How long idempotency rows are kept. Longer than the 48 h that our API promises, so that a loss of Redis near the end of the 48
+ * h breaks nothing.
+ */
+const KEEP_HOURS = 72;
+/** Maximum number of rows that one purge deletes. */
+const PURGE_BATCH = 1000;
 
 /** A row of the table `idempotency_keys`. */
 export interface StoredRow {
@@ -11,14 +24,42 @@ export interface StoredRow {
   readonly made?: string;
 }
 
-/** The table of the keys of requests that had an effect, with their answers. A row is committed with the effect. */
-export abstract class IdempotencyRows {
-  abstract read(key: string): Promise<StoredRow | undefined>;
+/**
+ * The keys of requests that had an effect, with their answers, in the table `idempotency_keys`. A row is committed with the
+ * effect.
+ */
+export class IdempotencyRows {
+  private readonly reader: CoalescedReader<StoredRow>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.reader = new CoalescedReader((keys) => this.readAll(keys));
+  }
+
+  read(key: string): Promise<StoredRow | undefined> {
+    return this.reader.read(key);
+  }
+
+  private async readAll(keys: readonly string[]): Promise<ReadonlyMap<string, StoredRow>> {
+    const rows = await runUnprepared<IdempotencyKeyRow[]>(this.dataSource, READ_ANSWERS.with({ keys }));
+    return new Map(rows.map((row) => [row.key, stored(row)]));
+  }
+
   /**
    * Stores the answer of a successful request that needed no transaction, so that a repeated request with the key gets the same
    * answer.
    */
-  abstract add(requestKey: RequestKey, answer: StoredAnswer): Promise<void>;
-  /** Deletes a batch of expired rows and returns how many rows it deleted. */
-  abstract purgeOnce(): Promise<number>;
+  async add({ key, userId, fingerprint }: RequestKey, answer: StoredAnswer): Promise<void> {
+    const { status, body, location = null } = answer;
+    await runUnprepared(this.dataSource, ADD_ANSWER.with({ key, userId, fingerprint, status, body, location }));
+  }
+
+  /** Deletes old rows, at most one batch; returns how many. READ COMMITTED is enough: no request depends on rows this old. */
+  async purgeOnce(): Promise<number> {
+    const statement = PURGE_KEYS.with({ keepHours: KEEP_HOURS, limit: PURGE_BATCH });
+    return (await runReadCommitted(this.dataSource, (tx) => tx.query(statement))).rowCount;
+  }
+}
+
+function stored({ fingerprint, status, body, location, made }: IdempotencyKeyRow): StoredRow {
+  return { fingerprint, answer: { status, body: body ?? '', ...(location ? { location } : {}) }, ...(made ? { made } : {}) };
 }

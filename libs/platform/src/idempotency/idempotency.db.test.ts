@@ -17,7 +17,7 @@ import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../re
 import { Answers } from './answers.ts';
 import { IdempotencyCache } from './idempotency-cache.ts';
 import { guardIdempotency } from './idempotency-hook.ts';
-import { PostgresIdempotencyRows } from './postgres-idempotency-rows.ts';
+import { IdempotencyRows } from './idempotency-rows.ts';
 import { fingerprintOf } from './request-fingerprint.ts';
 
 const ANA = '0190a000-0000-7000-8000-000000000001';
@@ -98,7 +98,7 @@ beforeAll(async () => {
   transactions = new PostgresTransactionManager(database, { deadlineMs: 20_000 });
   proxy = await TcpProxy.inFrontOf(testRedis.url);
   redis = connectRedis(proxy.url, { name: 'idempotency-test', commandTimeoutMs: 500 });
-  const rows = new PostgresIdempotencyRows(database);
+  const rows = new IdempotencyRows(database);
   app = await createTestHttpApp(
     { controllers: [EffectsController], providers: [{ provide: Answers, useValue: new Answers(rows) }] },
     {
@@ -417,7 +417,7 @@ test('idempotency: if a request lost its lock and is refused late, its refusal d
   await cache.complete(key, 'one', { fingerprint, answer }, fail);
   await cache.complete(key, 'another', { fingerprint, answer: { status: 409, body: '{"code":"INVALID_STATE"}' } }, fail);
   await cache.forget(key, 'another', fail);
-  expect(await cache.read(key)).toEqual({ state: 'completed', fingerprint, answer });
+  expect(await cache.claim(key, fingerprint)).toEqual({ known: { state: 'completed', fingerprint, answer } });
 });
 
 test('idempotency: purgeOnce: deletes keys older than 72 hours, at most 1000 at a time', async () => {
@@ -427,6 +427,6 @@ test('idempotency: purgeOnce: deletes keys older than 72 hours, at most 1000 at 
     from generate_series(1, 1300) n`,
     [ANA],
   );
-  const rows = new PostgresIdempotencyRows(database);
+  const rows = new IdempotencyRows(database);
   expect([await rows.purgeOnce(), await rows.purgeOnce(), await rows.purgeOnce()]).toEqual([1000, 200, 0]);
 });

@@ -45,7 +45,7 @@ export interface KeyScripts {
 }
 
 /** The Redis key of an idempotency key. */
-export const cacheKey = (key: string): string => `idempotency:${key}`;
+const cacheKey = (key: string): string => `idempotency:${key}`;
 const lockKey = (key: string): string => `idempotency:lock:${key}`;
 
 /** Returns the scripts that fit the connection: for a single server or for a cluster. */

@@ -8,7 +8,7 @@ import { Endpoint } from '../http/endpoint.ts';
 import { RequestRefused } from '../http/request-refused.ts';
 import { IdempotencyCache } from '../idempotency/idempotency-cache.ts';
 import { guardIdempotency } from '../idempotency/idempotency-hook.ts';
-import { PostgresIdempotencyRows } from '../idempotency/postgres-idempotency-rows.ts';
+import { IdempotencyRows } from '../idempotency/idempotency-rows.ts';
 import { openDatabase } from '../postgres/database.ts';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
 import { limitByAddress, limitByFan } from './limit-hooks.ts';
@@ -63,7 +63,7 @@ function openApp(trustedProxies: string[]): Promise<NestFastifyApplication> {
       afterAccess: (fastify) => {
         guardIdempotency(fastify, {
           cache: new IdempotencyCache(redis),
-          rows: new PostgresIdempotencyRows(database),
+          rows: new IdempotencyRows(database),
           logger: silentLogger,
         });
         limitByFan(fastify, new RateLimiter(redis, 'rate_limit:user', PER_FAN));

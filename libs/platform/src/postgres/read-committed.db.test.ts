@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
-import { PostgresIdempotencyRows } from '../idempotency/postgres-idempotency-rows.ts';
+import { IdempotencyRows } from '../idempotency/idempotency-rows.ts';
 import { JobLedger } from '#messaging/jobs/job-ledger';
 import { createLogger } from '../logging/logger.ts';
 import type { Destination } from '#messaging/outbox/destination';
@@ -105,7 +105,7 @@ const movers: Mover[] = [
     key: 'key',
     insertRows: `insert into idempotency_keys (key, user_id, fingerprint, created_at)
            select n::text, gen_random_uuid(), 'f', now() - interval '73 hours' from generate_series(1, 3) n`,
-    run: () => new PostgresIdempotencyRows(database).purgeOnce(),
+    run: () => new IdempotencyRows(database).purgeOnce(),
   },
   {
     name: 'the purge of finished jobs',

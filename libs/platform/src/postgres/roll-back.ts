@@ -11,10 +11,10 @@ const ROLLBACK_TIMEOUT_MS = 2000;
  * the next caller a connection that does not answer or has an open transaction. The server rolls back by itself when the
  * connection closes.
  */
-export async function rollBack(client: DriverClient, timeoutMs = ROLLBACK_TIMEOUT_MS): Promise<void> {
+export async function rollBack(client: DriverClient): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer to ROLLBACK within ${timeoutMs} ms`)), timeoutMs);
+    timer = setTimeout(() => reject(new Error(`no answer to ROLLBACK within ${ROLLBACK_TIMEOUT_MS} ms`)), ROLLBACK_TIMEOUT_MS);
   });
   await Promise.race([client.query('ROLLBACK'), tooLate])
     .catch((cause: unknown) => destroy(client, cause))

@@ -1,4 +1,4 @@
-import { PaymentProvider } from '../application/ports.ts';
+import { PaymentProvider } from '../payment-provider.ts';
 import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
 import { PaymentsDestination } from './payments-destination.ts';
 import { ProviderUnavailable, ProviderRefused } from './provider-errors.ts';

@@ -1,7 +1,7 @@
 import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
 import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
 import { z } from 'zod';
-import type { PaymentProvider } from '../application/ports.ts';
+import type { PaymentProvider } from '../payment-provider.ts';
 import { PAYMENTS_DESTINATION, type PaymentCommand } from '../payment.api.ts';
 import { deliverEach, type FailureCause } from './deliver-each.ts';
 import { ProviderUnavailable, ProviderRefused } from './provider-errors.ts';

@@ -4,7 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
-import { SANDBOX_WEBHOOK_DESTINATION } from '../application/ports.ts';
+import { SANDBOX_WEBHOOK_DESTINATION } from '../payment-provider.ts';
 import { deliverEach } from './deliver-each.ts';
 import { ProviderUnavailable } from './provider-errors.ts';
 import { signWebhook } from './webhooks.ts';

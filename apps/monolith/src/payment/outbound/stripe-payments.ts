@@ -2,7 +2,7 @@ import type { Clock } from '#application/clock';
 import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
 import { z } from 'zod';
 import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
-import { PaymentProvider } from '../application/ports.ts';
+import { PaymentProvider } from '../payment-provider.ts';
 import { paymentRefused, ProviderUnavailable, ProviderRefused } from './provider-errors.ts';
 import type { StripeClient } from './stripe-client.ts';
 import { readEvent, readWebhook } from './webhooks.ts';

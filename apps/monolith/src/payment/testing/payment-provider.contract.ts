@@ -1,6 +1,6 @@
 import { whileTransactionIsOpen } from '#platform/postgres/open-transaction';
 import { randomUUID } from 'node:crypto';
-import type { PaymentProvider } from '../application/ports.ts';
+import type { PaymentProvider } from '../payment-provider.ts';
 
 interface ProviderUnderTest {
   readonly provider: PaymentProvider;

@@ -25,14 +25,6 @@ export type PrintableTickets = Omit<TicketDelivery, 'tickets'> & {
   readonly tickets: readonly (TicketDelivery['tickets'][number] & { readonly code: string })[];
 };
 
-/**
- * Renders tickets as attachments of their mail. The tickets are in the mail itself and not behind a link, because a fan needs
- * them at the stadium gate.
- */
-export abstract class TicketPrints {
-  abstract of(delivery: PrintableTickets): readonly Attachment[];
-}
-
 /** What a send did: sent the mail, or nothing, because the mail was sent before. */
 export type SendOutcome = 'sent' | 'duplicate';
 
@@ -43,6 +35,8 @@ export abstract class Mails {
   settled(): Promise<void> {
     return Promise.resolve();
   }
+  /** Closes the connections to the provider. */
+  close(): void {}
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock } from '#application/clock';
 import { writeMail, type MailContent, type MailLinks } from '#domain/notification/mail-templates';
-import type { SendOutcome, Mails, PrintableTickets, TicketPrints } from './ports.ts';
+import type { Attachment, SendOutcome, Mails, PrintableTickets } from './ports.ts';
 
 type OtherContent = Exclude<MailContent, { template: 'ticket_delivery' }>;
 
@@ -20,13 +20,13 @@ export class SendMail {
     private readonly mails: Mails,
     private readonly links: MailLinks,
     private readonly clock: Clock,
-    private readonly prints: TicketPrints,
+    private readonly attachmentsOf: (tickets: PrintableTickets) => readonly Attachment[],
   ) {}
 
   async execute({ messageId, to, userId, content, usefulUntil }: SendMailCommand): Promise<SendOutcome | 'expired'> {
     if (usefulUntil && this.clock.now() >= usefulUntil) return 'expired';
     const { subject, text, html } = writeMail(content, this.links);
-    const attachments = content.template === 'ticket_delivery' ? () => this.prints.of(content.payload) : undefined;
+    const attachments = content.template === 'ticket_delivery' ? () => this.attachmentsOf(content.payload) : undefined;
     return this.mails.send({ messageId, template: content.template, to, userId, subject, text, html, attachments });
   }
 }

@@ -7,7 +7,7 @@ import type { DataSource } from 'typeorm';
 import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
 import { ticketMail } from '../../testing/jobs.ts';
 import { SendMail } from '../application/send-mail.ts';
-import { PdfTicketPrints } from './pdf-ticket-prints.ts';
+import { ticketAttachments } from './ticket-attachments.ts';
 import { MailboxMails } from './mailbox-mails.ts';
 
 /** Negative control: an inbox (the table of processed messages) that treats every message as new. */
@@ -37,7 +37,7 @@ async function sendEightTimes(inbox: Inbox): Promise<number> {
     new MailboxMails(inbox, mailbox),
     { ticketsUrl: 'http://127.0.0.1:3000/tickets' },
     new SystemClock(),
-    new PdfTicketPrints(),
+    ticketAttachments,
   );
   const job = ticketMail();
   const command = { messageId: job.job_id, to: `${job.job_id}@example.com`, content: job };

@@ -52,6 +52,10 @@ export class ProviderMails extends Mails {
     return this.claims.settled();
   }
 
+  override close(): void {
+    this.provider.close();
+  }
+
   private async afterFailure(error: unknown, { messageId }: OutgoingMail, token: string, permit: CallPermit): Promise<unknown> {
     const isDown = await permit.leave(
       error instanceof RateLimited

@@ -41,11 +41,11 @@ export interface BroadcastProgress {
  * Reads broadcasts. A broadcast is one message to the phones of all ticket holders of a match; its device tokens are stored when
  * it starts.
  */
-export abstract class Broadcasts {
+export interface Broadcasts {
   /** Returns the device tokens of a range of a broadcast's devices: always the same tokens in the same order. */
-  abstract tokens(broadcastId: string, range: { readonly from: number; readonly to: number }): Promise<readonly string[]>;
+  tokens(broadcastId: string, range: { readonly from: number; readonly to: number }): Promise<readonly string[]>;
   /** The progress of the newest broadcasts. */
-  abstract progress(): Promise<readonly BroadcastProgress[]>;
+  progress(): Promise<readonly BroadcastProgress[]>;
 }
 
 /**

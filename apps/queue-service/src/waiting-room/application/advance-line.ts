@@ -1,4 +1,4 @@
-import type { LineMovement } from './ports.ts';
+import type { WaitingLines } from './ports.ts';
 
 /** How many fans one script call processes at most. 200 fans take Redis one to two milliseconds; then it can run other commands. */
 const BATCH = 200;
@@ -11,17 +11,17 @@ const FIRST_GRANTS = 20;
  * pods: the scripts in Redis decide what must be done.
  */
 export class AdvanceLine {
-  constructor(private readonly movement: LineMovement) {}
+  constructor(private readonly lines: WaitingLines) {}
 
   async runOnce(matchId: string): Promise<{ granted: number; ended: number; isIdle: boolean }> {
     const result = { granted: 0, ended: 0, isIdle: false };
     let grants = FIRST_GRANTS;
     for (;;) {
       const [drained, ended, dropped, admitted] = await Promise.all([
-        this.movement.drainClosed(matchId, BATCH),
-        this.movement.endWindows(matchId, BATCH),
-        this.movement.dropAbsent(matchId, BATCH),
-        this.movement.admit(matchId, grants),
+        this.lines.drainClosed(matchId, BATCH),
+        this.lines.endWindows(matchId, BATCH),
+        this.lines.dropAbsent(matchId, BATCH),
+        this.lines.admit(matchId, grants),
       ]);
       result.granted += admitted.granted;
       result.ended += ended;

@@ -1,5 +1,5 @@
 import { linePace } from '../domain/wait-estimate.ts';
-import type { LineMovement, WaitingLines } from './ports.ts';
+import type { WaitingLines } from './ports.ts';
 
 /**
  * Publishes an event that names fans who have no connection and have reached position 1,000, 100 or 10, so that they get a push
@@ -8,13 +8,12 @@ import type { LineMovement, WaitingLines } from './ports.ts';
 export class AnnouncePositions {
   constructor(
     private readonly lines: WaitingLines,
-    private readonly movement: LineMovement,
-    private readonly purchaseWindowMs: number,
+    private readonly settings: { readonly purchaseWindowMs: number },
   ) {}
 
   async runOnce(matchId: string): Promise<number> {
     const queue = await this.lines.readQueue(matchId);
     if (queue?.status !== 'active' || queue.total === 0) return 0;
-    return this.movement.announcePositions(matchId, linePace(queue, this.purchaseWindowMs));
+    return this.lines.announcePositions(matchId, linePace(queue, this.settings.purchaseWindowMs));
   }
 }

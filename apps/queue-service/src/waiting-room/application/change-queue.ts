@@ -1,6 +1,6 @@
 import { DomainError } from '#domain/shared/domain-error';
 import type { RemainingSector } from '../domain/fan-state.ts';
-import type { LineMovement, QueueChange, RestoredPart, WaitingLines } from './ports.ts';
+import type { QueueChange, RestoredPart, WaitingLines } from './ports.ts';
 
 const DRAIN_BATCH = 500;
 
@@ -9,10 +9,7 @@ const DRAIN_BATCH = 500;
  * remaining sectors.
  */
 export class ChangeQueue {
-  constructor(
-    private readonly lines: WaitingLines,
-    private readonly movement: LineMovement,
-  ) {}
+  constructor(private readonly lines: WaitingLines) {}
 
   /**
    * Changes settings. `isKnown` is false while Redis lacks the state of the match: the settings are stored, but fans are not
@@ -46,7 +43,7 @@ export class ChangeQueue {
     for (;;) {
       const outcome = await change();
       if (outcome !== 'draining') return outcome;
-      while ((await this.movement.drainClosed(matchId, DRAIN_BATCH)) > 0);
+      while ((await this.lines.drainClosed(matchId, DRAIN_BATCH)) > 0);
     }
   }
 }

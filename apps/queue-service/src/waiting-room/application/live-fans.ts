@@ -39,10 +39,6 @@ export class LiveFans {
   private readonly byMatch = new Map<string, LiveMatch>();
   private readonly byDevice = new Map<Device, LiveFan>();
 
-  find(token: string): LiveFan | undefined {
-    return this.byToken.get(token);
-  }
-
   ofMatch(matchId: string): LiveFan[] {
     return [...(this.byMatch.get(matchId)?.fans ?? [])];
   }

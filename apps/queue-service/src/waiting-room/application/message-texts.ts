@@ -1,6 +1,7 @@
 import { messageFor, positionTexts } from '../domain/fan-messages.ts';
 import type { QueueState } from '../domain/fan-state.ts';
-import type { Links, QueueEntry } from './ports.ts';
+import type { Links } from './links.ts';
+import type { QueueEntry } from './ports.ts';
 
 /** The message `delayed`: the line cannot be read at the moment, and the fan keeps the position. */
 export const DELAYED = JSON.stringify({ type: 'delayed' });
@@ -9,7 +10,7 @@ export const DELAYED = JSON.stringify({ type: 'delayed' });
 export class MessageTexts {
   constructor(
     private readonly links: Links,
-    private readonly purchaseWindowMs: number,
+    private readonly settings: { readonly purchaseWindowMs: number },
   ) {}
 
   /** The message for a fan's state. Undefined for a fan who left or was never in line: the connection is closed without a message. */
@@ -17,7 +18,7 @@ export class MessageTexts {
     const environment = {
       queue: entry.queue,
       checkoutUrl: this.links.checkout(matchId),
-      purchaseWindowMs: this.purchaseWindowMs,
+      purchaseWindowMs: this.settings.purchaseWindowMs,
     };
     const message = messageFor(entry.state, environment);
     return message && JSON.stringify(message);
@@ -25,6 +26,6 @@ export class MessageTexts {
 
   /** Returns a function that gives the position message for a position. It is fast for thousands of fans: see `positionTexts`. */
   ofPositions(queue: QueueState): (position: number) => string {
-    return positionTexts({ queue, purchaseWindowMs: this.purchaseWindowMs });
+    return positionTexts({ queue, purchaseWindowMs: this.settings.purchaseWindowMs });
   }
 }

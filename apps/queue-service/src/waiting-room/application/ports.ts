@@ -66,9 +66,19 @@ export class StateNeeded extends DomainError {
   }
 }
 
+/** What one call of `WaitingLines.admit` did. */
+export interface AdmissionResult {
+  readonly granted: number;
+  /** True if more turns can be granted at once: call `admit` again. */
+  readonly hasMore: boolean;
+  /** True if the line is empty and no window is open: no turn can be granted until a fan joins. */
+  readonly isIdle: boolean;
+}
+
 /**
  * The lines of all matches. Each call is atomic and safe to repeat, and uses Redis' clock. While Redis does not know the state of a
- * match, calls that read its line or end a queue entry or turn throw `StateNeeded`.
+ * match, calls that read its line or end a queue entry or turn throw `StateNeeded`. Any pod may call the methods that move a line
+ * forward (from `drainClosed` on) at any time.
  */
 export abstract class WaitingLines {
   /**
@@ -93,19 +103,6 @@ export abstract class WaitingLines {
    */
   abstract reportRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<ChangeOutcome>;
   abstract readQueue(matchId: string): Promise<QueueState | undefined>;
-}
-
-/** What one call of `LineMovement.admit` did. */
-export interface AdmissionResult {
-  readonly granted: number;
-  /** True if more turns can be granted at once: call `admit` again. */
-  readonly hasMore: boolean;
-  /** True if the line is empty and no window is open: no turn can be granted until a fan joins. */
-  readonly isIdle: boolean;
-}
-
-/** Operations that move a line forward. Any pod may call them at any time. */
-export abstract class LineMovement {
   abstract matches(): Promise<string[]>;
   /** Matches whose state is missing in Redis and about which this pod got a request within the last minute. */
   abstract matchesWithoutState(): readonly string[];
@@ -194,11 +191,4 @@ export abstract class Receipts {
   abstract sign(matchId: string, userId: string, score: string): string;
   /** The score (join time in µs) in the receipt. Undefined unless this service signed the receipt for this fan and match. */
   abstract read(matchId: string, userId: string, receipt: string): string | undefined;
-}
-
-/** Builds the absolute URLs that fans get, from the configuration and never from request headers. */
-export abstract class Links {
-  abstract checkout(matchId: string): string;
-  abstract socket(queueToken: string): string;
-  abstract stream(queueToken: string): string;
 }

@@ -1,4 +1,4 @@
-import { StateNeeded, type Blacklist, type ConnectedFans, type LineMovement, type WaitingLines } from './ports.ts';
+import { StateNeeded, type Blacklist, type ConnectedFans, type WaitingLines } from './ports.ts';
 
 /** How many positions one call reads. Redis reads 200 in about a third of a millisecond. */
 const CHUNK = 200;
@@ -16,7 +16,6 @@ export class RemoveBlacklistedFans {
   constructor(
     private readonly blacklist: Blacklist,
     private readonly lines: WaitingLines,
-    private readonly movement: LineMovement,
     private readonly connectedFans: ConnectedFans,
   ) {}
 
@@ -40,7 +39,7 @@ export class RemoveBlacklistedFans {
   private async clear(listed: readonly string[]): Promise<number> {
     let ended = 0;
     let withoutState: StateNeeded | undefined;
-    for (const matchId of listed.length > 0 ? await this.movement.matches() : []) {
+    for (const matchId of listed.length > 0 ? await this.lines.matches() : []) {
       try {
         ended += await this.clearMatch(matchId, listed);
       } catch (error) {

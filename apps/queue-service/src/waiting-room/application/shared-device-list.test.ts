@@ -34,7 +34,7 @@ function pod() {
   } as unknown as ConnectedFans;
   const liveFans = new LiveFans();
   const presence = new PresenceReports(connectedFans, liveFans, { presenceMs: 1000, persistenceMs: 60_000 });
-  const deviceList = new SharedDeviceList(connectedFans, liveFans, presence, 'pod-');
+  const deviceList = new SharedDeviceList(connectedFans, liveFans, presence, { id: 'pod-' });
   const closed: string[] = [];
   const sendHeartbeats = () =>
     deviceList.sendHeartbeats((devices) => {

@@ -21,8 +21,8 @@ export class SharedDeviceList {
     private readonly connectedFans: ConnectedFans,
     private readonly liveFans: LiveFans,
     private readonly presence: PresenceReports,
-    /** Prefix of the ids of all connections to this pod. */
-    private readonly podId: string,
+    /** Its id is the prefix of the ids of all connections to this pod. */
+    private readonly pod: { readonly id: string },
   ) {}
 
   /** Reads the token of a new connection. During the read the connection is not reported as missing or closed. */
@@ -49,7 +49,7 @@ export class SharedDeviceList {
   reportMissing(matchId: string, devices: readonly FanDevice[]): void {
     for (const device of devices) {
       const { userId, websocketId } = device;
-      const isOwn = websocketId.startsWith(this.podId) && !this.registering.has(websocketId);
+      const isOwn = websocketId.startsWith(this.pod.id) && !this.registering.has(websocketId);
       if (isOwn && this.findLocal(matchId, [device]).length === 0) this.presence.noteClosed({ matchId, userId }, websocketId);
     }
   }
@@ -67,7 +67,7 @@ export class SharedDeviceList {
   /** Removes this pod's connections from the limits of their fans. Called before the pod closes all its connections. */
   async removePod(): Promise<void> {
     const matches = new Set([...this.liveFans.matches(), ...this.replaced.keys()]);
-    await Promise.all([...matches].map((matchId) => this.connectedFans.removePod(matchId, this.podId)));
+    await Promise.all([...matches].map((matchId) => this.connectedFans.removePod(matchId, this.pod.id)));
   }
 
   private async sendHeartbeat(matchId: string, close: (devices: Device[]) => void): Promise<void> {
@@ -75,7 +75,7 @@ export class SharedDeviceList {
     // Close connections that were still being registered when the last heartbeat returned them.
     close(this.findLocal(matchId, toClose));
     const closed = toClose.filter(({ websocketId }) => !this.registering.has(websocketId));
-    const replaced = await this.connectedFans.sendHeartbeat(matchId, this.podId, closed);
+    const replaced = await this.connectedFans.sendHeartbeat(matchId, this.pod.id, closed);
     this.replaced.set(matchId, replaced);
     close(this.findLocal(matchId, replaced));
   }

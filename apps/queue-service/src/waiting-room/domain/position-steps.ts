@@ -7,8 +7,3 @@ export function positionStep(position: number): number {
   const width = position < 10_000 ? 100 : 1000;
   return Math.ceil(position / width) * width;
 }
-
-/** True when a change of position is so large that the fan gets a message before the next regular one. */
-export function isSignificantMove(from: number, to: number): boolean {
-  return positionStep(from) !== positionStep(to);
-}

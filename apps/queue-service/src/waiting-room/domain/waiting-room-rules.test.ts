@@ -1,7 +1,7 @@
 import { messageFor, positionTexts } from './fan-messages.ts';
 import type { QueueState } from './fan-state.ts';
 import { MessageRateLimiter } from './message-rate-limiter.ts';
-import { isSignificantMove, positionStep } from './position-steps.ts';
+import { positionStep } from './position-steps.ts';
 import { estimateWait } from './wait-estimate.ts';
 
 const MINUTE = 60_000;
@@ -97,7 +97,7 @@ describe('estimateWait', () => {
   });
 });
 
-describe('isSignificantMove: whether a change of position is sent at once', () => {
+describe('positionStep: a change of position is sent at once when the step changes', () => {
   test.each([
     [2, 1, true],
     [999, 998, true],
@@ -108,8 +108,8 @@ describe('isSignificantMove: whether a change of position is sent at once', () =
     [40_000, 39_001, false],
     [39_001, 39_000, true],
     [10_000, 9999, false],
-  ])('isSignificantMove from position %i to position %i is %s', (from, to, expected) => {
-    expect(isSignificantMove(from, to)).toBe(expected);
+  ])('from position %i to position %i the step changes: %s', (from, to, expected) => {
+    expect(positionStep(from) !== positionStep(to)).toBe(expected);
   });
 
   test('positionStep is never smaller than the position', () => {

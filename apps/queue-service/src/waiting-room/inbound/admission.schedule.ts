@@ -3,7 +3,7 @@ import type { Logger } from '#platform/logging/logger';
 import { LOGGER } from '../../tokens.ts';
 import { AnnouncePositions } from '../application/announce-positions.ts';
 import { AdvanceLine } from '../application/advance-line.ts';
-import { LineMovement } from '../application/ports.ts';
+import { WaitingLines } from '../application/ports.ts';
 import { nowMs } from './pod.ts';
 import { WaitingRoomMetrics } from './waiting-room.metrics.ts';
 
@@ -39,7 +39,7 @@ export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestro
   constructor(
     private readonly advanceLine: AdvanceLine,
     private readonly announcePositions: AnnouncePositions,
-    private readonly movement: LineMovement,
+    private readonly lines: WaitingLines,
     private readonly metrics: WaitingRoomMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -85,11 +85,11 @@ export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestro
   private async tick(): Promise<void> {
     try {
       const now = nowMs();
-      for (const matchId of await this.movement.matches()) {
+      for (const matchId of await this.lines.matches()) {
         if ((this.idleUntilMs.get(matchId) ?? 0) <= now) this.runSoon(matchId);
       }
       // Each run asks the monolith for the missing state (at most once a second), until the monolith has sent it.
-      for (const matchId of this.movement.matchesWithoutState()) this.runSoon(matchId);
+      for (const matchId of this.lines.matchesWithoutState()) this.runSoon(matchId);
     } catch (error) {
       this.noteRedis(error);
     }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { FanState } from '../domain/fan-state.ts';
 import { estimateWait } from '../domain/wait-estimate.ts';
-import { Links, Receipts, type QueueEntry } from '../application/ports.ts';
+import { Links } from '../application/links.ts';
+import { Receipts, type QueueEntry } from '../application/ports.ts';
 import type { PositionAnswer } from './queue.schemas.ts';
 import { QueueConfig } from './queue-config.ts';
 

@@ -1,7 +1,7 @@
 import { Counter, Gauge } from 'prom-client';
 import type { QueueState } from '../domain/fan-state.ts';
 import type { Metrics } from '#platform/health/metrics';
-import type { LineMovement, WaitingLines } from '../application/ports.ts';
+import type { WaitingLines } from '../application/ports.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { ConnectionBudget } from './connection-budget.ts';
 export class WaitingRoomMetrics {
   readonly turnsGranted: Counter;
 
-  constructor({ registry }: Metrics, budget: ConnectionBudget, lines: WaitingLines & LineMovement) {
+  constructor({ registry }: Metrics, budget: ConnectionBudget, lines: WaitingLines) {
     this.turnsGranted = new Counter({
       name: 'queue_turns_granted_total',
       help: 'Turns granted by this pod.',
@@ -58,7 +58,7 @@ export class WaitingRoomMetrics {
  * Reads the queues of all matches. Returns none while Redis is down: the scrape must not fail, and the gauges keep their last
  * values.
  */
-async function readQueues(lines: WaitingLines & LineMovement): Promise<[string, QueueState][]> {
+async function readQueues(lines: WaitingLines): Promise<[string, QueueState][]> {
   const matches = await lines.matches().catch(() => []);
   const queues = await Promise.all(
     matches.map(async (matchId) => [matchId, await lines.readQueue(matchId).catch(() => undefined)] as const),

@@ -151,7 +151,7 @@ describe('closing a queue', () => {
 
   test('twice before drainClosed has written the final states: fans of the first line get theirs before the second line is closed', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
-    const changes = new ChangeQueue(fixture.lines, fixture.lines);
+    const changes = new ChangeQueue(fixture.lines);
     await threeFans(matchId);
     await changes.control(matchId, { status: 'closed' });
     await changes.control(matchId, { status: 'active' });

@@ -69,7 +69,7 @@ describe('the event queue.position_update', () => {
     return events.flatMap((event) => (event.event === 'queue.position_update' ? [event.items] : []));
   }
 
-  const announce = (matchId: string) => new AnnouncePositions(fixture.lines, fixture.lines, 1_200_000).runOnce(matchId);
+  const announce = (matchId: string) => new AnnouncePositions(fixture.lines, { purchaseWindowMs: 1_200_000 }).runOnce(matchId);
   const moveLastEventBack = (matchId: string) => fixture.redis.hset(queueKeys.meta(matchId), 'positions_at', Date.now() - 61_000);
 
   /** Makes a line of `count` fans. The returned function `letIn` grants turns to that many fans at the front. */

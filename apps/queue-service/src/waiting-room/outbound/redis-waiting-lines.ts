@@ -5,7 +5,6 @@ import type {
   AdmissionResult,
   ChangeOutcome,
   JoinOutcome,
-  LineMovement,
   QueueEntry,
   QueueChange,
   RestoredPart,
@@ -29,7 +28,7 @@ const POSITIONS_INTERVAL_MS = 60_000;
  * The lines of all matches, stored only in Redis. Each method runs one atomic script of lua/, so any number of pods may share the
  * lines.
  */
-export class RedisWaitingLines extends RedisConnectedFans implements WaitingLines, LineMovement {
+export class RedisWaitingLines extends RedisConnectedFans implements WaitingLines {
   private readonly joins = new Map<string, JoinBatches<JoinOutcome>>();
   private readonly knownMatches = new Set<string>();
 

@@ -1,0 +1,54 @@
+import { matchAnswer, matchListAnswer, matchView } from '#contracts/match-answer';
+import { saleStatuses } from '#domain/catalog/sale';
+import { Endpoint } from '#platform/http/endpoint';
+import { NOT_MODIFIED, sendCacheable } from '#platform/http/etag';
+import { decodeCursor, page, pageQuery } from '#platform/http/paging';
+import { RequestRefused } from '#platform/http/request-refused';
+import { uuidField } from '#platform/http/text-fields';
+import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CatalogApi } from './catalog.api.ts';
+
+const matchQuery = pageQuery.extend({ status: z.enum(saleStatuses).optional() });
+
+@ApiTags('matches')
+@Controller('api/v1/matches')
+export class MatchesController {
+  constructor(private readonly catalog: CatalogApi) {}
+
+  @Get()
+  @Endpoint({ access: 'public' })
+  @ApiOperation({ summary: 'Matches by kick-off' })
+  @ApiOkResponse({ standardSchema: matchListAnswer })
+  @ApiResponse(NOT_MODIFIED)
+  async list(
+    @Query({ schema: matchQuery }) query: z.output<typeof matchQuery>,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const after = decodeCursor(query.cursor);
+    const matches = await this.catalog.list({ status: query.status, after, limit: query.limit + 1 });
+    sendCacheable(
+      request,
+      reply,
+      page(matches, query.limit, matchView, ({ id }) => id),
+    );
+  }
+
+  @Get(':id')
+  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
+  @ApiOperation({ summary: 'One match and the state of its sale' })
+  @ApiOkResponse({ standardSchema: matchAnswer })
+  @ApiResponse(NOT_MODIFIED)
+  async one(
+    @Param('id', { schema: uuidField }) id: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const match = await this.catalog.match(id);
+    if (!match) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such match.' });
+    sendCacheable(request, reply, matchView(match));
+  }
+}

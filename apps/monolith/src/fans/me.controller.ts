@@ -1,0 +1,72 @@
+import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { Endpoint } from '#platform/http/endpoint';
+import { Answers } from '#platform/idempotency/answers';
+import { Body, Controller, Delete, Get, Param, Put, Res } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import { Devices } from './devices.ts';
+import { deviceBody, deviceIdParam, profileAnswer, profileBody } from './me.schemas.ts';
+import { Profiles } from './profiles.ts';
+
+@ApiTags('me')
+@Controller('api/v1/me')
+export class MeController {
+  constructor(
+    private readonly profiles: Profiles,
+    private readonly devices: Devices,
+    private readonly answers: Answers,
+  ) {}
+
+  @Get()
+  @Endpoint({ access: 'fan' })
+  @ApiOperation({ summary: 'My profile' })
+  @ApiOkResponse({ standardSchema: profileAnswer })
+  profile(@Caller() { userId }: CallerIdentity): Promise<z.infer<typeof profileAnswer>> {
+    return this.profiles.find(userId);
+  }
+
+  @Put()
+  @Endpoint({ access: 'fan' })
+  @ApiOperation({ summary: 'Change my profile: it is replaced as a whole' })
+  @ApiOkResponse({ standardSchema: profileAnswer })
+  async change(
+    @Caller() { userId }: CallerIdentity,
+    @Body({ schema: profileBody }) profile: z.output<typeof profileBody>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.answers.give(
+      reply,
+      () => this.profiles.replace(userId, profile),
+      (body) => ({ status: 200, body }),
+    );
+  }
+
+  @Put('devices/:device_id')
+  @Endpoint({ access: 'fan', status: 204 })
+  @ApiOperation({ summary: 'Send pushes to this device' })
+  @ApiNoContentResponse()
+  async register(
+    @Caller() { userId }: CallerIdentity,
+    @Param('device_id', { schema: deviceIdParam }) deviceId: string,
+    @Body({ schema: deviceBody }) { fcm_token: fcmToken }: z.output<typeof deviceBody>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.answers.give(
+      reply,
+      () => this.devices.register({ userId, deviceId, fcmToken }),
+      () => ({ status: 204 }),
+    );
+  }
+
+  @Delete('devices/:device_id')
+  @Endpoint({ access: 'fan', status: 204, body: 'none' })
+  @ApiOperation({ summary: 'No more pushes to this device' })
+  @ApiNoContentResponse()
+  async forget(
+    @Caller() { userId }: CallerIdentity,
+    @Param('device_id', { schema: deviceIdParam }) deviceId: string,
+  ): Promise<void> {
+    await this.devices.forget({ userId, deviceId });
+  }
+}

@@ -1,0 +1,113 @@
+import { JobRunner, type JobKind } from '#messaging/jobs/job-runner';
+import type { JobLedger } from '#messaging/jobs/job-ledger';
+import type { JobTransport } from '#messaging/jobs/job-transport';
+import { JobUpkeep } from '#messaging/jobs/job-upkeep';
+import type { Logger } from '#platform/logging/logger';
+import { RelayLoop } from '#messaging/outbox/relay-loop';
+import type { TransactionManager } from '#application/transaction-manager';
+import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import type { AlertUpkeep } from '#messaging/sending/alert-upkeep';
+import type { ConsumeLimits } from './jobs.api.ts';
+
+/** Each running job uses one of the pool's 24 connections; most of them must stay free for requests. */
+const CONCURRENT_JOBS = 4;
+/**
+ * How long a stop waits for running jobs. Without Redis a stop always takes this long, because we cannot see whether a job runs.
+ */
+const STOP_TIMEOUT_MS = 5000;
+const UPKEEP_INTERVAL_MS = 60_000;
+/**
+ * The time between two searches for failures that need an alert. Each search also sends the alerts that had to wait: between two
+ * alerts about the same kind of problem there are at least 30 s.
+ */
+const ALERT_INTERVAL_MS = 5000;
+const POLL_INTERVAL_MS = 100;
+
+/** What `JobConsumer` needs to run jobs. */
+export interface ConsumerDependencies {
+  readonly transport: JobTransport;
+  readonly ledger: JobLedger;
+  readonly transactions: TransactionManager;
+  readonly kinds: readonly JobKind[];
+  readonly logger: Logger;
+}
+
+/**
+ * Runs the general jobs (all jobs except mails and pushes) in every replica of the monolith, unless JOBS_IN_MONOLITH is false.
+ * Also queues jobs again that Redis has lost, and finds failures that operators must be told about and sends the alerts. These
+ * two loops run in every monolith whatever JOBS_IN_MONOLITH says, because `jobs:consume` ends after its time limit.
+ */
+export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
+  private runner: JobRunner | undefined;
+  private readonly upkeep: RelayLoop;
+  private readonly alertLoop: RelayLoop;
+  private stopped: Promise<unknown> | undefined;
+
+  constructor(
+    private readonly parts: ConsumerDependencies,
+    private readonly alerts: AlertUpkeep,
+    private readonly options: { readonly isLooping: boolean; readonly runsJobs: boolean },
+  ) {
+    const { ledger, transport, logger } = parts;
+    const upkeep = new JobUpkeep(ledger, transport, logger);
+    this.upkeep = new RelayLoop('job upkeep', () => upkeep.runOnce().then(() => 0), logger, UPKEEP_INTERVAL_MS);
+    this.alertLoop = new RelayLoop('alerts', () => alerts.runOnce(), logger, ALERT_INTERVAL_MS);
+  }
+
+  onApplicationBootstrap(): void {
+    if (!this.options.isLooping) return;
+    if (this.options.runsJobs) {
+      this.runner = this.open(CONCURRENT_JOBS);
+      this.runner.start();
+    }
+    this.upkeep.start();
+    this.alertLoop.start();
+  }
+
+  onModuleDestroy(): void {
+    this.stopped = Promise.all([this.runner?.stop(STOP_TIMEOUT_MS), this.upkeep.stop(), this.alertLoop.stop()]);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.stopped;
+  }
+
+  /**
+   * Runs jobs and returns how many it ran. Stops after `limit` jobs, after `timeLimitSeconds`, when `stop` is aborted, or with
+   * `untilEmpty` when no job waits or runs. Runs one job at a time, so that it never starts more than `limit` jobs.
+   */
+  async consume({ limit, timeLimitSeconds, untilEmpty, stop }: ConsumeLimits): Promise<number> {
+    const endAt = Date.now() + timeLimitSeconds * 1000;
+    let done = 0;
+    let stopping: Promise<void> | undefined;
+    const end = (): void => void (stopping ??= runner.stop(STOP_TIMEOUT_MS));
+    const runner = this.open(1, () => {
+      done += 1;
+      if (done >= limit || stop.aborted || Date.now() >= endAt) end();
+    });
+    runner.start();
+    while (!stopping) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+      if (stop.aborted || Date.now() >= endAt || (untilEmpty && (await this.isEmpty()))) end();
+    }
+    await stopping;
+    return done;
+  }
+
+  private open(concurrency: number, afterEach?: () => void): JobRunner {
+    const { logger } = this.parts;
+    const onFailed = (job: { id: string; class: string }): void =>
+      void this.alerts
+        .runOnce()
+        .catch((error: unknown) =>
+          logger.error({ err: error, job_id: job.id }, 'the alert about a failed job will be sent later'),
+        );
+    return new JobRunner({ ...this.parts, concurrency, afterEach, onFailed });
+  }
+
+  /** True if no job is waiting or running. Delayed jobs do not count. */
+  private async isEmpty(): Promise<boolean> {
+    const { waiting, active } = await this.parts.transport.counts();
+    return waiting + active === 0;
+  }
+}

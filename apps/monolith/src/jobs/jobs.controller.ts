@@ -1,0 +1,57 @@
+import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { Endpoint } from '#platform/http/endpoint';
+import { decodeCursor, page } from '#platform/http/paging';
+import { Answers } from '#platform/idempotency/answers';
+import { Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { AllQueues } from './all-queues.ts';
+import { jobAnswer, jobId, jobListAnswer, jobQuery, jobView } from './jobs.schemas.ts';
+import { ManageJobs } from './manage-jobs.ts';
+
+@ApiTags('operations')
+@Controller('api/v1/ops/jobs')
+export class JobsController {
+  constructor(
+    private readonly queues: AllQueues,
+    private readonly manageJobs: ManageJobs,
+    private readonly answers: Answers,
+  ) {}
+
+  @Get()
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({
+    summary: 'Mails, pushes, background jobs and parked messages, newest first; state `failed` is the dead letter',
+  })
+  @ApiOkResponse({ standardSchema: jobListAnswer })
+  async list(@Query({ schema: jobQuery }) query: z.output<typeof jobQuery>): Promise<z.infer<typeof jobListAnswer>> {
+    const { state, queue, template, q: text, cursor, limit } = query;
+    const jobs = await this.queues.list({ state, queue, template, text, before: decodeCursor(cursor), limit: limit + 1 });
+    return page(jobs, limit, jobView, ({ id }) => id);
+  }
+
+  @Post(':job_id/retry')
+  @Endpoint({ access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({ summary: 'Retry a failed job; it gets all its attempts again' })
+  @ApiOkResponse({ standardSchema: jobAnswer })
+  retry(
+    @Caller() { userId }: CallerIdentity,
+    @Param('job_id', { schema: jobId }) id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.answers.give(
+      reply,
+      () => this.manageJobs.retry({ id, by: userId }),
+      (job) => ({ status: 200, body: jobView(job) }),
+    );
+  }
+
+  @Delete(':job_id')
+  @Endpoint({ access: 'ops', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({ summary: 'Drop a waiting or failed job, or a parked message' })
+  @ApiNoContentResponse()
+  async drop(@Caller() { userId }: CallerIdentity, @Param('job_id', { schema: jobId }) id: string): Promise<void> {
+    await this.manageJobs.drop({ id, by: userId });
+  }
+}

@@ -1,0 +1,166 @@
+import { Endpoint } from '#platform/http/endpoint';
+import { decodeCursor, page, pageQuery } from '#platform/http/paging';
+import { uuidField } from '#platform/http/text-fields';
+import { Answers } from '#platform/idempotency/answers';
+import { Body, Controller, Get, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { CatalogApi, type CatalogMatch } from '../catalog/catalog.api.ts';
+import { ChangeMatch, type MatchFactsChange } from './change-match.ts';
+import { CreateMatch } from './create-match.ts';
+import { ReadMatchReport } from './read-match-report.ts';
+import * as schemas from './operations.schemas.ts';
+
+const CANCEL = `The sale is \`closed\` from now on and cannot be opened again (\`INVALID_STATE\`); the queue closes too. Every ticket holder
+gets one mail \`match_changed\` with the reason. After all mails, background jobs refund every completed order once, used tickets too
+(\`refund_match\` in /ops/jobs; \`orders.completed\` in the report counts the orders not refunded yet). Holds expire as usual; a
+payment for one in the meantime is refunded within a minute or two. Repeating the call is 200, changes nothing and keeps the first
+reason.`;
+
+@ApiTags('operations')
+@Controller('api/v1/ops/matches')
+export class OperationsController {
+  constructor(
+    private readonly createMatch: CreateMatch,
+    private readonly changeMatch: ChangeMatch,
+    private readonly readMatchReport: ReadMatchReport,
+    private readonly catalog: CatalogApi,
+    private readonly answers: Answers,
+  ) {}
+
+  @Post()
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'Create a match with its sectors and seats' })
+  @ApiCreatedResponse({ standardSchema: schemas.opsMatchAnswer })
+  create(
+    @Body({ schema: schemas.createMatchRequest }) body: z.output<typeof schemas.createMatchRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.answers.give(
+      reply,
+      () => this.createMatch.execute(schemas.createMatchCommandOf(body)),
+      ({ match, sectors }) => ({
+        status: 201,
+        location: `/api/v1/matches/${match.id}`,
+        body: schemas.opsMatchView(match, sectors),
+      }),
+    );
+  }
+
+  @Get()
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'All matches, with the fields that only operators see' })
+  @ApiOkResponse({ standardSchema: schemas.opsMatchListAnswer })
+  async list(
+    @Query({ schema: pageQuery }) query: z.output<typeof pageQuery>,
+  ): Promise<z.infer<typeof schemas.opsMatchListAnswer>> {
+    const matches = await this.catalog.list({ after: decodeCursor(query.cursor), limit: query.limit + 1 });
+    return page(
+      matches,
+      query.limit,
+      (match) => schemas.opsMatchView(match),
+      ({ id: matchId }) => matchId,
+    );
+  }
+
+  @Patch(':id')
+  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
+  @ApiOperation({ summary: 'Correct the facts of a match' })
+  @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
+  patch(
+    @Param('id', { schema: uuidField }) matchId: string,
+    @Body({ schema: schemas.changeMatchRequest }) body: z.output<typeof schemas.changeMatchRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { kickoff_at, opens_at, ...rest } = body;
+    const change: MatchFactsChange = {
+      home: rest.home,
+      away: rest.away,
+      venue: rest.venue,
+      maxTicketsPerFan: rest.max_tickets_per_fan,
+      processingRate: rest.processing_rate,
+      maxOpenWindows: rest.max_open_windows,
+      kickoffAt: kickoff_at === undefined ? undefined : new Date(kickoff_at),
+      opensAt: typeof opens_at === 'string' ? new Date(opens_at) : opens_at,
+    };
+    return this.applyChange(reply, () => this.changeMatch.changeFacts({ matchId, change: onlyGiven(change) }));
+  }
+
+  @Post(':id/sale')
+  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({ summary: 'Open, pause, resume or close the sale and its queue' })
+  @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
+  sale(
+    @Param('id', { schema: uuidField }) matchId: string,
+    @Body({ schema: schemas.changeSaleRequest }) body: z.output<typeof schemas.changeSaleRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.applyChange(reply, () =>
+      this.changeMatch.changeSale({ matchId, action: body.action, reason: body.reason ?? null }),
+    );
+  }
+
+  @Post(':id/cancel')
+  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
+  @ApiOperation({
+    summary: 'Cancel the match: close its sale for ever, notify all ticket holders, refund all orders',
+    description: CANCEL,
+  })
+  @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
+  cancel(
+    @Param('id', { schema: uuidField }) matchId: string,
+    @Body({ schema: schemas.cancelMatchRequest }) { reason }: z.output<typeof schemas.cancelMatchRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.applyChange(reply, () => this.changeMatch.cancelMatch({ matchId, reason }));
+  }
+
+  @Put(':id/queue')
+  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({ summary: 'Change how fast turns are granted and how many windows may be open; in force within a second' })
+  @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
+  queue(
+    @Param('id', { schema: uuidField }) matchId: string,
+    @Body({ schema: schemas.changeQueueRequest }) body: z.output<typeof schemas.changeQueueRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { processing_rate, max_open_windows } = body;
+    return this.applyChange(reply, () =>
+      this.changeMatch.changeQueue({ matchId, processingRate: processing_rate, maxOpenWindows: max_open_windows }),
+    );
+  }
+
+  @Get(':id/report')
+  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
+  @ApiOperation({ summary: 'Current sales figures of the match' })
+  @ApiOkResponse({ standardSchema: schemas.matchReportAnswer })
+  async report(@Param('id', { schema: uuidField }) matchId: string): Promise<z.infer<typeof schemas.matchReportAnswer>> {
+    const { seats, queue } = await this.readMatchReport.execute(matchId);
+    return {
+      capacity: seats.available + seats.held + seats.sold + seats.blocked,
+      available: seats.available,
+      held: seats.held,
+      sold: seats.sold,
+      blocked: seats.blocked,
+      refunded: seats.refunded,
+      revenue_cents: seats.revenueCents,
+      orders: seats.orders,
+      queue: queue && {
+        waiting: queue.waiting,
+        open_windows: queue.openWindows,
+        granted: queue.granted,
+        completed: queue.completed,
+        expired: queue.expired,
+      },
+    };
+  }
+
+  private applyChange(reply: FastifyReply, command: () => Promise<CatalogMatch>): Promise<void> {
+    return this.answers.give(reply, command, (match) => ({ status: 200, body: schemas.opsMatchView(match) }));
+  }
+}
+
+function onlyGiven(change: MatchFactsChange): MatchFactsChange {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,109 @@
+import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { Endpoint } from '#platform/http/endpoint';
+import { decodeCursor, page, pageQuery, type Page, type PageQuery } from '#platform/http/paging';
+import { ticketPdf } from '#ticketing/ticket-pdf';
+import { ticketQr } from '#ticketing/ticket-qr';
+import { RequestRefused } from '#platform/http/request-refused';
+import { uuidField } from '#platform/http/text-fields';
+import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { CatalogApi } from '../catalog/catalog.api.ts';
+import { PostgresTickets, type Ticket } from './postgres-tickets.ts';
+import { TicketCodes } from './ticket-codes.ts';
+import { ticketAnswer, ticketListAnswer, ticketView } from './tickets.schemas.ts';
+
+const SVG = 'image/svg+xml';
+const PDF = 'application/pdf';
+
+@ApiTags('tickets')
+@Controller('api/v1/tickets')
+export class TicketsController {
+  constructor(
+    private readonly tickets: PostgresTickets,
+    private readonly codes: TicketCodes,
+    private readonly catalog: CatalogApi,
+  ) {}
+
+  @Get()
+  @Endpoint({ access: 'fan' })
+  @ApiOperation({ summary: 'My tickets, newest first' })
+  @ApiOkResponse({ standardSchema: ticketListAnswer })
+  async list(
+    @Caller() { userId }: CallerIdentity,
+    @Query({ schema: pageQuery }) { limit, cursor }: PageQuery,
+  ): Promise<Page<z.infer<typeof ticketAnswer>>> {
+    const found = await this.tickets.ofFan(userId, { limit: limit + 1, after: decodeCursor(cursor) });
+    return page(
+      found,
+      limit,
+      (ticket) => this.view(ticket),
+      ({ id }) => id,
+    );
+  }
+
+  @Get(':id')
+  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND'] })
+  @ApiOperation({ summary: 'One of my tickets' })
+  @ApiOkResponse({ standardSchema: ticketAnswer })
+  async one(
+    @Caller() { userId }: CallerIdentity,
+    @Param('id', { schema: uuidField }) id: string,
+  ): Promise<z.infer<typeof ticketAnswer>> {
+    return this.view(await this.ownTicket(id, userId));
+  }
+
+  @Get(':id/qr.svg')
+  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({ summary: 'The QR code of one of my tickets' })
+  @ApiProduces(SVG)
+  @ApiOkResponse({ schema: { type: 'string' } })
+  @Header('content-type', `${SVG}; charset=utf-8`)
+  async qr(@Caller() { userId }: CallerIdentity, @Param('id', { schema: uuidField }) id: string): Promise<string> {
+    return ticketQr(this.codes.write(await this.ownLivingTicket(id, userId)));
+  }
+
+  @Get(':id/ticket.pdf')
+  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({ summary: 'One of my tickets, to print' })
+  @ApiProduces(PDF)
+  @ApiOkResponse({ schema: { type: 'string', format: 'binary' } })
+  async pdf(
+    @Caller() { userId }: CallerIdentity,
+    @Param('id', { schema: uuidField }) id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const ticket = await this.ownLivingTicket(id, userId);
+    const { matchId, holderName, sector, row, number } = ticket;
+    const [match, sectors] = await Promise.all([this.catalog.match(matchId), this.catalog.sectors(matchId)]);
+    if (!match) throw new Error(`a ticket exists for the unknown match ${matchId}`);
+    const printed = {
+      matchName: `${match.home} vs ${match.away}`,
+      kickoffAt: match.kickoffAt.toISOString(),
+      venue: match.venue,
+      gate: sectors.find(({ name }) => name === sector)?.gate ?? null,
+      seat: number === null ? null : String(number),
+    };
+    const pdf = ticketPdf({ ...printed, id, holderName, sector, row, code: this.codes.write(ticket) });
+    await reply.type(PDF).header('content-disposition', `inline; filename="ticket-${id}.pdf"`).send(pdf);
+  }
+
+  private async ownLivingTicket(id: string, userId: string): Promise<Ticket> {
+    const ticket = await this.ownTicket(id, userId);
+    if (ticket.status === 'transferred' || ticket.status === 'refunded') {
+      throw new RequestRefused('INVALID_STATE', { detail: `This ticket was ${ticket.status}: its code is no longer valid.` });
+    }
+    return ticket;
+  }
+
+  private async ownTicket(id: string, userId: string): Promise<Ticket> {
+    const ticket = await this.tickets.find(id, userId);
+    if (!ticket) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such ticket.' });
+    return ticket;
+  }
+
+  private view(ticket: Ticket): z.infer<typeof ticketAnswer> {
+    return ticketView(ticket, this.codes.write(ticket));
+  }
+}

@@ -1,0 +1,36 @@
+import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { Endpoint } from '#platform/http/endpoint';
+import { uuidField } from '#platform/http/text-fields';
+import { Answers } from '#platform/idempotency/answers';
+import { Body, Controller, Param, Post, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import { TransferTicket } from './transfer-ticket.ts';
+import { transferRequest, transferredAnswer, transferredView } from './transfers.schemas.ts';
+
+@ApiTags('tickets')
+@Controller('api/v1/tickets')
+export class TransfersController {
+  constructor(
+    private readonly transferTicket: TransferTicket,
+    private readonly answers: Answers,
+  ) {}
+
+  @Post(':id/transfer')
+  @Endpoint({ access: 'fan', fanLimit: true, refusals: ['NOT_FOUND', 'BLACKLISTED', 'INVALID_STATE', 'TICKET_LIMIT_REACHED'] })
+  @ApiOperation({ summary: 'Transfer one of my tickets to another fan; its code becomes invalid at once' })
+  @ApiOkResponse({ standardSchema: transferredAnswer })
+  transfer(
+    @Caller() { userId }: CallerIdentity,
+    @Param('id', { schema: uuidField }) ticketId: string,
+    @Body({ schema: transferRequest }) body: z.output<typeof transferRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.answers.give(
+      reply,
+      () => this.transferTicket.execute({ ticketId, userId, toUserId: body.to_user_id, holderName: body.holder_name }),
+      (ticket) => ({ status: 200, body: transferredView(ticket) }),
+    );
+  }
+}

@@ -1,0 +1,21 @@
+import { ticketPdf } from '#ticketing/ticket-pdf';
+import { ticketAttachments } from './ticket-attachments.ts';
+
+const match = { match_name: 'Dinamo - Hajduk', kickoff_at: '2026-12-12T19:45:00Z', venue: 'Stadion Maksimir' };
+const ticket = { ticket_id: '0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81', holder_name: 'Ana Horvat', code: 'TRB1.code' };
+const seatOfTicket = { sector: 'Zapad A', row: '12', seat: '15' };
+
+test.each([['G4'], [null], [undefined]])('a mailed ticket PDF equals the PDF that ticketPdf renders: gate %s', (gate) => {
+  const tickets = [{ ...ticket, ...seatOfTicket, gate }];
+  const [pdf, qr] = ticketAttachments({ ...match, order_id: 'ORD-2026-001234', locale: 'hr', tickets });
+  const printed = {
+    matchName: match.match_name,
+    kickoffAt: match.kickoff_at,
+    venue: match.venue,
+    ...seatOfTicket,
+    gate: gate ?? null,
+  };
+  const page = ticketPdf({ ...printed, id: ticket.ticket_id, holderName: ticket.holder_name, code: ticket.code });
+  expect(pdf?.content.equals(page)).toBe(true);
+  expect([pdf?.name, qr?.name]).toEqual(['ticket-9C4D7E81.pdf', 'ticket-9C4D7E81.svg']);
+});
