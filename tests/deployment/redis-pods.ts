@@ -36,7 +36,7 @@ export class RedisPods {
     this.program('redis-server', `exec ${server} "$@" --bind "$POD_IP" --save ''`);
     const address = `host=$POD_IP; if [ "$1" = -h ]; then host=$(getent hosts "$2" | cut -d ' ' -f 1); shift 2; fi`;
     this.program('redis-cli', `${address}; exec ${cli} -p ${this.port} -h "$host" "$@"`);
-    this.program('getent', `sed -n "s/ $2\\$/ $2/p" ${this.folder}/hosts`);
+    this.program('getent', `case "$2" in 127.*) echo "$2" ;; *) sed -n "s/ $2\\$/ $2/p" ${this.folder}/hosts ;; esac`);
   }
 
   /** Starts pods with new addresses; a pod that had run before keeps its data. */
@@ -67,8 +67,12 @@ export class RedisPods {
   }
 
   /** Runs a script of the ConfigMap in a pod. */
-  script(name: string, ordinal = 0): { status: number | null; out: string } {
-    return this.run(ordinal, '', 'sh', path.join(this.folder, name));
+  script(name: string, ordinal = 0, ...args: string[]): { status: number | null; out: string } {
+    return this.run(ordinal, '', 'sh', path.join(this.folder, name), ...args);
+  }
+
+  loseVolume(ordinal: number): void {
+    fs.rmSync(path.join(this.folder, `data-${ordinal}`), { recursive: true });
   }
 
   /** Runs a command of Redis on one node and returns its answer. */

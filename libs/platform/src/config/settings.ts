@@ -10,7 +10,10 @@ const wholeNumber = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.int().min(min).max(max));
 
 const port = wholeNumber(1, 65_535);
-const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+const flag = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .pipe(z.boolean());
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).transform((url) => url.replace(/\/+$/, ''));
 const list = z.string().transform((text) =>
   text
