@@ -24,12 +24,8 @@ export class RedisPods {
   private readonly addresses: string[] = [];
   private lastHost = 0;
 
-  constructor(change: (script: string) => string = (script) => script) {
-    const [files] = ofKind<{ data: Record<string, string> }>(inCluster, 'ConfigMap').filter(({ name }) => name === 'redis');
-    for (const [name, text] of Object.entries(files?.body.data ?? {})) {
-      const here = text.replaceAll('6379', String(this.port)).replaceAll('/etc/redis', this.folder);
-      fs.writeFileSync(path.join(this.folder, name), change(here.replaceAll('/data', '.')));
-    }
+  constructor() {
+    this.writeFiles();
     const { server } = redisBinaries();
     const cli = path.join(path.dirname(server), path.basename(server).replace('server', 'cli'));
     fs.mkdirSync(path.join(this.folder, 'bin'));
@@ -37,6 +33,15 @@ export class RedisPods {
     const address = `host=$POD_IP; if [ "$1" = -h ]; then host=$(getent hosts "$2" | cut -d ' ' -f 1); shift 2; fi`;
     this.program('redis-cli', `${address}; exec ${cli} -p ${this.port} -h "$host" "$@"`);
     this.program('getent', `case "$2" in 127.*) echo "$2" ;; *) sed -n "s/ $2\\$/ $2/p" ${this.folder}/hosts ;; esac`);
+  }
+
+  /** Writes the files of the ConfigMap, each with a change. */
+  writeFiles(change: (text: string) => string = (text) => text): void {
+    const [files] = ofKind<{ data: Record<string, string> }>(inCluster, 'ConfigMap').filter(({ name }) => name === 'redis');
+    for (const [name, text] of Object.entries(files?.body.data ?? {})) {
+      const here = text.replaceAll('6379', String(this.port)).replaceAll('/etc/redis', this.folder);
+      fs.writeFileSync(path.join(this.folder, name), change(here.replaceAll('/data', '.')));
+    }
   }
 
   /** Starts pods with new addresses; a pod that had run before keeps its data. */
