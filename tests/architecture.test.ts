@@ -1,225 +1,16 @@
-import { importRules, importViolations, purchaseFeatures } from './architecture/import-rules.ts';
 import { allRoutes, idempotencyKeyFaults, routesWithoutAccess, type RouteFact } from './architecture/routes.ts';
-import { importsIn, migrations, productionSources } from './architecture/sources.ts';
-import { locationOf } from './architecture/code-locations.ts';
+import { migrations, productionSources, testSources } from './architecture/sources.ts';
 import { barrelsIn } from './architecture/barrels.ts';
+import { intervalFaults } from './architecture/intervals.ts';
+import { fakesWithoutContract } from './architecture/fakes.ts';
 import { filesWithReplacedWords, REPLACED, replacedWordsIn, wordsInGlossary } from './architecture/words.ts';
 import { sharedStatementNames, statementNamesIn } from './architecture/statement-names.ts';
 import { ownershipFaults, tableUsers, tablesIn } from './architecture/table-owners.ts';
 
-// Rules about the whole code: which file may import which, which context owns a table, what each route must declare. Each rule is a
-// pure function, and each is tested with examples that it must refuse. The linter checks the same import rules and shows the line;
-// tests/lint-canaries.test.ts tests the linter.
+// Rules about the whole code: which context owns a table, what each route must declare, which words are not used. Each rule is a
+// pure function, and each is tested with examples that it must refuse. tests/architecture/imports.test.ts checks the imports.
 
 const sources = productionSources();
-
-describe('imports', () => {
-  test('production code breaks no import rule', () => {
-    expect(importViolations(sources)).toEqual([]);
-    expect(sources.length).toBeGreaterThan(150);
-    expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(500);
-  });
-
-  const purchase = 'apps/monolith/src/purchase';
-  const lineRules = 'apps/queue-service/src/waiting-room/domain';
-  type Import = [from: string, specifier: string];
-  /** For each import rule: imports that it must refuse. */
-  const refused: Record<string, Import[]> = {
-    'libs/domain imports nothing outside itself': [
-      ['libs/domain/src/purchase/order.ts', 'zod'],
-      ['libs/domain/src/purchase/order.ts', 'node:crypto'],
-      ['libs/domain/src/purchase/order.ts', '#platform/ids'],
-      ['libs/domain/src/purchase/order.ts', '../../../application/src/clock.ts'],
-    ],
-    'a context folder of libs/domain imports only itself and shared, and shared imports only itself': [
-      ['libs/domain/src/purchase/order.ts', '../catalog/sale.ts'],
-      ['libs/domain/src/shared/money.ts', '../purchase/order.ts'],
-    ],
-    'libs/application imports the domain and itself': [
-      ['libs/application/src/clock.ts', '#contracts/queue-jobs'],
-      ['libs/application/src/clock.ts', '@nestjs/common'],
-    ],
-    'libs/contracts imports zod, the domain and itself': [
-      ['libs/contracts/src/queue-jobs.ts', '#platform/ids'],
-      ['libs/contracts/src/queue-jobs.ts', 'node:fs'],
-    ],
-    'the core of the event loader imports nothing outside itself': [
-      ['libs/event-loader/src/core/ports.ts', '#platform/ids'],
-      ['libs/event-loader/src/core/ports.ts', '../adapters/redis-locks.ts'],
-      ['libs/event-loader/src/core/ports.ts', 'node:fs'],
-    ],
-    'an app imports only the adapters of the event loader': [
-      ['apps/monolith/src/cli/run-loader.ts', '#event-loader/core/round-robin-event-loader'],
-    ],
-    'libs/platform imports only the pure libraries, npm packages and itself': [
-      ['libs/platform/src/postgres/database.ts', '#messaging/outbox/outbox-relay'],
-      ['libs/platform/src/http/endpoint.ts', '../../../ticketing/src/ticket-qr.ts'],
-    ],
-    'libs/ticketing draws documents: it imports only the domain, npm packages and itself': [
-      ['libs/ticketing/src/ticket-pdf.ts', '#platform/ids'],
-    ],
-    'a library never imports an app': [
-      ['libs/platform/src/ids.ts', '../../../apps/monolith/src/config.ts'],
-      ['libs/testing/src/tcp-proxy.ts', '../../../apps/web/src/main.tsx'],
-    ],
-    'an app never imports another app': [
-      ['apps/monolith/src/monolith.ts', '../../queue-service/src/config.ts'],
-      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../../../queue-service/src/waiting-room/waiting-room.api.ts'],
-    ],
-    'libs/queue-client, which runs in browsers, imports libs/contracts and itself': [
-      ['libs/queue-client/src/transports.ts', 'node:net'],
-      ['libs/queue-client/src/transports.ts', '#platform/ids'],
-    ],
-    'apps/web imports only npm packages, libs/contracts, libs/queue-client and its own files': [
-      ['apps/web/src/main.tsx', '#platform/ids'],
-      ['apps/web/src/main.tsx', '#domain/shared/money'],
-      ['apps/web/src/main.tsx', 'node:fs'],
-    ],
-    'a context imports only the x.api.ts of another context; modules and the command line may also import its module': [
-      [`${purchase}/availability/outbound/catalog-matches.ts`, '../../../catalog/outbound/postgres-catalog.ts'],
-      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../ticketing/ticketing.module.ts'],
-      [`${purchase}/checkout/checkout.providers.ts`, '../../ticketing/ticketing.module.ts'],
-      [`${purchase}/purchase.module.ts`, '../ticketing/application/ticketing.ts'],
-      ['apps/monolith/src/cli/demo-data.ts', '../operations/application/create-match.ts'],
-    ],
-    'a context imports only config, tokens and parts from the root of its app, and a use case not even those': [
-      [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../../app.module.ts'],
-      [`${purchase}/hold/application/hold-seats.ts`, '../../../config.ts'],
-    ],
-    'the domain folder of a context imports only itself and the shared folder of libs/domain': [
-      [`${lineRules}/line-view.ts`, 'zod'],
-      [`${lineRules}/line-view.ts`, 'node:crypto'],
-      [`${lineRules}/line-view.ts`, '#platform/ids'],
-      [`${lineRules}/line-view.ts`, '#application/clock'],
-      [`${lineRules}/line-view.ts`, '#domain/catalog/sale'],
-      [`${lineRules}/line-view.ts`, '../application/ports.ts'],
-      [`${lineRules}/line-view.ts`, '../../config.ts'],
-      [`${lineRules}/line-view.ts`, '../../other-context/domain/rule.ts'],
-    ],
-    'a use case imports only libs/domain, libs/application, and the domain, application and x.api.ts of its context': [
-      [`${purchase}/hold/application/hold-seats.ts`, '@nestjs/common'],
-      [`${purchase}/hold/application/hold-seats.ts`, 'zod'],
-      [`${purchase}/hold/application/hold-seats.ts`, 'node:crypto'],
-      [`${purchase}/hold/application/hold-seats.ts`, '#platform/ids'],
-      [`${purchase}/hold/application/hold-seats.ts`, '#contracts/queue-jobs'],
-      [`${purchase}/hold/application/hold-seats.ts`, '../inbound/reservations.schemas.ts'],
-      [`${purchase}/hold/application/hold-seats.ts`, '../outbound/postgres-reservations.ts'],
-      [`${purchase}/hold/application/hold-seats.ts`, '../../availability/outbound/postgres-seat-inventory.ts'],
-      [`${purchase}/hold/application/hold-seats.ts`, '../hold.providers.ts'],
-      [`${purchase}/hold/application/hold-seats.ts`, '../../../catalog/catalog.api.ts'],
-      [`${purchase}/hold/application/hold-seats.ts`, '../../../catalog/domain/sale.ts'],
-    ],
-    'a feature of purchase imports only the features below it, and the ports and x.api.ts of the context': [
-      [`${purchase}/hold/application/hold-seats.ts`, '../../checkout/application/ports.ts'],
-      [`${purchase}/hold/inbound/reservations.controller.ts`, '../../checkout/application/check-out.ts'],
-      [`${purchase}/availability/outbound/shared-seat-views.ts`, '../../hold/outbound/sector-snapshot.ts'],
-      [`${purchase}/turns/turns.providers.ts`, '../hold/application/ports.ts'],
-      [`${purchase}/hold/hold.providers.ts`, '../outbound/postgres-purchase-api.ts'],
-      [`${purchase}/hold/hold.providers.ts`, '../purchase.module.ts'],
-      [`${purchase}/resale/application/resell.ts`, '../../hold/application/ports.ts'],
-    ],
-    'inbound never imports outbound': [
-      [`${purchase}/checkout/inbound/orders.controller.ts`, '../outbound/postgres-orders.ts'],
-      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../hold/outbound/sector-snapshot.ts'],
-      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../outbound/postgres-purchase-api.ts'],
-    ],
-    'outbound imports ports and readers, but no use case and nothing from inbound': [
-      [`${purchase}/checkout/outbound/postgres-orders.ts`, '../application/check-out.ts'],
-      [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../hold/application/hold-seats.ts'],
-      [`${purchase}/checkout/outbound/postgres-orders.ts`, '../inbound/purchase.schemas.ts'],
-      [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/application/check-out.ts'],
-      [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/inbound/purchase.schemas.ts'],
-    ],
-    'in a context without layers only the module imports controllers, listeners and schedules': [
-      ['apps/monolith/src/fans/devices.ts', './me.controller.ts'],
-      ['apps/monolith/src/operations/check-sale.ts', './sale-watch.schedule.ts'],
-    ],
-    'an x.api.ts imports only libs/domain, libs/application and libs/contracts': [
-      [`${purchase}/purchase.api.ts`, './checkout/outbound/postgres-orders.ts'],
-      [`${purchase}/purchase.api.ts`, 'typeorm'],
-    ],
-    'production code never imports test code': [
-      [`${purchase}/purchase.module.ts`, './testing/memory-orders.ts'],
-      ['libs/platform/src/ids.ts', '#testing/test-database'],
-      ['libs/platform/src/ids.ts', '../../../tests/setup/start-servers.mjs'],
-    ],
-  };
-
-  test('each import rule has an example that it must refuse', () => {
-    expect(Object.keys(refused)).toEqual(importRules.map(({ sentence }) => sentence));
-  });
-
-  test.each(Object.entries(refused).flatMap(([sentence, imports]) => imports.map(([from, to]) => [sentence, from, to] as const)))(
-    '%s: %s may not import %s',
-    (sentence, from, specifier) => {
-      expect(importViolations([{ path: from, imports: [specifier] }])).toContainEqual(
-        expect.stringMatching(new RegExp(`: ${sentence}$`)),
-      );
-    },
-  );
-
-  test.each<Import>([
-    ['libs/domain/src/purchase/order.ts', '../shared/domain-error.ts'],
-    ['libs/application/src/outbox.ts', './transaction-manager.ts'],
-    ['libs/contracts/src/queue-jobs.ts', 'zod'],
-    ['libs/event-loader/src/adapters/redis-locks.ts', '../core/ports.ts'],
-    ['apps/monolith/src/cli/run-loader.ts', '#event-loader/adapters/open-event-loader'],
-    [`${purchase}/checkout/application/check-out.ts`, '#application/clock'],
-    [`${purchase}/checkout/application/check-out.ts`, './ports.ts'],
-    [`${purchase}/checkout/application/check-out.ts`, '../../hold/application/ports.ts'],
-    [`${purchase}/checkout/application/check-out.ts`, '../../application/ports.ts'],
-    [`${purchase}/checkout/application/check-out.ts`, '../../purchase.api.ts'],
-    [`${lineRules}/line-view.ts`, './position-steps.ts'],
-    [`${lineRules}/line-view.ts`, '#domain/shared/domain-error'],
-    ['apps/queue-service/src/waiting-room/application/ports.ts', '../domain/line-view.ts'],
-    ['apps/queue-service/src/waiting-room/inbound/position-answers.ts', '../domain/wait-estimate.ts'],
-    ['apps/queue-service/src/waiting-room/outbound/redis-replies.ts', '../domain/line-view.ts'],
-    [`${purchase}/checkout/inbound/orders.controller.ts`, '../application/ports.ts'],
-    [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../ticketing/ticketing.api.ts'],
-    [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../tokens.ts'],
-    [`${purchase}/checkout/outbound/postgres-orders.ts`, '../application/ports.ts'],
-    [`${purchase}/checkout/outbound/postgres-orders.ts`, 'typeorm'],
-    [`${purchase}/settlement/outbound/order-consequences.ts`, '../../turns/outbound/postgres-purchase-windows.ts'],
-    [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/application/purchase-reader.ts'],
-    [`${purchase}/purchase.module.ts`, './hold/hold.providers.ts'],
-    [`${purchase}/purchase.module.ts`, '../catalog/catalog.module.ts'],
-    ['apps/monolith/src/app.module.ts', './purchase/purchase.module.ts'],
-    ['apps/monolith/src/fans/me.controller.ts', './devices.ts'],
-    ['apps/monolith/src/transfer/transfer-ticket.ts', '../ticketing/ticketing.api.ts'],
-    ['apps/monolith/src/blacklist/blacklist.module.ts', './blacklist.controller.ts'],
-    ['apps/monolith/src/cli/monolith-context.ts', '../app.module.ts'],
-    ['apps/web/src/pages/match-page.tsx', '../api/types.ts'],
-    ['apps/web/src/api/types.ts', '#contracts/match-answer'],
-  ])('%s may import %s', (from, specifier) => {
-    expect(importViolations([{ path: from, imports: [specifier] }])).toEqual([]);
-  });
-
-  test('features of purchase are listed from the bottom up: each may import only features listed before it', () => {
-    const features = Object.entries(purchaseFeatures);
-    features.forEach(([feature, allowedFeatures], index) => {
-      const listedBefore = features.slice(0, index).map(([name]) => name);
-      expect([feature, allowedFeatures.filter((name) => !listedBefore.includes(name))]).toEqual([feature, []]);
-    });
-    const folders = new Set(
-      sources
-        .map(({ path }) => locationOf(path))
-        .flatMap(({ context, feature }) => (context === 'purchase' ? (feature ?? []) : [])),
-    );
-    expect([...folders].sort()).toEqual(Object.keys(purchaseFeatures).sort());
-  });
-
-  test('importsIn finds every form of import, and none in comments or strings', () => {
-    const text = `
-      import type { A } from './a.ts';
-      import b, { type C } from "./b.ts";
-      import './c.ts';
-      export * from './d.ts';
-      const e = await import('./e.ts');
-      // An import in a comment does not count: import { F } from './f.ts';
-      const g = "import h from './g.ts'";`;
-    expect(importsIn(text)).toEqual(['./a.ts', './b.ts', './c.ts', './d.ts', './e.ts']);
-  });
-});
 
 describe('barrels', () => {
   test('production code has no barrel files', () => {
@@ -310,6 +101,55 @@ describe('tables', () => {
   });
 });
 
+describe('fakes', () => {
+  const options = {
+    // `Payments` is the part of `PaymentApi` that checkout uses.
+    suites: { Payments: 'payment-provider.contract.ts' },
+    withoutRules: { LoaderTime: 'a clock that the test moves', PollLog: 'it keeps what it is told' },
+  };
+
+  test('each fake passes the contract of its port, and so does the adapter', () => {
+    expect(fakesWithoutContract(testSources(), options)).toEqual([]);
+  });
+
+  const testing = 'apps/monolith/src/purchase/testing';
+  const file = (path: string, text = '', specifiers: readonly string[] = []) => ({
+    path,
+    text,
+    imports: specifiers.map((specifier) => ({ specifier, line: 1 })),
+  });
+  const fake = file(`${testing}/memory-orders.ts`, 'export class MemoryOrders extends Orders {}');
+  const suite = file(`${testing}/orders.contract.ts`);
+  const ofFake = file(`${testing}/memory-orders.test.ts`, '', ['./memory-orders.ts', './orders.contract.ts']);
+  const ofAdapter = file('apps/monolith/src/purchase/checkout/outbound/postgres-orders.db.test.ts', '', [
+    '../../testing/orders.contract.ts',
+  ]);
+
+  test.each([
+    ['without a contract', [fake, ofFake, ofAdapter], ['MemoryOrders has no orders.contract.ts']],
+    ['without a run of the fake', [fake, suite, ofAdapter], ['orders.contract.ts does not run against MemoryOrders']],
+    ['without a run of the adapter', [fake, suite, ofFake], ['orders.contract.ts does not run against the adapter of Orders']],
+    ['with both runs', [fake, suite, ofFake, ofAdapter], []],
+  ])('negative control: a fake %s', (_case, files, faults) => {
+    expect(fakesWithoutContract(files, {})).toEqual(faults);
+  });
+
+  test('each fake of purchase is found', () => {
+    const names = [
+      ...testSources()
+        .map(({ text }) => text)
+        .join('\n')
+        .matchAll(/^export class (Memory\w+)/gm),
+    ].map(([, name]) => name);
+    const found = fakesWithoutContract(
+      testSources().filter(({ path }) => !path.endsWith('.contract.ts')),
+      {},
+    );
+    expect(names.length).toBeGreaterThan(10);
+    for (const name of names) expect(found).toContainEqual(expect.stringMatching(new RegExp(`^${name} has no `)));
+  });
+});
+
 describe('statements', () => {
   test('each prepared statement has a name of its own', () => {
     expect(sharedStatementNames(sources)).toEqual([]);
@@ -319,6 +159,48 @@ describe('statements', () => {
   test('negative control: a name of two statements is found', () => {
     const texts = ["namedSql('a', 'select 1')", "namedSql<{\n  readonly id: string;\n}>(\n  'a',", "namedSql('b', '')"];
     expect(sharedStatementNames(texts.map((text) => ({ text })))).toEqual(['a']);
+  });
+});
+
+describe('periodic tasks', () => {
+  /** The files with a timer that is not a periodic task of a service, each with the reason. */
+  const allowed = {
+    'libs/platform/src/schedule/periodic-task.ts': 'the engine of all periodic tasks',
+    'libs/platform/src/http/http-app.ts': 'it answers overdue writes until the HTTP server has closed, after all periodic tasks',
+    'libs/platform/src/http/raw-connection.ts': 'it belongs to one HTTP server and runs only while this server closes',
+    'libs/platform/src/idempotency/idempotency-cache.ts':
+      'it renews the locks of requests, which run longer than the periodic tasks',
+    'libs/event-loader/src/adapters/redis-locks.ts': 'it renews one lock',
+    'libs/queue-client/src/transports.ts': 'it sends the heartbeats of one connection, in a browser',
+    'apps/queue-service/src/waiting-room/inbound/pods.listener.ts': 'it pings one connection',
+    'apps/monolith/src/cli/demo-crowd.ts': 'it prints the progress of one command',
+    'apps/web/src/parts/announcement.tsx': 'it belongs to one element of a page in a browser',
+    'apps/web/src/parts/use-time-left.ts': 'it belongs to one element of a page in a browser',
+  };
+
+  test('production code uses setInterval only for one lock, stream or connection; periodic tasks register with PeriodicTasks', () => {
+    expect(intervalFaults(sources, allowed)).toEqual([]);
+  });
+
+  test('only PeriodicTasks uses @nestjs/schedule, whose own decorators let a task overlap itself', () => {
+    const users = sources
+      .filter(({ imports }) => imports.some(({ specifier }) => specifier === '@nestjs/schedule'))
+      .map(({ path }) => path);
+    expect(users).toEqual(['libs/platform/src/schedule/periodic-tasks.ts', 'libs/platform/src/schedule/scheduling.module.ts']);
+  });
+
+  test.each([
+    ['a call', 'setInterval(() => run(), 1000);'],
+    ['a call through globalThis', 'this.timer = globalThis.setInterval(run, 1000);'],
+    ['a renamed import', `import { setInterval as every } from 'node:timers';`],
+  ])('negative control: %s of setInterval is found', (_form, text) => {
+    expect(intervalFaults([{ path: 'libs/platform/src/clock.ts', text }], {})).toHaveLength(1);
+  });
+
+  test('a comment or a string about setInterval is no fault; an allowed file without setInterval is one', () => {
+    const file = { path: 'libs/platform/src/clock.ts', text: `// no setInterval here\nexport const a = 'setInterval';` };
+    expect(intervalFaults([file], {})).toEqual([]);
+    expect(intervalFaults([file], { [file.path]: 'no reason' })).toHaveLength(1);
   });
 });
 
@@ -350,6 +232,7 @@ describe('routes', () => {
     route: 'POST /things',
     method: 'POST',
     rules: { access: 'fan' },
+    schemas: { answers: [] },
     storesAnswers: true,
   };
 

@@ -1,4 +1,4 @@
-import { errorCatalogue, type ErrorCode } from '#platform/http/error-catalogue';
+import { errorCatalogue, type ErrorCode } from '#contracts/error-catalogue';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { renderErrors } from '../tools/docs/errors.ts';

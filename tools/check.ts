@@ -12,10 +12,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 async function run(step: CheckStep): Promise<void> {
   const startedAt = Date.now();
   const result = await step.run(stop.signal);
-  const { failed, note, output } = result;
+  const { failed, note, details = [], output } = result;
   results.push(result);
   const seconds = ((Date.now() - startedAt) / 1_000).toFixed(1);
   say(`${failed > 0 ? '✗' : '✓'} ${step.name}${note ? ` (${note})` : ''} ${seconds} s`);
+  for (const line of details) say(`  ${line}`);
   if (failed > 0) say(`${output}\n`);
 }
 

@@ -3,7 +3,7 @@
 // otherwise those tests only compare the pages.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { errorCatalogue } from '../libs/platform/src/http/error-catalogue.ts';
+import { errorCatalogue } from '../libs/contracts/src/error-catalogue.ts';
 import { renderErrors } from './docs/errors.ts';
 import { ROOT } from './local/build.ts';
 import { JEST_ARGUMENTS } from './local/jest-step.ts';

@@ -171,8 +171,20 @@ test('if a service refuses its settings, npm start stops all processes and exits
   expect(existsSync(path.join(project, '.tribina/lock'))).toBe(false);
 });
 
-test('npm start --reset begins with empty databases', async () => {
-  const { child, ended } = await start({}, '--reset');
+test('npm start --inspect for an unknown service starts nothing and exits with 2', async () => {
+  const { ended, output } = await start({}, '--inspect', 'web');
+  expect(await ended).toBe(2);
+  expect(output.err.trim()).toBe(
+    '--inspect: there is no service "web". The services are monolith, queue-service, notification-worker.',
+  );
+  expect(output.out).toBe('');
+});
+
+test('npm start --reset begins with empty databases, and --inspect opens the inspector of the named service', async () => {
+  const port = await findFreePort();
+  const { child, ended } = await start({}, '--reset', '--inspect', `queue-service:${port}`);
+  const answer = await fetch(`http://127.0.0.1:${port}/json/version`);
+  expect(await answer.json()).toMatchObject({ Browser: expect.stringMatching(/^node\.js\/v/) as string });
   const redis = new Redis(runtime().REDIS_URL);
   expect(await redis.dbsize()).toBe(0);
   await redis.quit();

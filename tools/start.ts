@@ -2,16 +2,20 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { INSPECTOR_PORTS, readInspectorPorts } from './local/inspector.ts';
 import { LineWriter } from './local/line-writer.ts';
 import { explain, UserError } from './local/trouble.ts';
 
-const HELP = `Usage: npm start [-- --reset] [-- --watch]
+const HELP = `Usage: npm start [-- --reset] [-- --watch] [-- --inspect <service>]
 
 Starts PostgreSQL, Redis, the three services and the web app on this machine, and stops them all on Ctrl-C.
 
-  --reset   removes the data of earlier runs first
-  --watch   builds and restarts the services when a source file changes (the same as \`npm run dev\`)
-  --help    prints this help
+  --reset     removes the data of earlier runs first
+  --watch     builds and restarts the services when a source file changes (the same as \`npm run dev\`)
+  --inspect <service>[:<port>]
+              lets a debugger attach to a service on 127.0.0.1. May be repeated. Services and ports:
+              ${[...INSPECTOR_PORTS].map(([name, port]) => `${name} ${port}`).join(', ')}
+  --help      prints this help
 
 Settings (environment variables, with their defaults): TRIBINA_HOME (.tribina), the folder for the data; MONOLITH_PORT (3000);
 QUEUE_PORT (3001); WORKER_PORT (3002); BIND_HOST (127.0.0.1); DATABASE_URL and REDIS_URL, to use your own servers. All settings:
@@ -50,10 +54,11 @@ process.on('uncaughtException', (error) => {
   stop.abort(error);
 });
 
-function readOptions(): { reset: boolean; watch: boolean; help: boolean } {
+function readOptions(): { reset: boolean; watch: boolean; help: boolean; inspect: string[] } {
   const flag = { type: 'boolean', default: false } as const;
+  const inspect = { type: 'string', multiple: true, default: [] as string[] } as const;
   try {
-    return parseArgs({ options: { reset: flag, watch: flag, help: flag } }).values;
+    return parseArgs({ options: { reset: flag, watch: flag, help: flag, inspect } }).values;
   } catch (error) {
     throw new UserError((error as Error).message, HELP, 2);
   }
@@ -61,7 +66,8 @@ function readOptions(): { reset: boolean; watch: boolean; help: boolean } {
 
 async function main(): Promise<number> {
   try {
-    const { help, ...options } = readOptions();
+    const { help, inspect, ...options } = readOptions();
+    const inspectorPorts = readInspectorPorts(inspect);
     if (help) {
       out.write(HELP);
       return 0;
@@ -70,7 +76,7 @@ async function main(): Promise<number> {
       throw new UserError('The dependencies are missing.', 'Run `npm ci` first.');
     // Imported only after the check that the dependencies are installed, because system.ts needs them.
     const { runSystem } = await import('./local/system.ts');
-    await runSystem({ ...options, stop: stop.signal, say: (line) => out.write(line) });
+    await runSystem({ ...options, inspectorPorts, stop: stop.signal, say: (line) => out.write(line) });
     return isBroken ? 1 : 0;
   } catch (error) {
     err.write(explain(error));

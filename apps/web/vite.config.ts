@@ -2,14 +2,14 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 /**
- * The build of the web app goes to dist/web, which the monolith serves at `/`. The development server forwards API requests to a
- * monolith that already runs on port 3000.
+ * `npm run build` copies the build of the web app to dist/web, which the monolith serves at `/` (tools/local/web-app.ts). The
+ * development server forwards API requests to a monolith that already runs on port 3000.
  */
 export default defineConfig({
   base: '/',
   plugins: [react()],
   build: {
-    outDir: '../../dist/web',
+    outDir: '../../dist/web-build',
     emptyOutDir: true,
     // Inline nothing: the Content-Security-Policy is `script-src 'self'; style-src 'self'` and `img-src 'self' blob:`.
     assetsInlineLimit: 0,

@@ -144,6 +144,7 @@ function matchCommand(number: number, seatsPerSector: number): Parameters<Create
     sectors: Array.from({ length: SECTORS }, (_, index) => ({
       name: `Sector ${index + 1}`,
       gate: null,
+      wheelchair: false,
       priceCents: 2500,
       plan: { kind: 'seated', rows: seatsPerSector / SEATS_PER_ROW, seatsPerRow: SEATS_PER_ROW },
     })),

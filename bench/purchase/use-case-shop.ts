@@ -10,7 +10,7 @@ import { QUANTITY, type Shop, type ShopAddress, type Purchase } from './shop.ts'
 const DEADLINE_MS = 55_000;
 
 /**
- * The monolith with all its background loops but without HTTP: callers inside the process call the use case. Each call has an
+ * The monolith with all its background work but without HTTP: callers inside the process call the use case. Each call has an
  * idempotency key, so that the same rows are written as for a request.
  */
 export async function openUseCaseShop(address: ShopAddress): Promise<Shop> {
@@ -20,7 +20,7 @@ export async function openUseCaseShop(address: ShopAddress): Promise<Shop> {
     `${MONOLITH}/purchase/hold/application/hold-seats`,
   );
   const resources = await openResources(await monolithConfig(address), 'monolith');
-  const context = await NestFactory.createApplicationContext(AppModule.register(resources, { loops: true }), {
+  const context = await NestFactory.createApplicationContext(AppModule.register(resources), {
     logger: new NestLog(resources.logger),
     abortOnError: false,
   });

@@ -4,7 +4,8 @@ import { resolveImport, type SourceFile } from './sources.ts';
 /** One rule about which file may import which. `sentence` is shown when an import breaks the rule. */
 export interface ImportRule {
   readonly sentence: string;
-  readonly forbids: (from: CodeLocation, to: CodeLocation) => boolean;
+  /** `specifier` is the import as it is written, such as `../ports.ts` or `#platform/ids`. */
+  readonly forbids: (from: CodeLocation, to: CodeLocation, specifier: string) => boolean;
 }
 
 const isApp = (name: string) => (location: CodeLocation) => location.area === 'app' && location.app === name;
@@ -67,7 +68,14 @@ export const importRules: readonly ImportRule[] = [
   {
     sentence: 'libs/platform imports only the pure libraries, npm packages and itself',
     forbids: (from, to) =>
-      from.area === 'platform' && from.layer !== 'tests' && ['messaging', 'ticketing', 'event-loader'].includes(to.area),
+      from.area === 'platform' && from.layer !== 'tests' && ![...pureAreas, 'platform', 'package'].includes(to.area),
+  },
+  {
+    sentence: 'libs/messaging imports only the pure libraries, libs/platform, npm packages and itself',
+    forbids: (from, to) =>
+      from.area === 'messaging' &&
+      from.layer !== 'tests' &&
+      ![...pureAreas, 'platform', 'messaging', 'package'].includes(to.area),
   },
   {
     sentence: 'libs/ticketing draws documents: it imports only the domain, npm packages and itself',
@@ -126,6 +134,10 @@ export const importRules: readonly ImportRule[] = [
     },
   },
   {
+    sentence: 'the application folder that the features of a context share imports no feature',
+    forbids: (from, to) => inSameServerApp(from, to) && from.layer === 'application' && !from.feature && to.feature !== undefined,
+  },
+  {
     sentence: 'a feature of purchase imports only the features below it, and the ports and x.api.ts of the context',
     forbids: (from, to) => {
       if (!inSameServerApp(from, to) || from.context !== 'purchase' || to.context !== 'purchase') return false;
@@ -159,20 +171,24 @@ export const importRules: readonly ImportRule[] = [
     forbids: (from, to) => from.area === 'app' && from.layer === 'api' && !pureAreas.includes(to.area),
   },
   {
-    sentence: 'production code never imports test code',
-    forbids: (from, to) =>
-      from.layer !== 'tests' && (to.layer === 'tests' || to.area === 'testing' || /^(tests|bench)\//.test(to.path)),
+    sentence: 'server code imports another library by its name, such as #platform/ids, never by its path',
+    forbids: (from, to, specifier) =>
+      !isWeb(from) && from.area !== 'queue-client' && specifier.startsWith('.') && to.area !== from.area,
+  },
+  {
+    sentence: 'production code imports only npm packages and production code of apps and libs: no test code, no tools',
+    forbids: (from, to) => from.layer !== 'tests' && (to.layer === 'tests' || ['testing', 'elsewhere'].includes(to.area)),
   },
 ];
 
-/** Every import in these files that breaks a rule, with the sentence of the broken rule. */
+/** Every import in these files that breaks a rule: file and line, the imported file and the sentence of the broken rule. */
 export function importViolations(files: readonly Pick<SourceFile, 'path' | 'imports'>[]): string[] {
   return files.flatMap((file) => {
     const from = locationOf(file.path);
-    return file.imports.flatMap((specifier) => {
+    return file.imports.flatMap(({ specifier, line }) => {
       const to = locationOf(resolveImport(file.path, specifier));
-      const broken = importRules.filter(({ forbids }) => forbids(from, to));
-      return broken.map(({ sentence }) => `${file.path} → ${to.path}: ${sentence}`);
+      const broken = importRules.filter(({ forbids }) => forbids(from, to, specifier));
+      return broken.map(({ sentence }) => `${file.path}:${line} imports ${to.path}: ${sentence}`);
     });
   });
 }

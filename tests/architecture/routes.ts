@@ -2,7 +2,9 @@ import { RequestMethod } from '@nestjs/common';
 import { globSync } from 'node:fs';
 import path from 'node:path';
 import 'reflect-metadata';
+import type { z } from 'zod';
 import type { EndpointRules } from '#platform/http/endpoint';
+import { inputOf } from '#platform/http/input-fields';
 import { Answers } from '#platform/idempotency/answers';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -13,6 +15,8 @@ export interface RouteFact {
   readonly route: string;
   readonly method: string;
   readonly rules: Partial<EndpointRules> | undefined;
+  /** The schemas that the handler declares: of its query, its body, and its answers with a status of 2xx. */
+  readonly schemas: { readonly query?: z.ZodType; readonly body?: z.ZodType; readonly answers: readonly z.ZodType[] };
   /**
    * Whether the controller of the route uses the class `Answers`. It stores the answer under the idempotency key of the request, in
    * the same transaction as the effect of the request.
@@ -35,8 +39,22 @@ function factsOf(app: string, controller: Class): RouteFact[] {
     const handlerPath = Reflect.getMetadata('path', handler) as string;
     const route = `${RequestMethod[method]} /${[base, handlerPath].filter((part) => part !== '/').join('/')}`;
     const rules = Reflect.getMetadata('__fastify_route_config__', handler) as Partial<EndpointRules> | undefined;
-    return [{ app, route, method: RequestMethod[method] ?? '', rules, storesAnswers: dependencies.includes(Answers) }];
+    const schemas = schemasOf(controller.prototype, name);
+    return [{ app, route, method: RequestMethod[method] ?? '', rules, schemas, storesAnswers: dependencies.includes(Answers) }];
   });
+}
+
+function schemasOf(prototype: Class['prototype'], name: string): RouteFact['schemas'] {
+  const inputs = inputOf(prototype.constructor as object, name);
+  const whole = (part: 'query' | 'body') => inputs.find((input) => input.part === part && input.name === undefined)?.schema;
+  const responses = (Reflect.getMetadata('swagger/apiResponse', prototype[name] as object) ?? {}) as Record<
+    string,
+    { standardSchema?: z.ZodType }
+  >;
+  const answers = Object.entries(responses).flatMap(([status, { standardSchema }]) =>
+    status.startsWith('2') ? (standardSchema ?? []) : [],
+  );
+  return { query: whole('query'), body: whole('body'), answers };
 }
 
 /** Every route of every service, read from the metadata of its controllers. */

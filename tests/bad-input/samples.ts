@@ -48,7 +48,12 @@ const queueFields = {
   processing_rate: optional(wholeNumber(1, 1_000_000, 600)),
   max_open_windows: optional(wholeNumber(0, 1_000_000, 1000)),
 };
-const sectorFields = { name: text(100, 'A'), gate: optional(text(100, 'G1')), price_cents: wholeNumber(0, 100_000_000, 3000) };
+const sectorFields = {
+  name: text(100, 'A'),
+  gate: optional(text(100, 'G1')),
+  wheelchair: optional(flag(true)),
+  price_cents: wholeNumber(0, 100_000_000, 3000),
+};
 const seated = object({
   ...sectorFields,
   kind: oneOf('seated'),

@@ -1,4 +1,4 @@
-import { errorCatalogue } from '#platform/http/error-catalogue';
+import { errorCatalogue } from '#contracts/error-catalogue';
 
 /** The answer to one request. `status` is 0 if no answer came. */
 export interface Answer {

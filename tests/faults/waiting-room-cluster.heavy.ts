@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { queueKeys } from '#contracts/queue-keys';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '#platform/redis/redis-connection';
-import { clusterSlot } from '../../apps/queue-service/src/waiting-room/outbound/match-keys.ts';
 import { RedisWaitingLines } from '../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts';
 import { ReplicaConfirmation } from '../../apps/queue-service/src/waiting-room/outbound/replica-confirmation.ts';
 import { serviceFixture } from '../../apps/queue-service/src/waiting-room/testing/service-fixture.ts';
@@ -62,7 +61,8 @@ test('the Redis master that stores a line is killed while fans join and get turn
   const matchId = randomUUID();
   await restoreEmpty(pods[0]!, matchId);
   await pods[0]!.change(matchId, { status: 'active', processingRate: 600, maxOpenWindows: 200 });
-  const owner = Math.min(2, Math.floor(clusterSlot(queueKeys.line(matchId)) / 5461));
+  const slot = await cluster.servers[0]!.client.cluster('KEYSLOT', queueKeys.line(matchId));
+  const owner = Math.min(2, Math.floor(slot / 5461));
   const acknowledged = new Map<string, string>();
   const answeredAt: number[] = [];
   let refused = 0;

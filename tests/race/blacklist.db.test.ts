@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
 import { BlacklistKeeper } from '../../apps/monolith/src/blacklist/blacklist-keeper.schedule.ts';
+import { PaymentApi } from '../../apps/monolith/src/payment/payment.api.ts';
 import { CheckOut } from '../../apps/monolith/src/purchase/checkout/application/check-out.ts';
-import { OrderConsequences, Orders, Payments } from '../../apps/monolith/src/purchase/checkout/application/ports.ts';
+import { OrderConsequences, Orders } from '../../apps/monolith/src/purchase/checkout/application/ports.ts';
 import { Reservations } from '../../apps/monolith/src/purchase/hold/application/reservation-ports.ts';
 import type { HeldSeats } from '../../apps/monolith/src/purchase/testing/box-office.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
@@ -77,7 +78,7 @@ test('negative control: a checkout that does not read the blacklist creates the 
     monolith.get(TransactionManager),
     monolith.get(Reservations),
     ordersWithoutCheck,
-    monolith.get(Payments),
+    monolith.get(PaymentApi),
     monolith.get(OrderConsequences),
     monolith.get(Ids),
   );

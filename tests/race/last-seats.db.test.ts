@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { MatchesForSale } from '../../apps/monolith/src/purchase/application/sale-ports.ts';
-import { SeatInventory } from '../../apps/monolith/src/purchase/availability/application/ports.ts';
+import { PostgresSeatInventory } from '../../apps/monolith/src/purchase/availability/outbound/postgres-seat-inventory.ts';
 import { HoldSeats } from '../../apps/monolith/src/purchase/hold/application/hold-seats.ts';
 import { newKey, type TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
@@ -160,8 +160,8 @@ test('negative control: concurrent holds without row locks hold seats twice, and
   const { monolith } = replicas.offices[0];
   const unguardedHoldSeats = new HoldSeats(
     monolith.get(MatchesForSale),
-    monolith.get(SeatInventory),
-    new UnguardedSeatHolds(monolith.dataSource, monolith.get(SeatInventory)),
+    monolith.get(PostgresSeatInventory),
+    new UnguardedSeatHolds(monolith.dataSource, monolith.get(PostgresSeatInventory)),
     { has: () => false },
   );
   const sectorId = match.sectors[0]?.id ?? '';

@@ -1,6 +1,6 @@
 import { newId } from '#platform/ids';
 import type { DataSource } from 'typeorm';
-import type { SeatInventory } from '../../apps/monolith/src/purchase/availability/application/ports.ts';
+import type { SectorReader } from '../../apps/monolith/src/purchase/hold/application/ports.ts';
 import { SeatHolds, type HoldOutcome, type HoldRequest } from '../../apps/monolith/src/purchase/hold/application/ports.ts';
 
 /**
@@ -11,7 +11,7 @@ import { SeatHolds, type HoldOutcome, type HoldRequest } from '../../apps/monoli
 export class UnguardedSeatHolds extends SeatHolds {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly inventory: SeatInventory,
+    private readonly sectors: SectorReader,
   ) {
     super();
   }
@@ -70,7 +70,7 @@ export class UnguardedSeatHolds extends SeatHolds {
 
   /** Chooses consecutive seats at a random position among the best free seats, so that not all buyers choose the same seats. */
   private async chooseSeats(sectorId: string, quantity: number): Promise<readonly string[]> {
-    const seats = await this.inventory.seats(sectorId);
+    const seats = await this.sectors.seats(sectorId);
     const free = seats.filter(({ status }) => status === 'available').sort((a, b) => a.rank - b.rank);
     if (free.length < quantity) return [];
     const start = Math.floor(Math.random() * (Math.min(free.length, 12 * quantity) - quantity + 1));

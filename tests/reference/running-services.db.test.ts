@@ -1,18 +1,32 @@
 import { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
+import { monolithConfig } from '../../apps/monolith/src/config.ts';
+import { workerConfig } from '../../apps/notification-worker/src/config.ts';
+import { runWorker, type RunningWorker } from '../../apps/notification-worker/src/testing/running-worker.ts';
+import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
 import { RelayApi } from '../../apps/monolith/src/relay/relay.api.ts';
 import { documentedDestinations } from '../../tools/docs/events.ts';
-import { redisKeyPattern, platformKeys } from '../../tools/docs/redis-keys.ts';
-import { waitingRoomKeys } from '../../tools/docs/waiting-room-keys.ts';
+import { renderSchedule } from '../../tools/docs/schedule.ts';
 import { FAN_ID, INTERNAL_SECRET, newKey, openServices, type Services } from '../bad-input/system.ts';
 import { expectGenerated } from './generated.ts';
+import { documentedRedisKeys, redisKeyPattern } from './redis-keys-page.ts';
 import { operationsOf, referencesOf, routeOf, type OpenApiDocument } from './openapi-document.ts';
 
-// Tests of reference pages that need running services: the OpenAPI documents, the destinations of the outbox, the keys in Redis.
+// Tests of reference pages that need running services: the OpenAPI documents, the destinations of the outbox, the periodic
+// tasks, the keys in Redis.
 
 let system: Services;
-beforeAll(async () => void (system = await openServices()));
-afterAll(() => system.close());
+let worker: RunningWorker;
+beforeAll(async () => {
+  system = await openServices();
+  worker = await runWorker();
+});
+afterAll(async () => {
+  await worker.close();
+  await system.close();
+});
 
 async function documentOf(name: 'monolith' | 'queue'): Promise<OpenApiDocument> {
   const answer = await system[name].app.inject({ method: 'GET', url: '/openapi.json' });
@@ -94,6 +108,37 @@ describe.each([
   });
 });
 
+describe('periodic tasks', () => {
+  const apps = () => ({ monolith: system.monolith.app, 'queue service': system.queue.app, 'notification worker': worker.app });
+
+  test('docs/reference/schedule.md equals what the services have registered', () => {
+    const tasks = Object.entries(apps()).map(([service, app]) => [
+      service,
+      app.get(PeriodicTasks, { strict: false }).definitions,
+    ]);
+    expectGenerated('docs/reference/schedule.md', renderSchedule(Object.fromEntries(tasks)));
+  });
+
+  test.each(['monolith', 'queue service', 'notification worker'] as const)(
+    'the tasks of the %s run: each is registered with @nestjs/schedule under its name, and has a sentence',
+    (service) => {
+      const app = apps()[service];
+      const { definitions } = app.get(PeriodicTasks, { strict: false });
+      expect(app.get(SchedulerRegistry, { strict: false }).getIntervals()).toEqual(definitions.map(({ name }) => name));
+      expect(definitions.filter(({ does }) => !/^[A-Z].+\.$/.test(does))).toEqual([]);
+      expect(definitions.length).toBeGreaterThan(2);
+    },
+  );
+
+  test('the settings that the page of tasks names exist', () => {
+    const definitions = Object.values(apps()).flatMap((app) => app.get(PeriodicTasks, { strict: false }).definitions);
+    const named = definitions.flatMap(({ setting = '' }) => setting.match(/[A-Z_]{4,}/g) ?? []);
+    const known = { ...monolithConfig.shape, ...queueServiceConfig.shape, ...workerConfig.shape };
+    expect(named.filter((name) => !(name in known))).toEqual([]);
+    expect(named.length).toBeGreaterThan(2);
+  });
+});
+
 /** Mutating operations that take no request body. */
 const WITHOUT_BODY = new Set(['/api/v1/ops/jobs/{job_id}/retry']);
 
@@ -105,7 +150,7 @@ test('the outbox has exactly the destinations that docs/reference/events.md list
 test('every key in Redis is documented in redis-keys.md, with its type and with or without an expiry', async () => {
   await createKeys();
   const redis = new Redis(system.redisUrl);
-  const documented = [...Object.values(waitingRoomKeys), ...platformKeys];
+  const documented = documentedRedisKeys();
   const keys = await redis.keys('*');
   const wrong: string[] = [];
   for (const key of keys) {

@@ -4,7 +4,7 @@ import { ReleaseReservation } from '../../apps/monolith/src/purchase/checkout/ap
 import { ExpireReservations } from '../../apps/monolith/src/purchase/hold/application/expire-reservations.ts';
 import { HoldSeats } from '../../apps/monolith/src/purchase/hold/application/hold-seats.ts';
 import { SettlePayment } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
-import { MemoryMatches, MemorySeatInventory } from '../../apps/monolith/src/purchase/testing/memory-catalog.ts';
+import { MemoryMatches, MemorySectorReader } from '../../apps/monolith/src/purchase/testing/memory-catalog.ts';
 import { MemoryOrders, MemoryPaymentInbox } from '../../apps/monolith/src/purchase/testing/memory-orders.ts';
 import { MemoryOrderConsequences, MemoryPayments } from '../../apps/monolith/src/purchase/testing/memory-payments.ts';
 import { MemoryReservations } from '../../apps/monolith/src/purchase/testing/memory-reservations.ts';
@@ -164,7 +164,7 @@ export class SimulatedSystem {
       name: `p${this.started}`,
       frozenUntil: 0,
       steps: 0,
-      holdSeats: new HoldSeats(matches, new MemorySeatInventory(db), holds, { has: () => false }),
+      holdSeats: new HoldSeats(matches, new MemorySectorReader(db), holds, { has: () => false }),
       checkOut: new CheckOut(transactions, reservations, orders, payments, consequences, ids),
       settlePayment: new SettlePayment(transactions, inbox, orders, reservations, matches, consequences),
       releaseReservation: new ReleaseReservation(transactions, reservations, orders, consequences),
@@ -203,7 +203,7 @@ export class SimulatedSystem {
 }
 
 function sector(id: string, kind: 'seated' | 'standing', priceCents = 2500): SectorForSale {
-  return { id, matchId: MATCH_ID, name: id, kind, gate: null, priceCents, currency: 'EUR', capacity: 0 };
+  return { id, matchId: MATCH_ID, name: id, kind, gate: null, wheelchair: false, priceCents, currency: 'EUR', capacity: 0 };
 }
 
 const unsoldSeat = { matchId: MATCH_ID, status: 'available', reservationId: null, expiresAtMs: null } as const;

@@ -133,8 +133,7 @@ async function setSale(system: SimulatedSystem, saleStatus: 'open' | 'paused' | 
 export async function deliverOutbox(system: SimulatedSystem): Promise<void> {
   for (const { id, payment } of system.db.rows(tables.outbox)) {
     if (!payment || system.db.read(tables.delivered, id)) continue;
-    await system.scheduler.step(`tells the provider to ${payment.kind} ${payment.intentId}`);
-    system.payments.carryOut(payment);
+    await (payment.kind === 'refund' ? system.payments.refund(payment) : system.payments.cancel(payment.intentId));
     const tx = system.db.begin('read committed');
     await tx.statement(`message ${id} is delivered`);
     await tx.put(tables.delivered, id, { id });

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { waitForLock } from './home-lock.ts';
 import { runCommand } from './run-command.ts';
 import { UserError } from './trouble.ts';
+import { filesIn, publishWebApp, viteArguments, WEB_FOLDER } from './web-app.ts';
 
 /** The root folder of the repository. */
 export const ROOT = path.resolve(import.meta.dirname, '../..');
-const WEB_OUTPUT = path.join(ROOT, 'dist/web');
+const WEB_OUTPUT = path.join(ROOT, WEB_FOLDER);
 /**
  * The file with a hash of the inputs of the last build of the web app. It is not in dist/web, because every file of that folder
  * is served to browsers.
@@ -15,9 +16,6 @@ const WEB_OUTPUT = path.join(ROOT, 'dist/web');
 const WEB_STAMP = path.join(ROOT, 'dist/.web-stamp');
 /** The inputs of the web app's build. Vite (2–4 s) runs only if one of them has changed. */
 const WEB_INPUTS = ['apps/web', 'libs/contracts/src', 'libs/queue-client/src', 'package.json', 'package-lock.json'];
-
-/** Arguments of Vite for a build of the web app into dist/web. */
-export const VITE_ARGUMENTS = ['build', 'apps/web', '--outDir', WEB_OUTPUT, '--emptyOutDir'];
 
 /** What to build, and where to print progress. */
 export interface BuildOptions {
@@ -61,9 +59,17 @@ async function buildWeb(say: (line: string) => void, signal?: AbortSignal): Prom
   if (existsSync(WEB_OUTPUT) && existsSync(WEB_STAMP) && readFileSync(WEB_STAMP, 'utf8') === stamp)
     return say('the web app is up to date');
   say('building the web app');
-  rmSync(WEB_STAMP, { force: true });
-  await runOrThrow('vite', VITE_ARGUMENTS, 'The web app does not build', signal);
+  const built = path.join(ROOT, 'dist/web-build');
+  await runOrThrow('vite', viteArguments(built), 'The web app does not build', signal);
+  publishWeb(built);
+  rmSync(built, { recursive: true });
   writeFileSync(WEB_STAMP, stamp);
+}
+
+/** Serves a build of the web app from now on. The next `build` does not know its sources, so it builds again. */
+export function publishWeb(built: string): void {
+  rmSync(WEB_STAMP, { force: true });
+  publishWebApp(built, WEB_OUTPUT);
 }
 
 async function runOrThrow(tool: string, args: string[], failure: string, signal?: AbortSignal): Promise<void> {
@@ -80,16 +86,13 @@ function hashOf(inputs: string[]): string {
   for (const input of inputs) {
     const location = path.join(ROOT, input);
     if (!existsSync(location)) continue;
-    const files = statSync(location).isDirectory() ? filesIn(location) : [location];
-    for (const file of files) hash.update(path.relative(ROOT, file)).update('\0').update(readFileSync(file)).update('\0');
+    const files = statSync(location).isDirectory() ? filesIn(location).map((file) => path.join(input, file)) : [input];
+    for (const file of files)
+      hash
+        .update(file)
+        .update('\0')
+        .update(readFileSync(path.join(ROOT, file)))
+        .update('\0');
   }
   return hash.digest('hex');
-}
-
-function filesIn(folder: string): string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .sort();
 }

@@ -13,6 +13,8 @@ export interface CheckStepResult {
   notRun?: string[];
   /** A short text that is printed after the step's name. */
   note?: string;
+  /** Lines that are printed below the step's name. */
+  details?: string[];
   /** The output of the step, printed when something failed. */
   output: string;
 }
@@ -36,14 +38,28 @@ export function summaryLines(results: readonly CheckStepResult[]): string[] {
  */
 export const LINT_ARGUMENTS = ['--disable-nested-config', 'apps', 'libs', 'tools', 'tests', 'bench', 'jest.config.mjs'];
 
-/** The steps that only check (format, lint, types …) and write no files, so that two of them can run at the same time. */
+/**
+ * Arguments of prettier. With its cache it reads only files that changed since its last run (2 s instead of 12 s). It compares their
+ * contents, not their dates, because a checkout changes dates.
+ */
+export const FORMAT_ARGUMENTS = [
+  '--log-level=warn',
+  '--cache',
+  '--cache-strategy=content',
+  '--cache-location=dist/.prettier-cache',
+  '.',
+];
+/** Lets the compiler check only files that depend on a change since its last run (1 s instead of 12 s). */
+const INCREMENTAL = ['--incremental', '--tsBuildInfoFile', 'dist/.types.tsbuildinfo'];
+
+/** The steps that only check (format, lint, types …) and write only their own caches, so that two of them can run at the same time. */
 export function staticSteps(): CheckStep[] {
   return [
     inProcess('lockfile', async () => checkLockfile()),
-    command('types', 'tsc', ['-p', 'tsconfig.json', '--noEmit']),
+    command('types', 'tsc', ['-p', 'tsconfig.json', '--noEmit', ...INCREMENTAL]),
     command('lint', 'oxlint', LINT_ARGUMENTS),
     command('types of the web app', 'tsc', ['-p', 'apps/web/tsconfig.json', '--noEmit']),
-    command('format', 'prettier', ['--check', '--log-level=warn', '.']),
+    command('format', 'prettier', ['--check', ...FORMAT_ARGUMENTS]),
     command('types of the pure core', 'tsc', ['-p', 'tsconfig.pure.json', '--noEmit']),
     command('dead code', 'knip', ['--no-progress']),
   ];

@@ -1,10 +1,19 @@
+import path from 'node:path';
+import { ROOT } from './build.ts';
 import { type JestReport, summarizeJestRun } from './jest-report.ts';
 
 const report = (statuses: string[], brokenFiles = 0): JestReport => ({
   numPassedTests: statuses.filter((status) => status === 'passed').length,
   numFailedTests: statuses.filter((status) => status === 'failed').length,
   numRuntimeErrorTestSuites: brokenFiles,
-  testResults: [{ assertionResults: statuses.map((status, n) => ({ status, fullName: `test ${n}` })) }],
+  testResults: [fileReport('a.test.ts', 1_500, statuses)],
+});
+
+const fileReport = (name: string, durationMs: number, statuses: string[] = []): JestReport['testResults'][number] => ({
+  name: path.join(ROOT, name),
+  startTime: 10_000,
+  endTime: 10_000 + durationMs,
+  assertionResults: statuses.map((status, n) => ({ status, fullName: `test ${n}` })),
 });
 
 test('of a successful Jest run the passed tests are counted, and the PASS lines are removed from the output', () => {
@@ -13,8 +22,16 @@ test('of a successful Jest run the passed tests are counted, and the PASS lines 
     failed: 0,
     notRun: [],
     note: '2 passed',
+    details: ['  1.5 s a.test.ts'],
     output: 'some words\n',
   });
+});
+
+test('of a Jest run the ten slowest files are listed, the slowest first', () => {
+  const testResults = Array.from({ length: 12 }, (_, n) => fileReport(`tests/${n}.test.ts`, n * 1_000 + 40));
+  const { details } = summarizeJestRun(0, '', { ...report([]), testResults });
+  expect(details).toHaveLength(10);
+  expect(details?.slice(0, 3)).toEqual([' 11.0 s tests/11.test.ts', ' 10.0 s tests/10.test.ts', '  9.0 s tests/9.test.ts']);
 });
 
 test.each(['pending', 'todo', 'skipped', 'disabled'])(

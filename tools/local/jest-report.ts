@@ -1,3 +1,5 @@
+import path from 'node:path';
+import { ROOT } from './build.ts';
 import type { CheckStepResult } from './check-steps.ts';
 
 /** The fields that we read from the report that Jest writes with --json. */
@@ -6,7 +8,16 @@ export interface JestReport {
   numFailedTests: number;
   /** Test files that failed before their first test, or left a resource open at their end. */
   numRuntimeErrorTestSuites: number;
-  testResults: { assertionResults: { fullName: string; status: string }[] }[];
+  testResults: JestFileReport[];
+}
+
+interface JestFileReport {
+  /** The path of the test file. */
+  name: string;
+  /** Milliseconds since 1970. */
+  startTime: number;
+  endTime: number;
+  assertionResults: { fullName: string; status: string }[];
 }
 
 /** Jest prints one of these lines, and still exits with 0, if an open resource kept one of its processes alive. */
@@ -17,7 +28,7 @@ const leakMessages = [/A worker process has failed to exit gracefully/, /Jest di
  * name.
  */
 export function summarizeJestRun(exitCode: number, output: string, report: JestReport | undefined): CheckStepResult {
-  const shown = output.replaceAll(/^PASS .*\n/gm, '');
+  const shown = output.replaceAll(/^(PASS|FAILED) .*\n/gm, '');
   if (!report) return { passed: 0, failed: 1, output: shown };
   const passed = report.numPassedTests;
   const notRun = report.testResults
@@ -34,5 +45,15 @@ export function summarizeJestRun(exitCode: number, output: string, report: JestR
     notRun.length > 0 ? `${notRun.length} not run` : '',
     leaks > 0 ? 'Jest did not end by itself' : '',
   ];
-  return { passed, failed, notRun, note: note.filter(Boolean).join(', '), output: shown };
+  const details = slowestFiles(report.testResults);
+  return { passed, failed, notRun, note: note.filter(Boolean).join(', '), details, output: shown };
+}
+
+/** The ten test files that took longest, with their seconds. */
+function slowestFiles(files: readonly JestFileReport[]): string[] {
+  const slowest = files
+    .map(({ name, startTime, endTime }) => ({ name: path.relative(ROOT, name), seconds: (endTime - startTime) / 1_000 }))
+    .sort((one, other) => other.seconds - one.seconds)
+    .slice(0, 10);
+  return slowest.map(({ name, seconds }) => `${seconds.toFixed(1).padStart(5)} s ${name}`);
 }

@@ -13,11 +13,14 @@ export const JEST_ARGUMENTS = [
   '--disable-warning=ExperimentalWarning',
   'node_modules/jest/bin/jest.js',
 ];
+const REPORTERS = ['--reporters=default', `--reporters=${path.join(ROOT, 'tests/setup/failure-reporter.mjs')}`];
 /** How often the progress is printed. Some CI systems cancel a job that prints nothing for a long time. */
 const PROGRESS_INTERVAL_MS = 30_000;
 
-/** The whole Jest run as one step of `npm test`. Each test is counted. */
-export function jestStep(say: (line: string) => void): CheckStep {
+/**
+ * The whole Jest run as one step of `npm test`. Each test is counted. The name of a failed test is printed as soon as it has failed.
+ */
+export function jestStep(say: (line: string) => void, options: string[] = []): CheckStep {
   return {
     name: 'tests',
     async run(signal) {
@@ -26,8 +29,11 @@ export function jestStep(say: (line: string) => void): CheckStep {
       let files = 0;
       const progress = setInterval(() => say(`  tests are running, ${files} files done`), PROGRESS_INTERVAL_MS);
       try {
-        const args = [...JEST_ARGUMENTS, '--ci', '--json', `--outputFile=${report}`];
-        const onLine = (line: string) => void (files += /^(PASS|FAIL) /.test(line) ? 1 : 0);
+        const args = [...JEST_ARGUMENTS, '--ci', ...REPORTERS, '--json', `--outputFile=${report}`, ...options];
+        const onLine = (line: string) => {
+          if (/^(PASS|FAIL) /.test(line)) files += 1;
+          if (line.startsWith('FAILED ')) say(`  ${line}`);
+        };
         const { code, output } = await runCommand(process.execPath, args, { cwd: ROOT, signal, onLine });
         return summarizeJestRun(code, output, readReport(report));
       } finally {

@@ -9,6 +9,8 @@ export interface ServiceSettings {
   port: number;
   /** The URL of the service on this machine. Its public URL may differ (PUBLIC_URL). */
   url: string;
+  /** The port of Node's inspector, if a debugger may attach to the service. */
+  inspectorPort?: number;
 }
 
 /** The settings of `npm start`. */
@@ -31,11 +33,11 @@ const SERVICES = [
 ] as const;
 
 /** Reads only the settings that `npm start` needs. Each service checks all its settings, including these, when it starts. */
-export function readSettings(env: NodeJS.ProcessEnv): Settings {
+export function readSettings(env: NodeJS.ProcessEnv, inspectorPorts: ReadonlyMap<string, number> = new Map()): Settings {
   const host = env.BIND_HOST || '127.0.0.1';
   const services = SERVICES.map(({ name, portSetting, defaultPort }): ServiceSettings => {
     const port = readPort(portSetting, env[portSetting], defaultPort);
-    return { name, portSetting, port, url: `http://${reachableHost(host)}:${port}` };
+    return { name, portSetting, port, url: `http://${reachableHost(host)}:${port}`, inspectorPort: inspectorPorts.get(name) };
   });
   refuseSharedPorts(services);
   const [monolith, queue, worker] = services.map(({ url }) => url);

@@ -3,12 +3,13 @@ import { build, ROOT } from './build.ts';
 import { type DatabaseUrls, startDatabases } from './databases.ts';
 import { clearHome, endLeftovers, type HomePaths, removeRuntime, type RuntimeFile, writeRuntime } from './home.ts';
 import { thisProcess } from './home-lock.ts';
+import { inspectorArguments } from './inspector.ts';
 import { ProcessRestarter, type RestarterEvents } from './process-restarter.ts';
 import { checkMachine, claimHome } from './preflight.ts';
 import { waitUntilAllReady, waitUntilLinesAreKnown } from './readiness.ts';
 import { runCommand } from './run-command.ts';
 import { startService } from './service.ts';
-import { readSettings, type Settings } from './settings.ts';
+import { readSettings, type ServiceSettings, type Settings } from './settings.ts';
 import { BAD_SETTINGS, UserError } from './trouble.ts';
 import { watchSources } from './watch.ts';
 
@@ -16,6 +17,8 @@ import { watchSources } from './watch.ts';
 export interface SystemOptions {
   reset: boolean;
   watch: boolean;
+  /** The inspector's port of each service that a debugger may attach to. */
+  inspectorPorts: ReadonlyMap<string, number>;
   say(line: string): void;
   /** Aborting this signal stops the system. */
   stop: AbortSignal;
@@ -23,7 +26,7 @@ export interface SystemOptions {
 
 /** Starts everything, keeps it running until `stop` is aborted, and then stops it in order: services, Redis, PostgreSQL. */
 export async function runSystem(options: SystemOptions): Promise<void> {
-  const settings = readSettings(process.env);
+  const settings = readSettings(process.env, options.inspectorPorts);
   const { home, lock } = await claimHome(settings);
   try {
     await endLeftovers(home, options.say);
@@ -96,16 +99,16 @@ class System {
   async #startServices(): Promise<void> {
     const { services } = this.#settings;
     this.#options.say('starting the services');
-    for (const { name } of services) this.#services.push(this.#serviceKeeper(name));
+    for (const service of services) this.#services.push(this.#serviceKeeper(service));
     await Promise.all(this.#services.map((restarter) => restarter.start()));
     await waitUntilAllReady(services, this.#options.say, this.#end);
     await waitUntilLinesAreKnown(services, this.#end);
   }
 
-  #serviceKeeper(name: string): ProcessRestarter {
+  #serviceKeeper({ name, inspectorPort }: ServiceSettings): ProcessRestarter {
     const command = {
       name,
-      args: [path.join(ROOT, 'dist/apps', name, 'src/main.js')],
+      args: [...inspectorArguments(inspectorPort), path.join(ROOT, 'dist/apps', name, 'src/main.js')],
       env: this.#environment(),
       cwd: ROOT,
       onLine: (line: string) => this.#options.say(`[${name}] ${line}`),

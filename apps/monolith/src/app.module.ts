@@ -1,7 +1,7 @@
 import { HealthModule } from '#platform/health/health.module';
 import { pingDatabase } from '#platform/postgres/database';
+import { SchedulingModule } from '#platform/schedule/scheduling.module';
 import { Module, type DynamicModule } from '@nestjs/common';
-import { ScheduleModule } from '@nestjs/schedule';
 import { BlacklistModule } from './blacklist/blacklist.module.ts';
 import { CatalogModule } from './catalog/catalog.module.ts';
 import { FansModule } from './fans/fans.module.ts';
@@ -19,14 +19,14 @@ import { WaitingRoomModule } from './waiting-room/waiting-room.module.ts';
 /** The modular monolith: all contexts, and the relay that delivers their outbox messages. */
 @Module({})
 export class AppModule {
-  /** With `loops: false` no background loop starts. The CLI uses this to call use cases without running the services. */
-  static register(resources: Resources, { loops } = { loops: true }): DynamicModule {
-    const { metrics, dataSource, redis } = resources;
+  /** Without background work no periodic task and no listener starts: the CLI only calls use cases. */
+  static register(resources: Resources, { backgroundWork } = { backgroundWork: true }): DynamicModule {
+    const { logger, metrics, dataSource, redis } = resources;
     return {
       module: AppModule,
       imports: [
-        PlatformModule.register(resources, loops),
-        ScheduleModule.forRoot(),
+        PlatformModule.register(resources),
+        SchedulingModule.register(logger, { isEnabled: backgroundWork }),
         HealthModule.register({
           metrics,
           ready: [

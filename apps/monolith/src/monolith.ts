@@ -20,9 +20,9 @@ const DESCRIPTION = 'Matches, seats, holds, orders and tickets. Errors are appli
 
 /**
  * Builds the whole monolith, which does not listen for requests yet. Tests use the same function, most of them without background
- * loops.
+ * work.
  */
-export async function createMonolith(resources: Resources, parts = { loops: true }): Promise<NestFastifyApplication> {
+export async function createMonolith(resources: Resources, parts = { backgroundWork: true }): Promise<NestFastifyApplication> {
   const { config, logger, metrics, dataSource, redis } = resources;
   observeOutbox(metrics.registry, dataSource);
   observeLoader(metrics.registry, (sql) => dataSource.query(sql));

@@ -15,15 +15,15 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { DataSource } from 'typeorm';
 import type { Resources } from './resources.ts';
-import { CONFIG, LOGGER, LOOPS, REDIS, TRANSACTION_RETRIES } from './tokens.ts';
+import { CONFIG, LOGGER, REDIS, TRANSACTION_RETRIES } from './tokens.ts';
 
 /**
- * Provides what every context may inject: settings, connections, transactions, outbox, ids, clock. It is the only global module.
+ * Provides what every context may inject: settings, connections, transactions, outbox, ids, clock.
  */
 @Global()
 @Module({})
 export class PlatformModule {
-  static register(resources: Resources, loops: boolean): DynamicModule {
+  static register(resources: Resources): DynamicModule {
     const { config, logger, metrics, dataSource, redis } = resources;
     const bell = new RelayBell();
     const retries = new Counter({
@@ -43,7 +43,6 @@ export class PlatformModule {
       { provide: LOGGER, useValue: logger },
       { provide: REDIS, useValue: redis },
       { provide: TRANSACTION_RETRIES, useValue: retries },
-      { provide: LOOPS, useValue: loops },
       { provide: DataSource, useValue: dataSource },
       { provide: Metrics, useValue: metrics },
       { provide: TransactionManager, useValue: transactions },

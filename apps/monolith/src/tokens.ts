@@ -4,11 +4,6 @@ import type { Counter } from 'prom-client';
 export const LOGGER = Symbol('logger');
 export const CONFIG = Symbol('config');
 export const REDIS = Symbol('redis');
-/**
- * The value is true if this process runs the background loops (relays, listeners, schedules), and false in the CLI, which only
- * calls use cases.
- */
-export const LOOPS = Symbol('loops');
 /** The metric that counts, by SQLSTATE, the transactions that had to run again. */
 export const TRANSACTION_RETRIES = Symbol('transaction retries');
 /** The type of the counter that is injected with the token TRANSACTION_RETRIES. */

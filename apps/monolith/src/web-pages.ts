@@ -38,14 +38,17 @@ function contentSecurity(config: MonolithConfig): string {
 
 /**
  * Serves the web app that `npm run build` wrote to dist/web. If it was not built (an API-only deployment), only /config.json is
- * served.
+ * served. Except in production the page is read for each request, so that `npm run dev` can replace it without a restart.
  */
-export async function serveWebPages(fastify: FastifyInstance, config: MonolithConfig): Promise<void> {
+export async function serveWebPages(
+  fastify: FastifyInstance,
+  config: MonolithConfig,
+  folder = projectFile('dist', 'web'),
+): Promise<void> {
   const settings = { queue_url: publicUrls(config).queuePublicUrl, auth_mode: config.AUTH_MODE };
   fastify.get('/config.json', { config: { access: 'public', noAddressLimit: true } }, (_request, reply) =>
     reply.header('cache-control', 'no-cache').send(settings),
   );
-  const folder = projectFile('dist', 'web');
   const page = path.join(folder, 'index.html');
   if (!fs.existsSync(page)) return;
   await fastify.register(fastifyStatic, {
@@ -57,12 +60,13 @@ export async function serveWebPages(fastify: FastifyInstance, config: MonolithCo
     maxAge: '365d',
   });
   const security = contentSecurity(config);
-  const html = fs.readFileSync(page, 'utf8');
+  const readPage = () => fs.readFileSync(page, 'utf8');
+  const html = config.NODE_ENV === 'production' ? readPage() : undefined;
   const sendPage = (_request: unknown, reply: FastifyReply): FastifyReply =>
     reply
       .headers({ 'content-security-policy': security, 'cache-control': 'no-cache' })
       .type('text/html; charset=utf-8')
-      .send(html);
+      .send(html ?? readPage());
   for (const url of PAGES) fastify.get(url, { config: { access: 'public', noAddressLimit: true } }, sendPage);
   const icon = path.join(folder, 'favicon.svg');
   if (fs.existsSync(icon)) {

@@ -3,6 +3,8 @@ import { HealthModule } from '#platform/health/health.module';
 import type { QueueConsumer } from '#messaging/jobs/queue-consumer';
 import { assertHasConsumer, ConsumerHeartbeats } from '#messaging/jobs/consumer-heartbeats';
 import { pingDatabase } from '#platform/postgres/database';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
+import { SchedulingModule } from '#platform/schedule/scheduling.module';
 import { closeRedis } from '#platform/redis/redis-connection';
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { EmailModule } from './email/email.module.ts';
@@ -40,17 +42,15 @@ export const sendersOf = ({ WORKER_QUEUES }: Pick<WorkerParts['config'], 'WORKER
  */
 @Module({})
 export class AppModule implements OnApplicationShutdown {
-  constructor(
-    @Inject(PARTS) private readonly parts: WorkerParts,
-    private readonly beats: ConsumerHeartbeats,
-  ) {}
+  constructor(@Inject(PARTS) private readonly parts: WorkerParts) {}
 
   static register(parts: WorkerParts): DynamicModule {
-    const { config, metrics, database, redis } = parts;
+    const { config, logger, metrics, database, redis } = parts;
     const senders = sendersOf(config);
     return {
       module: AppModule,
       imports: [
+        SchedulingModule.register(logger),
         SendingModule.register(parts),
         MailboxModule.register(parts),
         ...senders.map((sender) => sender.register(parts)),
@@ -73,12 +73,13 @@ export class AppModule implements OnApplicationShutdown {
         { provide: PARTS, useValue: parts },
         {
           provide: ConsumerHeartbeats,
-          inject: senders.map(({ processor }) => processor),
-          useFactory: (...processors: QueueProcessor[]) =>
+          inject: [PeriodicTasks, ...senders.map(({ processor }) => processor)],
+          useFactory: (tasks: PeriodicTasks, ...processors: QueueProcessor[]) =>
             new ConsumerHeartbeats(
               redis,
               JOBS_PREFIX,
               processors.flatMap(({ consumers }): readonly Pick<QueueConsumer<never>, 'queue' | 'isConsuming'>[] => consumers),
+              tasks,
             ),
         },
       ],
@@ -87,7 +88,6 @@ export class AppModule implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     const { database, statements, redis, jobsRedis, alerts } = this.parts;
-    this.beats.stop();
     await alerts.settled();
     // The connection of BullMQ has no command in progress any more. It is not closed with QUIT, which would wait for ever if
     // Redis is down.

@@ -26,7 +26,6 @@ import { readServiceAccount } from './push/outbound/fcm-access.ts';
 import { AlertNotes } from '#messaging/sending/alert-notes';
 import { Alerts } from '#messaging/sending/alerts';
 import { TimeOrderedIds } from '#platform/system-clock';
-import { AlertLoop, JobRestorer } from './sending/sending.module.ts';
 
 const SERVICE = 'notification-worker';
 const DESCRIPTION =
@@ -69,7 +68,9 @@ async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerPa
     jobsRedis,
     inbox: new Inbox(transactions, marks),
     transactions,
-    statements: new SingleStatements(config.DATABASE_URL, `${SERVICE}-ledger`),
+    statements: new SingleStatements(config.DATABASE_URL, `${SERVICE}-ledger`, {
+      onRetry: (sqlstate) => retries.inc({ sqlstate }),
+    }),
     marks,
     possibleDuplicates,
     alertNotes,
@@ -112,8 +113,6 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
   const processors = [
     ...sendersOf(config).map(({ processor }) => app.get<QueueProcessor>(processor)),
     app.get(ConsumerHeartbeats),
-    app.get(JobRestorer),
-    app.get(AlertLoop),
   ];
   return { app, start: () => processors.forEach((processor) => processor.start()) };
 }

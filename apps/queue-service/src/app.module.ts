@@ -2,6 +2,7 @@ import { Global, Inject, Module, type DynamicModule, type OnApplicationShutdown 
 import { HealthModule } from '#platform/health/health.module';
 import { Metrics } from '#platform/health/metrics';
 import type { Logger } from '#platform/logging/logger';
+import { SchedulingModule } from '#platform/schedule/scheduling.module';
 import { closeRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import type { QueueServiceConfig } from './config.ts';
 import { LOGGER, REDIS, SUBSCRIBER } from './tokens.ts';
@@ -28,6 +29,7 @@ export class AppModule implements OnApplicationShutdown {
     return {
       module: AppModule,
       imports: [
+        SchedulingModule.register(logger),
         HealthModule.register({ metrics, ready: [{ name: 'redis', vital: true, probe: () => connections.redis.ping() }] }),
         WaitingRoomModule.register(config, budget),
       ],

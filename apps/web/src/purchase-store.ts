@@ -1,4 +1,5 @@
-import type { CheckoutRequest, CheckedOutOrder, Reservation } from './api/types.ts';
+import type { CheckOutRequest, CheckedOut } from '#contracts/orders';
+import type { Reservation } from '#contracts/reservations';
 import { storage } from './storage.ts';
 
 /** What the browser stores of a fan's purchase for one match, so that the purchase continues after a reload or a closed tab. */
@@ -18,7 +19,7 @@ export interface KnownTurn {
 }
 
 /** The part of a checkout answer that is stored. An order of 0 cents has no payment. */
-export function toStoredPurchase({ order_id, payment }: Pick<CheckedOutOrder, 'order_id' | 'payment'>): StoredPurchase {
+export function toStoredPurchase({ order_id, payment }: Pick<CheckedOut, 'order_id' | 'payment'>): StoredPurchase {
   return { orderId: order_id, payment: payment ? { provider: payment.provider, confirmUrl: payment.confirm_url } : undefined };
 }
 
@@ -61,11 +62,11 @@ export class PurchaseStore {
     else storage.session.remove(name);
   }
 
-  readHolders(matchId: string): CheckoutRequest | undefined {
-    return parse<CheckoutRequest>(storage.session.read(this.name('holders', matchId)));
+  readHolders(matchId: string): CheckOutRequest | undefined {
+    return parse<CheckOutRequest>(storage.session.read(this.name('holders', matchId)));
   }
 
-  writeHolders(matchId: string, request: CheckoutRequest): void {
+  writeHolders(matchId: string, request: CheckOutRequest): void {
     storage.session.write(this.name('holders', matchId), JSON.stringify(request));
   }
 

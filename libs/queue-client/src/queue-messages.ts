@@ -1,23 +1,13 @@
 import type { z } from 'zod';
 // Imported as types only, so that zod is not bundled into the web page.
 import type { serverMessage } from '../../contracts/src/socket-messages.ts';
+import type { PositionAnswer as Entry } from '../../contracts/src/waiting-room.ts';
 
 /** A message of the server to a fan, the same over a socket and over an event stream. */
 export type QueueMessage = Exclude<z.infer<typeof serverMessage>, { type: 'error' }>;
 
 /** The fields of the answers of join and position that clients use. */
-export interface PositionAnswer {
-  readonly status: 'waiting' | 'granted' | 'expired' | 'completed' | 'closed';
-  readonly position: number | null;
-  readonly total: number;
-  readonly estimated_wait_minutes: number | null;
-  readonly estimated_wait_range?: [number, number] | null;
-  readonly paused?: boolean;
-  readonly reason?: string | null;
-  readonly purchase_window_expires_at?: string | null;
-  readonly session_token?: string | null;
-  readonly checkout_url?: string | null;
-}
+export type PositionAnswer = Partial<Entry> & Pick<Entry, 'status' | 'position' | 'total' | 'estimated_wait_minutes'>;
 
 const knownTypes: ReadonlySet<QueueMessage['type']> = new Set<QueueMessage['type']>([
   'position_update',

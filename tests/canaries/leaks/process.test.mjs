@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
 
 test('fails: a child process keeps running', () => {
-  spawn('sleep', ['4'], { stdio: 'ignore' });
+  spawn('sleep', ['20'], { stdio: 'ignore' });
 });

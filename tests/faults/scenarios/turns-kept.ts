@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startQueueService, type RunningService } from '../../../bench/instruments/service.ts';
-import { clusterSlot } from '../../../apps/queue-service/src/waiting-room/outbound/match-keys.ts';
 import type { Fan, Match } from '../fan.ts';
 import { startRedisCluster } from '../redis-servers.ts';
 import type { Check, Scenario } from '../scenario.ts';
@@ -105,7 +104,7 @@ async function startCluster(scene: Scene): Promise<{ url: string; wipe: (matchId
   return {
     url: servers.map(({ url }) => url).join(),
     wipe: async (matchId) => {
-      const slot = clusterSlot(`{${matchId}}`);
+      const slot = await servers[0]!.client.cluster('KEYSLOT', `{${matchId}}`);
       await servers[bounds.findIndex((bound) => slot < bound)]!.client.flushall();
     },
   };

@@ -1,5 +1,5 @@
 import { FakeStripe } from '../../../apps/monolith/src/payment/testing/fake-stripe.ts';
-import type { ErrorCode } from '#platform/http/error-catalogue';
+import type { ErrorCode } from '#contracts/error-catalogue';
 import { randomUUID } from 'node:crypto';
 import { callers, fillPath, validCall, closeSockets, needsKey, unknownIds, takesBody, type Call } from '../../bad-input/calls.ts';
 import { monolithSamples, queueSamples } from '../../bad-input/samples.ts';

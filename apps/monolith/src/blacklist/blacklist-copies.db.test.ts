@@ -1,7 +1,9 @@
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { randomUUID } from 'node:crypto';
 import { TransactionManager } from '#application/transaction-manager';
 import { BLACKLIST_CHANNEL, BLACKLIST_REVISION, queueKeys } from '#contracts/queue-keys';
 import { createLogger } from '#platform/logging/logger';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { openMonolith, ops, type WholeMonolith } from '../testing/whole-monolith.ts';
 import { BlacklistApi } from './blacklist.api.ts';
@@ -58,12 +60,14 @@ test('the process that puts a fan on the blacklist has the entry in memory when 
   expect(await copy()).not.toHaveProperty(fan);
 });
 
-test('a process with background loops has a new entry within 0.5 s if it gets the Redis message about it, and within 1.6 s if that message is lost', async () => {
+test('a process with background work has a new entry within 0.5 s if it gets the Redis message about it, and within 1.6 s if that message is lost', async () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const keeper = new BlacklistKeeper(second.get(CachedBlacklist), second.config, logger, true);
+  const tasks = new PeriodicTasks(new SchedulerRegistry(), logger, true);
+  const keeper = new BlacklistKeeper(second.get(CachedBlacklist), second.config, logger, tasks);
   const before = randomUUID();
   await list(before);
   await keeper.onApplicationBootstrap();
+  tasks.onApplicationBootstrap();
   expect(knows(second, before)).toBe(true);
   await until(async () => Number((await first.resources.redis.pubsub('NUMSUB', BLACKLIST_CHANNEL))[1]) > 0);
   const [published, unpublished] = [randomUUID(), randomUUID()];
@@ -75,6 +79,7 @@ test('a process with background loops has a new entry within 0.5 s if it gets th
     [unpublished],
   );
   const polledMs = await until(() => knows(second, unpublished));
+  await tasks.stop();
   await keeper.beforeApplicationShutdown();
   expect(notifiedMs).toBeLessThan(500);
   expect(polledMs).toBeLessThan(1600);

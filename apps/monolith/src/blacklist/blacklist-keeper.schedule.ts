@@ -1,10 +1,11 @@
 import { BLACKLIST_CHANNEL } from '#contracts/queue-keys';
 import type { Logger } from '#platform/logging/logger';
-import { RelayLoop } from '#messaging/outbox/relay-loop';
+import type { PeriodicTask } from '#platform/schedule/periodic-task';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { MonolithConfig } from '../config.ts';
-import { CONFIG, LOGGER, LOOPS } from '../tokens.ts';
+import { CONFIG, LOGGER } from '../tokens.ts';
 import { CachedBlacklist } from './cached-blacklist.ts';
 
 /**
@@ -14,34 +15,38 @@ import { CachedBlacklist } from './cached-blacklist.ts';
  */
 @Injectable()
 export class BlacklistKeeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly loop: RelayLoop;
+  private readonly task: PeriodicTask;
   private subscriber: RedisConnection | undefined;
 
   constructor(
     private readonly copies: CachedBlacklist,
     @Inject(CONFIG) private readonly config: MonolithConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(LOOPS) private readonly loops: boolean,
+    private readonly tasks: PeriodicTasks,
   ) {
-    this.loop = new RelayLoop('blacklist keeper', () => this.runOnce().then(() => 0), logger);
+    const definition = {
+      name: 'blacklist keeper',
+      everyMs: 1000,
+      pausesAfterFailure: true,
+      does: 'Refreshes the copies of the blacklist in memory and in Redis. Runs at once after a change.',
+    };
+    this.task = tasks.add(definition, () => this.runOnce());
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    if (!this.loops) return;
+    if (!this.tasks.isEnabled) return;
     // The blacklist is read before the first request is served. If the database is down, nothing can be sold, so we start anyway.
     await this.copies
       .refreshMemory()
       .catch((error: unknown) => this.logger.warn({ err: error }, 'starting without the blacklist'));
     this.subscriber = connectRedis(this.config.REDIS_URL, { name: 'blacklist', forJobs: true });
-    this.subscriber.on('message', () => this.loop.nudge());
+    this.subscriber.on('message', () => this.task.runSoon());
     // Messages sent while we were disconnected are lost, so refresh after each reconnect.
-    this.subscriber.on('ready', () => this.loop.nudge());
+    this.subscriber.on('ready', () => this.task.runSoon());
     this.subscriber.subscribe(BLACKLIST_CHANNEL).catch(() => undefined);
-    this.loop.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
     if (this.subscriber) await closeRedis(this.subscriber);
   }
 

@@ -1,7 +1,14 @@
+import {
+  blacklistEntryAnswer,
+  blacklistHistoryAnswer,
+  blacklistPageAnswer,
+  putFanOnBlacklistRequest,
+} from '#contracts/blacklist';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
-import { decodeCursor, page, pageQuery } from '#platform/http/paging';
-import { uuidField } from '#platform/http/text-fields';
+import { pageQuery } from '#contracts/paging';
+import { decodeCursor, page } from '#platform/http/paging';
+import { uuidField } from '#contracts/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import type { Logger } from '#platform/logging/logger';
 import { Body, Controller, Delete, Get, Inject, Param, Post, Query, Res } from '@nestjs/common';
@@ -9,16 +16,8 @@ import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, 
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { LOGGER } from '../tokens.ts';
-import {
-  blacklistHistoryAnswer,
-  blacklistHistoryView,
-  putFanOnBlacklistRequest,
-  blacklistEntryAnswer,
-  blacklistPageAnswer,
-  blacklistEntryView,
-} from './blacklist.schemas.ts';
 import { ChangeBlacklist } from './change-blacklist.ts';
-import { PostgresBlacklist } from './postgres-blacklist.ts';
+import { PostgresBlacklist, type BlacklistChange, type BlacklistEntry } from './postgres-blacklist.ts';
 
 const LIST = `From now on the fan cannot join a line, hold seats, check out or receive a ticket (403 \`BLACKLISTED\`). A fan who is in a
 line or has a turn loses it within a second. Existing holds expire as usual. A payment that is in progress is refunded in full. Tickets
@@ -89,4 +88,33 @@ export class BlacklistController {
     const wasListed = await this.changeBlacklist.lift({ userId, by: operator });
     if (wasListed) this.logger.info({ user_id: userId, operator }, 'taken off the blacklist');
   }
+}
+
+/** An entry of the blacklist in the format of the API. */
+function blacklistEntryView({ userId, reason, until, listedBy, listedAt }: BlacklistEntry): z.infer<typeof blacklistEntryAnswer> {
+  return {
+    user_id: userId,
+    reason,
+    until: until?.toISOString() ?? null,
+    listed_by: listedBy,
+    listed_at: listedAt.toISOString(),
+  };
+}
+
+/** The entry and the history of a fan, in the format of the API. */
+function blacklistHistoryView(
+  userId: string,
+  found: { listing: BlacklistEntry | undefined; changes: readonly BlacklistChange[] },
+): z.infer<typeof blacklistHistoryAnswer> {
+  return {
+    user_id: userId,
+    entry: found.listing ? blacklistEntryView(found.listing) : null,
+    history: found.changes.map(({ action, reason, until, by, at }) => ({
+      action,
+      reason,
+      until: until?.toISOString() ?? null,
+      by,
+      at: at.toISOString(),
+    })),
+  };
 }

@@ -1,17 +1,14 @@
-import { matchAnswer, matchListAnswer, matchView } from '#contracts/match-answer';
-import { saleStatuses } from '#domain/catalog/sale';
+import { matchAnswer, matchListAnswer, matchQuery, matchView } from '#contracts/matches';
 import { Endpoint } from '#platform/http/endpoint';
 import { NOT_MODIFIED, sendCacheable } from '#platform/http/etag';
-import { decodeCursor, page, pageQuery } from '#platform/http/paging';
+import { decodeCursor, page } from '#platform/http/paging';
 import { RequestRefused } from '#platform/http/request-refused';
-import { uuidField } from '#platform/http/text-fields';
+import { uuidField } from '#contracts/text-fields';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { CatalogApi } from './catalog.api.ts';
-
-const matchQuery = pageQuery.extend({ status: z.enum(saleStatuses).optional() });
 
 @ApiTags('matches')
 @Controller('api/v1/matches')

@@ -4,7 +4,10 @@ import { withMonolithContext } from './monolith-context.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A stadium of 24 sectors with 33,424 seats: 22 seated sectors with 1,392 seats each and two standing sectors of 1,400. */
+/**
+ * A stadium of 24 sectors with 33,424 seats: 22 seated sectors with 1,392 seats each and two standing sectors of 1,400. West A is for
+ * people in wheelchairs.
+ */
 export function demoStadium(): PlannedSector[] {
   const stands = [
     { stand: 'East', letters: 'ABCDEF', gate: 'E', priceCents: 3500 },
@@ -16,6 +19,7 @@ export function demoStadium(): PlannedSector[] {
     const seated = [...letters].map((letter, index): PlannedSector => ({
       name: `${stand} ${letter}`,
       gate: `${gate}${index + 1}`,
+      wheelchair: stand === 'West' && letter === 'A',
       priceCents,
       plan: { kind: 'seated', rows: 29, seatsPerRow: 48 },
     }));
@@ -23,6 +27,7 @@ export function demoStadium(): PlannedSector[] {
     const standing: PlannedSector = {
       name: `${stand} Terrace`,
       gate: `${gate}${letters.length + 1}`,
+      wheelchair: false,
       priceCents: 1200,
       plan: { kind: 'standing', capacity: 1400 },
     };

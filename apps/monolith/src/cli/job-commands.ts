@@ -1,15 +1,8 @@
+import { jobStates, queueNames, type QueueName } from '#contracts/jobs';
 import { masked, maskedText } from '#domain/notification/masked';
 import { Option, type Command } from 'commander';
 import { userInfo } from 'node:os';
-import {
-  jobStates,
-  JobsApi,
-  queueNames,
-  type JobCounts,
-  type JobFilter,
-  type JobView,
-  type QueueName,
-} from '../jobs/jobs.api.ts';
+import { JobsApi, type JobCounts, type JobFilter, type JobView } from '../jobs/jobs.api.ts';
 import { cliConfig, print, wholeNumber } from './environment.ts';
 import { withMonolithContext } from './monolith-context.ts';
 

@@ -5,13 +5,13 @@ import { AppModule } from '../app.module.ts';
 import type { MonolithConfig } from '../config.ts';
 import { openResources } from '../resources.ts';
 
-/** Gives access to the monolith's use cases without HTTP and without background loops. */
+/** Gives access to the monolith's use cases without HTTP and without background work. */
 export async function withMonolithContext<T>(
   config: MonolithConfig,
   work: (context: INestApplicationContext) => Promise<T>,
 ): Promise<T> {
   const resources = await openResources(config, 'cli', 2);
-  const context = await NestFactory.createApplicationContext(AppModule.register(resources, { loops: false }), {
+  const context = await NestFactory.createApplicationContext(AppModule.register(resources, { backgroundWork: false }), {
     logger: new NestLog(resources.logger),
     abortOnError: false,
   });

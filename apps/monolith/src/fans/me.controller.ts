@@ -1,3 +1,4 @@
+import { deviceBody, deviceIdParam, profileAnswer, profileBody } from '#contracts/fans';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { Answers } from '#platform/idempotency/answers';
@@ -6,7 +7,6 @@ import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nes
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { Devices } from './devices.ts';
-import { deviceBody, deviceIdParam, profileAnswer, profileBody } from './me.schemas.ts';
 import { Profiles } from './profiles.ts';
 
 @ApiTags('me')

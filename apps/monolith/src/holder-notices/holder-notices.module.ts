@@ -4,7 +4,7 @@ import { Jobs } from '#application/jobs';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import type { JobKind } from '#messaging/jobs/job-runner';
-import type { Logger } from '#platform/logging/logger';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -16,7 +16,6 @@ import { PurchaseApi } from '../purchase/purchase.api.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { TicketingApi } from '../ticketing/ticketing.api.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
-import { LOGGER, LOOPS } from '../tokens.ts';
 import { HolderPages } from './holder-pages.ts';
 import { MatchMails } from './match-mails.ts';
 import { MatchPushes } from './match-pushes.ts';
@@ -49,9 +48,8 @@ export class NoticeJobKinds {
     useCase(PlanReminders, DataSource, TransactionManager, NoticeMatches, Jobs, Clock),
     {
       provide: ReminderSchedule,
-      useFactory: (planReminders: PlanReminders, logger: Logger, isLooping: boolean) =>
-        new ReminderSchedule(planReminders, logger, isLooping),
-      inject: [PlanReminders, LOGGER, LOOPS],
+      useFactory: (planReminders: PlanReminders, tasks: PeriodicTasks) => new ReminderSchedule(planReminders, tasks),
+      inject: [PlanReminders, PeriodicTasks],
     },
     {
       provide: NoticeJobKinds,

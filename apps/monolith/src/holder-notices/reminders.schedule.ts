@@ -1,27 +1,12 @@
-import type { Logger } from '#platform/logging/logger';
-import { RelayLoop } from '#messaging/outbox/relay-loop';
-import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import type { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import type { PlanReminders } from './plan-reminders.ts';
 
-const PLAN_INTERVAL_MS = 300_000;
-
 /** Plans reminders every five minutes. */
-export class ReminderSchedule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly loop: RelayLoop;
-
-  constructor(
-    planReminders: PlanReminders,
-    logger: Logger,
-    private readonly isLooping: boolean,
-  ) {
-    this.loop = new RelayLoop('reminders', () => planReminders.execute().then(() => 0), logger, PLAN_INTERVAL_MS);
-  }
-
-  onApplicationBootstrap(): void {
-    if (this.isLooping) this.loop.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
+export class ReminderSchedule {
+  constructor(planReminders: PlanReminders, tasks: PeriodicTasks) {
+    tasks.add(
+      { name: 'reminders', everyMs: 300_000, does: 'Plans the reminders to ticket holders about matches that come up.' },
+      async () => void (await planReminders.execute()),
+    );
   }
 }

@@ -1,3 +1,4 @@
+import type { JobState } from '#contracts/jobs';
 import type { Ids } from '#application/ids';
 import type { Outbox } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
@@ -13,7 +14,7 @@ import type { JobTransport } from '#messaging/jobs/job-transport';
 import type { NotificationQueues } from '#messaging/jobs/notification-queues';
 import { deleteJobCopy } from '#messaging/jobs/queued-jobs';
 import type { OutboxMessageView, ParkedMessages } from '#messaging/outbox/parked-messages';
-import type { JobCounts, JobFilter, JobState, JobView } from './jobs.api.ts';
+import type { JobCounts, JobFilter, JobView } from './jobs.api.ts';
 
 /**
  * A search by template, or by a state that only the queue itself knows (waiting, delayed, active), filters in memory. Such a

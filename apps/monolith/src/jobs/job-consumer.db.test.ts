@@ -20,7 +20,7 @@ afterAll(async () => void (await Promise.all([database.drop(), redis.close()])))
 const configOf = (settings: Record<string, string>): MonolithConfig =>
   loadConfig(monolithConfig, { DATABASE_URL: database.url, REDIS_URL: redis.url, LOG_LEVEL: 'silent', ...settings });
 
-/** Starts a monolith with its background loops, as `main` does, but without listening. */
+/** Starts a monolith with its background work, as `main` does, but without listening. */
 async function startMonolith(settings: Record<string, string>): Promise<NestFastifyApplication> {
   return createMonolith(await openResources(configOf(settings), 'monolith'));
 }

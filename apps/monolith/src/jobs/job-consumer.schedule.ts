@@ -3,7 +3,8 @@ import type { JobLedger } from '#messaging/jobs/job-ledger';
 import type { JobTransport } from '#messaging/jobs/job-transport';
 import { JobUpkeep } from '#messaging/jobs/job-upkeep';
 import type { Logger } from '#platform/logging/logger';
-import { RelayLoop } from '#messaging/outbox/relay-loop';
+import type { TaskDefinition } from '#platform/schedule/periodic-task';
+import type { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import type { TransactionManager } from '#application/transaction-manager';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import type { AlertUpkeep } from '#messaging/sending/alert-upkeep';
@@ -15,12 +16,16 @@ const CONCURRENT_JOBS = 4;
  * How long a stop waits for running jobs. Without Redis a stop always takes this long, because we cannot see whether a job runs.
  */
 const STOP_TIMEOUT_MS = 5000;
-const UPKEEP_INTERVAL_MS = 60_000;
-/**
- * The time between two searches for failures that need an alert. Each search also sends the alerts that had to wait: between two
- * alerts about the same kind of problem there are at least 30 s.
- */
-const ALERT_INTERVAL_MS = 5000;
+const JOB_UPKEEP: TaskDefinition = {
+  name: 'job upkeep',
+  everyMs: 60_000,
+  does: 'Queues jobs again that Redis has lost, and deletes old jobs.',
+};
+const ALERTS: TaskDefinition = {
+  name: 'alerts',
+  everyMs: 5000,
+  does: 'Finds failures that operators must be told about, and sends their alerts, also those that had to wait.',
+};
 const POLL_INTERVAL_MS = 100;
 
 /** What `JobConsumer` needs to run jobs. */
@@ -39,33 +44,29 @@ export interface ConsumerDependencies {
  */
 export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private runner: JobRunner | undefined;
-  private readonly upkeep: RelayLoop;
-  private readonly alertLoop: RelayLoop;
-  private stopped: Promise<unknown> | undefined;
+  private stopped: Promise<void> | undefined;
 
   constructor(
     private readonly parts: ConsumerDependencies,
     private readonly alerts: AlertUpkeep,
-    private readonly options: { readonly isLooping: boolean; readonly runsJobs: boolean },
+    private readonly tasks: PeriodicTasks,
+    /** Whether this process runs jobs besides `consume` (JOBS_IN_MONOLITH). */
+    private readonly runsJobs: boolean,
   ) {
     const { ledger, transport, logger } = parts;
     const upkeep = new JobUpkeep(ledger, transport, logger);
-    this.upkeep = new RelayLoop('job upkeep', () => upkeep.runOnce().then(() => 0), logger, UPKEEP_INTERVAL_MS);
-    this.alertLoop = new RelayLoop('alerts', () => alerts.runOnce(), logger, ALERT_INTERVAL_MS);
+    tasks.add(JOB_UPKEEP, async () => void (await upkeep.runOnce()));
+    tasks.add(ALERTS, () => alerts.runOnce());
   }
 
   onApplicationBootstrap(): void {
-    if (!this.options.isLooping) return;
-    if (this.options.runsJobs) {
-      this.runner = this.open(CONCURRENT_JOBS);
-      this.runner.start();
-    }
-    this.upkeep.start();
-    this.alertLoop.start();
+    if (!this.tasks.isEnabled || !this.runsJobs) return;
+    this.runner = this.open(CONCURRENT_JOBS);
+    this.runner.start();
   }
 
   onModuleDestroy(): void {
-    this.stopped = Promise.all([this.runner?.stop(STOP_TIMEOUT_MS), this.upkeep.stop(), this.alertLoop.stop()]);
+    this.stopped = this.runner?.stop(STOP_TIMEOUT_MS);
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -1,9 +1,4 @@
-/** The states of a job. A `delayed` job waits for a time, a `failed` one has no attempts left. */
-export const jobStates = ['waiting', 'delayed', 'active', 'completed', 'failed'] as const;
-export type JobState = (typeof jobStates)[number];
-/** `outbox` is not a queue of BullMQ: it lists the outbox messages that could not be delivered and were parked. */
-export const queueNames = ['email', 'push', 'push-priority', 'jobs', 'outbox'] as const;
-export type QueueName = (typeof queueNames)[number];
+import type { JobState, QueueName } from '#contracts/jobs';
 
 /** A job as operators see it, with its failed attempts. */
 export interface JobView {

@@ -1,3 +1,5 @@
+import { jobAnswer, jobId, jobListAnswer, jobQuery } from '#contracts/jobs';
+import { masked, maskedText } from '#domain/notification/masked';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page } from '#platform/http/paging';
@@ -7,8 +9,8 @@ import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nes
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { AllQueues } from './all-queues.ts';
-import { jobAnswer, jobId, jobListAnswer, jobQuery, jobView } from './jobs.schemas.ts';
 import { ManageJobs } from './manage-jobs.ts';
+import type { JobView } from './jobs.api.ts';
 
 @ApiTags('operations')
 @Controller('api/v1/ops/jobs')
@@ -54,4 +56,19 @@ export class JobsController {
   async drop(@Caller() { userId }: CallerIdentity, @Param('job_id', { schema: jobId }) id: string): Promise<void> {
     await this.manageJobs.drop({ id, by: userId });
   }
+}
+
+/** A job in the format of the API. Addresses, names, tokens and codes are masked. */
+function jobView(job: JobView): z.infer<typeof jobAnswer> {
+  return {
+    id: job.id,
+    queue: job.queue,
+    template: job.template,
+    state: job.state,
+    attempts: job.attempts.map(({ at, error }) => ({ at, error: maskedText(error) })),
+    created_at: job.createdAt.toISOString(),
+    transport: job.transport,
+    payload: masked(job.payload),
+    interventions: job.interventions.map(({ action, by, at }) => ({ action, by, at: at.toISOString() })),
+  };
 }

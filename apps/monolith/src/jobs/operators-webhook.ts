@@ -1,6 +1,6 @@
 import type { AlertOperators } from '#domain/notification/alert-operators';
 import type { Logger } from '#platform/logging/logger';
-import { alertRequest } from '#messaging/sending/alerts';
+import { alertBody } from '#messaging/sending/alerts';
 import type { ProviderCalls } from '#messaging/sending/provider-calls';
 
 const TIMEOUT_MS = 5000;
@@ -17,7 +17,7 @@ export class OperatorsWebhook {
   async send(alert: AlertOperators, alertId: string): Promise<void> {
     this.logger.error({ alert: alert.about }, alert.text);
     if (!this.url) return;
-    const { headers, body } = alertRequest(alert);
-    await this.calls.post({ url: this.url, headers: { ...headers, 'idempotency-key': alertId }, body, timeoutMs: TIMEOUT_MS });
+    const headers = { 'idempotency-key': alertId };
+    await this.calls.post({ url: this.url, headers, body: alertBody(alert), timeoutMs: TIMEOUT_MS });
   }
 }

@@ -1,6 +1,7 @@
 import type { Jobs } from '#application/jobs';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { Clock } from '#application/clock';
+import type { MatchFacts } from '#domain/catalog/match';
 import { saleStatusAfterAction, assertSaleStatusAllowed, type SaleAction } from '#domain/catalog/sale-changes';
 import { matchChanged } from '#domain/notification/holder-notice';
 import { DomainError } from '#domain/shared/domain-error';
@@ -8,7 +9,7 @@ import type { CatalogApi, CatalogMatch } from '../catalog/catalog.api.ts';
 import type { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 
 /** The fields that `PATCH /ops/matches/{id}` can change. */
-export type MatchFactsChange = Partial<Omit<CatalogMatch, 'id' | 'saleStatus' | 'pauseReason' | 'cancelledAt' | 'cancelReason'>>;
+export type MatchFactsChange = Partial<MatchFacts>;
 
 /**
  * All changes of an existing match by an operator. A change is sent to the waiting room first and committed to the catalogue

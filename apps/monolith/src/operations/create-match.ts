@@ -37,14 +37,12 @@ export class CreateMatch {
       cancelledAt: null,
       cancelReason: null,
     };
-    const sectors = planned.map((sector): CatalogSector => ({
+    const sectors = planned.map(({ plan, ...sectorFacts }): CatalogSector => ({
+      ...sectorFacts,
       id: this.ids.next(),
       matchId: match.id,
-      name: sector.name,
-      kind: sector.plan.kind,
-      gate: sector.gate,
-      priceCents: sector.priceCents,
-      capacity: capacityOf(sector.plan),
+      kind: plan.kind,
+      capacity: capacityOf(plan),
     }));
     const seatsBySector = planned.map((sector, index) => ({
       sectorId: sectors[index]?.id ?? '',

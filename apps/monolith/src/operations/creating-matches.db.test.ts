@@ -1,3 +1,4 @@
+import type { Sector } from '#contracts/sectors';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { openMonolith, ops, seated, type WholeMonolith } from '../testing/whole-monolith.ts';
 import { newKey } from '../testing/test-app.ts';
@@ -55,6 +56,21 @@ test('creating a match creates its sectors and seats and a message to the waitin
   expect(north.json.items).toEqual([]);
   const messages = await monolith.dataSource.query(`select destination, body from outbox where aggregate_id = $1`, [json.id]);
   expect(messages).toEqual([{ destination: 'waiting-room', body: { kind: 'sync', match_id: json.id } }]);
+});
+
+test('a sector says whether its places are for people in wheelchairs; without a word from the operator they are not', async () => {
+  const sectors = [{ ...seated('West A', 1, 4), wheelchair: true }, terrace('North', 7)];
+  const { status, json } = await create({ ...facts, sectors });
+  expect(status).toBe(201);
+  const { json: list } = await monolith.call('GET', `/api/v1/matches/${json.id}/sectors`);
+  for (const answered of [json.sectors, list.items]) {
+    expect(answered.map(({ name, wheelchair }: Sector) => [name, wheelchair])).toEqual([
+      ['West A', true],
+      ['North', false],
+    ]);
+  }
+  const refused = await create({ ...facts, sectors: [{ ...terrace('North', 7), wheelchair: 'yes' }] });
+  expect([refused.status, refused.json.errors]).toEqual([400, [expect.objectContaining({ path: 'sectors.0.wheelchair' })]]);
 });
 
 test('a stadium of 33,424 seats is created within 10 s, and all seats have different positions', async () => {

@@ -1,25 +1,13 @@
+import type { MatchFacts, SectorFacts } from '#domain/catalog/match';
 import type { SectorPlan } from '#domain/catalog/stadium-layout';
 
 /** A sector of a match that is to be created. */
-export interface PlannedSector {
-  readonly name: string;
-  readonly gate: string | null;
-  readonly priceCents: number;
+export interface PlannedSector extends SectorFacts {
   readonly plan: SectorPlan;
 }
 
 /** All facts of a match that is to be created. */
-export interface CreateMatchCommand {
-  readonly home: string;
-  readonly away: string;
-  readonly venue: string;
-  readonly kickoffAt: Date;
-  readonly currency: string;
-  readonly maxTicketsPerFan: number;
-  readonly queueRequired: boolean;
-  readonly opensAt: Date | null;
-  readonly processingRate: number;
-  readonly maxOpenWindows: number;
+export interface CreateMatchCommand extends MatchFacts {
   readonly sectors: readonly PlannedSector[];
 }
 

@@ -1,6 +1,9 @@
 import { Endpoint } from '#platform/http/endpoint';
-import { decodeCursor, page, pageQuery } from '#platform/http/paging';
-import { uuidField } from '#platform/http/text-fields';
+import * as schemas from '#contracts/matches';
+import { sectorFactsOf } from '#contracts/sectors';
+import { pageQuery } from '#contracts/paging';
+import { decodeCursor, page } from '#platform/http/paging';
+import { uuidField } from '#contracts/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Get, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -10,7 +13,7 @@ import { CatalogApi, type CatalogMatch } from '../catalog/catalog.api.ts';
 import { ChangeMatch, type MatchFactsChange } from './change-match.ts';
 import { CreateMatch } from './create-match.ts';
 import { ReadMatchReport } from './read-match-report.ts';
-import * as schemas from './operations.schemas.ts';
+import type { CreateMatchCommand } from './operations.api.ts';
 
 const CANCEL = `The sale is \`closed\` from now on and cannot be opened again (\`INVALID_STATE\`); the queue closes too. Every ticket holder
 gets one mail \`match_changed\` with the reason. After all mails, background jobs refund every completed order once, used tickets too
@@ -39,7 +42,7 @@ export class OperationsController {
   ): Promise<void> {
     return this.answers.give(
       reply,
-      () => this.createMatch.execute(schemas.createMatchCommandOf(body)),
+      () => this.createMatch.execute(createMatchCommandOf(body)),
       ({ match, sectors }) => ({
         status: 201,
         location: `/api/v1/matches/${match.id}`,
@@ -163,4 +166,27 @@ export class OperationsController {
 
 function onlyGiven(change: MatchFactsChange): MatchFactsChange {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}
+
+/** Converts the body of `POST /ops/matches` to a command. */
+function createMatchCommandOf(body: z.output<typeof schemas.createMatchRequest>): CreateMatchCommand {
+  return {
+    home: body.home,
+    away: body.away,
+    venue: body.venue,
+    kickoffAt: new Date(body.kickoff_at),
+    currency: body.currency,
+    maxTicketsPerFan: body.max_tickets_per_fan,
+    queueRequired: body.queue_required,
+    opensAt: body.opens_at ? new Date(body.opens_at) : null,
+    processingRate: body.processing_rate,
+    maxOpenWindows: body.max_open_windows,
+    sectors: body.sectors.map((sector) => ({
+      ...sectorFactsOf(sector),
+      plan:
+        sector.kind === 'seated'
+          ? { kind: 'seated', rows: sector.rows, seatsPerRow: sector.seats_per_row }
+          : { kind: 'standing', capacity: sector.capacity },
+    })),
+  };
 }

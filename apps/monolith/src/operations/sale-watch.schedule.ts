@@ -1,20 +1,24 @@
 import { Metrics } from '#platform/health/metrics';
 import type { Logger } from '#platform/logging/logger';
-import { RelayLoop } from '#messaging/outbox/relay-loop';
+import type { TaskDefinition } from '#platform/schedule/periodic-task';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { Leadership } from '#platform/postgres/leadership';
-import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { CatalogApi } from '../catalog/catalog.api.ts';
-import { LOGGER, LOOPS } from '../tokens.ts';
+import { LOGGER } from '../tokens.ts';
 import { CheckSale, type SaleCheckResult } from './check-sale.ts';
 import type { SentReport } from './report-remaining-seats.ts';
 
 const MAX_MATCHES = 1000;
-/**
- * The time between two passes over the sales. CONTRACT §6: the waiting room learns within 2 s that a sector sold out or has seats
- * again. The count of the seats may already be one second old.
- */
-const POLL_INTERVAL_MS = 500;
+const SALE_WATCH: TaskDefinition = {
+  name: 'sale watch',
+  // CONTRACT §6: the waiting room learns within 2 s that a sector sold out or has seats again. The count of the seats may already
+  // be one second old.
+  everyMs: 500,
+  pausesAfterFailure: true,
+  does: 'On one replica: counts the remaining seats of the sales, tells the waiting room, and ends or reopens sales.',
+};
 /**
  * The time between two checks of a sale that has no line, is not about to sell out and whose numbers did not change since the
  * last check.
@@ -45,8 +49,7 @@ interface WatchedSale {
  * within 15 s if it is frozen.
  */
 @Injectable()
-export class SaleWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly loop: RelayLoop;
+export class SaleWatch implements BeforeApplicationShutdown {
   private watched = new Map<string, WatchedSale>();
   private isLeading = false;
 
@@ -56,9 +59,9 @@ export class SaleWatch implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly checkSale: CheckSale,
     { registry }: Metrics,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(LOOPS) private readonly loops: boolean,
+    tasks: PeriodicTasks,
   ) {
-    this.loop = new RelayLoop('sale watch', () => this.runOnce().then(() => 0), logger, POLL_INTERVAL_MS);
+    tasks.add(SALE_WATCH, async () => void (await this.runOnce()));
     const leading: Gauge = new Gauge({
       name: 'sale_watch_leading',
       help: '1 if this process watches the sales. Exactly one of all replicas does.',
@@ -67,12 +70,7 @@ export class SaleWatch implements OnApplicationBootstrap, BeforeApplicationShutd
     });
   }
 
-  onApplicationBootstrap(): void {
-    if (this.loops) this.loop.start();
-  }
-
   async beforeApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
     await this.leadership.giveUp();
   }
 

@@ -6,9 +6,9 @@ import { FansModule } from '../fans/fans.module.ts';
 import { PaymentModule } from '../payment/payment.module.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
 import { SeatViews } from './availability/application/availability-reader.ts';
-import { SeatInventory } from './availability/application/ports.ts';
 import { availabilityControllers, availabilityProviders } from './availability/availability.providers.ts';
 import { PostgresAvailability } from './availability/outbound/postgres-availability.ts';
+import { PostgresSeatInventory } from './availability/outbound/postgres-seat-inventory.ts';
 import { PurchaseReader } from './checkout/application/purchase-reader.ts';
 import { checkoutControllers, checkoutProviders } from './checkout/checkout.providers.ts';
 import { holdControllers, holdProviders } from './hold/hold.providers.ts';
@@ -17,15 +17,16 @@ import { PartnerSalesApi } from './partner-sales.api.ts';
 import { partnerSalesProviders } from './partner-sales/partner-sales.providers.ts';
 import { PaymentReportsApi } from './payment-reports.api.ts';
 import { PurchaseApi } from './purchase.api.ts';
-import { PurchaseJobs } from './refunds/inbound/purchase-jobs.ts';
+import { RefundMatchOrders } from './refunds/application/refund-match.ts';
+import { refundMatchJob } from './refunds/inbound/refund-match-job.ts';
 import { refundsControllers, refundsProviders } from './refunds/refunds.providers.ts';
 import { settlementControllers, settlementProviders } from './settlement/settlement.providers.ts';
 import { StoredTurns } from './stored-turns.api.ts';
 import { turnsProviders } from './turns/turns.providers.ts';
 
 /** The kinds of background jobs that `purchase` handles, for the module that runs jobs. */
-export abstract class PurchaseJobKinds {
-  abstract readonly kinds: readonly JobKind[];
+export class PurchaseJobKinds {
+  constructor(readonly kinds: readonly JobKind[]) {}
 }
 
 /** The module for holds, orders and payments: from a free seat to a sold one. Each feature is wired in its own `x.providers.ts`. */
@@ -46,16 +47,20 @@ export abstract class PurchaseJobKinds {
     ...checkoutProviders,
     ...settlementProviders,
     ...refundsProviders,
-    { provide: PurchaseJobKinds, useFactory: ({ kinds }: PurchaseJobs) => ({ kinds }), inject: [PurchaseJobs] },
+    {
+      provide: PurchaseJobKinds,
+      useFactory: (refundMatch: RefundMatchOrders) => new PurchaseJobKinds([refundMatchJob(refundMatch)]),
+      inject: [RefundMatchOrders],
+    },
     {
       provide: PurchaseApi,
       useFactory: (
-        inventory: SeatInventory,
+        inventory: PostgresSeatInventory,
         views: SeatViews,
         postgresAvailability: PostgresAvailability,
         reader: PurchaseReader,
       ) => new PostgresPurchaseApi(inventory, views, postgresAvailability, reader),
-      inject: [SeatInventory, SeatViews, PostgresAvailability, PurchaseReader],
+      inject: [PostgresSeatInventory, SeatViews, PostgresAvailability, PurchaseReader],
     },
   ],
   exports: [PurchaseApi, StoredTurns, PaymentReportsApi, PartnerSalesApi, PurchaseJobKinds],

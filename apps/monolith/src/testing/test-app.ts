@@ -93,7 +93,7 @@ export function callerOf(app: NestFastifyApplication): Caller {
   };
 }
 
-/** Opens some modules of the monolith with a database and Redis, but without rate limits and background loops. */
+/** Opens some modules of the monolith with a database and Redis, but without rate limits and background work. */
 export async function openTestApp(
   modules: readonly Type[],
   settings: { DATABASE_URL: string; REDIS_URL: string } & Record<string, string>,

@@ -8,7 +8,7 @@ import { createMonolith } from '../monolith.ts';
 import { openResources, type Resources } from '../resources.ts';
 import { callerOf, type Caller } from './test-app.ts';
 
-/** The whole monolith as `main` builds it. It does not listen, and no background loop runs: a test runs the loops step by step. */
+/** The whole monolith as `main` builds it. It does not listen, and no periodic task runs: a test calls the tasks step by step. */
 export interface WholeMonolith {
   readonly app: NestFastifyApplication;
   readonly call: Caller;
@@ -32,7 +32,7 @@ export async function openMonolith(settings: Settings): Promise<WholeMonolith> {
     ...settings,
   });
   const resources = await openResources(config, 'monolith');
-  const app = await createMonolith(resources, { loops: false });
+  const app = await createMonolith(resources, { backgroundWork: false });
   await app.getHttpAdapter().getInstance().ready();
   return {
     app,

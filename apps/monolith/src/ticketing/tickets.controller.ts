@@ -1,10 +1,12 @@
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
-import { decodeCursor, page, pageQuery, type Page, type PageQuery } from '#platform/http/paging';
+import { pageQuery, type Page, type PageQuery } from '#contracts/paging';
+import { decodeCursor, page } from '#platform/http/paging';
+import { ticketAnswer, ticketListAnswer } from '#contracts/tickets';
 import { ticketPdf } from '#ticketing/ticket-pdf';
 import { ticketQr } from '#ticketing/ticket-qr';
 import { RequestRefused } from '#platform/http/request-refused';
-import { uuidField } from '#platform/http/text-fields';
+import { uuidField } from '#contracts/text-fields';
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -12,7 +14,6 @@ import { z } from 'zod';
 import { CatalogApi } from '../catalog/catalog.api.ts';
 import { PostgresTickets, type Ticket } from './postgres-tickets.ts';
 import { TicketCodes } from './ticket-codes.ts';
-import { ticketAnswer, ticketListAnswer, ticketView } from './tickets.schemas.ts';
 
 const SVG = 'image/svg+xml';
 const PDF = 'application/pdf';
@@ -104,6 +105,14 @@ export class TicketsController {
   }
 
   private view(ticket: Ticket): z.infer<typeof ticketAnswer> {
-    return ticketView(ticket, this.codes.write(ticket));
+    return {
+      id: ticket.id,
+      order_id: ticket.orderId,
+      match_id: ticket.matchId,
+      seat: { seat_id: ticket.seatId, sector: ticket.sector, row: ticket.row, number: ticket.number },
+      holder_name: ticket.holderName,
+      status: ticket.status,
+      code: this.codes.write(ticket),
+    };
   }
 }

@@ -1,13 +1,14 @@
+import { transferRequest, transferredAnswer } from '#contracts/tickets';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
-import { uuidField } from '#platform/http/text-fields';
+import { uuidField } from '#contracts/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Param, Post, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
+import type { OwnTicket } from '../ticketing/ticketing.api.ts';
 import { TransferTicket } from './transfer-ticket.ts';
-import { transferRequest, transferredAnswer, transferredView } from './transfers.schemas.ts';
 
 @ApiTags('tickets')
 @Controller('api/v1/tickets')
@@ -33,4 +34,18 @@ export class TransfersController {
       (ticket) => ({ status: 200, body: transferredView(ticket) }),
     );
   }
+}
+
+/** The giver's ticket after the transfer, in the format of the API. */
+function transferredView(ticket: OwnTicket): z.infer<typeof transferredAnswer> {
+  const { id, orderId, matchId, seat, holderName, code } = ticket;
+  return {
+    id,
+    order_id: orderId,
+    match_id: matchId,
+    seat: { seat_id: seat.seatId, sector: seat.sector, row: seat.row, number: seat.number },
+    holder_name: holderName,
+    status: 'transferred',
+    code,
+  };
 }

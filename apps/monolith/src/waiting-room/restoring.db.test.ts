@@ -163,8 +163,7 @@ describe('a waiting room that does not know a match', () => {
 
   test('gets the state of 41 matches when it asks for all of them at once; if a call fails, it asks again', async () => {
     const listener = monolith().get(StateNeededListener);
-    const loops = { loops: true };
-    Object.assign(listener, loops);
+    Object.assign(listener, { tasks: { isEnabled: true } });
     listener.onApplicationBootstrap();
     await pause(100);
     const ask = (matchId: string) =>

@@ -1,3 +1,4 @@
+import type { MailboxItem } from '#contracts/mailbox';
 import type { Transaction } from '#application/transaction-manager';
 
 /** A message that would have been sent if a real provider were configured. */
@@ -13,18 +14,6 @@ export interface MailboxMessage {
   readonly html?: string;
   /** Names of the attached files. */
   readonly attachments?: readonly string[];
-}
-
-/** A stored message in the JSON of `GET /mailbox`. */
-export interface MailboxItem {
-  readonly channel: string;
-  readonly to: string;
-  readonly user_id: string | null;
-  readonly template: string;
-  readonly subject: string;
-  readonly text: string;
-  readonly attachments: readonly string[];
-  readonly sent_at: string;
 }
 
 /** A message with what the HTML page needs in addition: its id, and whether it has HTML. */

@@ -1,39 +1,14 @@
 import { Controller, Get, Header, Param, Query } from '@nestjs/common';
+import { mailboxAnswer, mailboxQuery, type MailboxItem } from '#contracts/mailbox';
 import { Endpoint } from '#platform/http/endpoint';
 import { RequestRefused } from '#platform/http/request-refused';
 import { ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { mailboxPage, mailboxPagePolicy, mailPolicy } from './mailbox-page.ts';
-import { Mailbox, type MailboxItem } from './mailbox.api.ts';
+import { Mailbox } from './mailbox.api.ts';
 
-/**
- * A filter of the mailbox: a text at most as long as a device token. An empty text means no filter, because a form sends empty
- * fields too. NUL is refused here, because PostgreSQL refuses it.
- */
-const filterValue = z
-  .string()
-  .max(4096)
-  .refine((text) => !text.includes('\0'), 'must not contain NUL')
-  .transform((text) => text.trim() || undefined)
-  .optional();
 /** The id of a message: a bigint of PostgreSQL. 18 digits always fit. */
 const messageId = /^\d{1,18}$/;
-const mailboxQuery = z.object({ to: filterValue, template: filterValue });
-
-const mailboxAnswer = z.object({
-  items: z.array(
-    z.object({
-      channel: z.enum(['email', 'push']),
-      to: z.string(),
-      user_id: z.uuid().nullable(),
-      template: z.string(),
-      subject: z.string(),
-      text: z.string(),
-      attachments: z.array(z.string()),
-      sent_at: z.iso.datetime(),
-    }),
-  ),
-});
 
 @ApiTags('mailbox')
 @Controller('mailbox')

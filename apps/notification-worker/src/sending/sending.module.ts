@@ -1,7 +1,8 @@
 import { alertChannels } from '#platform/config/settings';
 import { JOBS_PREFIX, jobQueues } from '#contracts/queue-jobs';
 import { DeadLetters } from '#messaging/jobs/dead-letters';
-import { RelayLoop } from '#messaging/outbox/relay-loop';
+import type { TaskDefinition } from '#platform/schedule/periodic-task';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { Module, type BeforeApplicationShutdown, type DynamicModule } from '@nestjs/common';
 import type { WorkerParts } from '../parts.ts';
 import { UnlimitedProvider, SharedProviderLimiter, type ProviderLimiter } from '#messaging/sending/provider-limiter';
@@ -9,10 +10,16 @@ import { QueuedJobs } from '#messaging/jobs/queued-jobs';
 import { AlertUpkeep } from '#messaging/sending/alert-upkeep';
 import { unreportedDeadLetterAlert } from '#messaging/sending/dead-letter-alert';
 
-/** How often the worker checks whether Redis has lost its jobs. */
-const RESTORE_INTERVAL_MS = 5000;
-/** How often the worker searches for dead letters that another worker did not report before it died. */
-const ALERTS_INTERVAL_MS = 10_000;
+const LOST_JOBS: TaskDefinition = {
+  name: 'lost jobs',
+  everyMs: 5000,
+  does: 'Puts jobs that Redis has lost back into their queues.',
+};
+const ALERTS: TaskDefinition = {
+  name: 'alerts',
+  everyMs: 10_000,
+  does: 'Reports dead letters that a worker did not report before it died, and creates the alerts that had to wait or failed.',
+};
 
 /** The limiter (rate limit and breaker) of the mail provider and of the push provider. */
 export class ProviderLimiters {
@@ -22,23 +29,16 @@ export class ProviderLimiters {
   ) {}
 }
 
-/** Puts jobs that Redis has lost back into their queues. Runs from the start of the service to its end. */
-export class JobRestorer implements BeforeApplicationShutdown {
-  private readonly loop: RelayLoop;
-
+/** Puts jobs that Redis has lost back into their queues. */
+class JobRestorer implements BeforeApplicationShutdown {
   constructor(
     private readonly jobs: QueuedJobs,
-    { logger }: Pick<WorkerParts, 'logger'>,
+    tasks: PeriodicTasks,
   ) {
-    this.loop = new RelayLoop('lost jobs', () => jobs.restoreOnce(), logger, RESTORE_INTERVAL_MS);
-  }
-
-  start(): void {
-    this.loop.start();
+    tasks.add(LOST_JOBS, () => jobs.restoreOnce());
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
     await this.jobs.close();
   }
 }
@@ -47,23 +47,13 @@ export class JobRestorer implements BeforeApplicationShutdown {
  * Reports dead letters that a worker did not report before it died. Also creates the alerts that had to wait after an earlier alert
  * of the same kind, and retries alerts that failed.
  */
-export class AlertLoop implements BeforeApplicationShutdown {
-  private readonly loop: RelayLoop;
-
-  constructor({ config, redis, alertNotes, logger }: WorkerParts) {
+class AlertSchedule {
+  constructor({ config, redis, alertNotes }: WorkerParts, tasks: PeriodicTasks) {
     const letters = new DeadLetters(redis, JOBS_PREFIX, jobQueues, (subjects) => alertNotes.unknown(subjects));
     const upkeep = new AlertUpkeep(alertNotes, alertChannels(config), [
       async () => (await letters.unreported()).map(unreportedDeadLetterAlert),
     ]);
-    this.loop = new RelayLoop('alerts', () => upkeep.runOnce(), logger, ALERTS_INTERVAL_MS);
-  }
-
-  start(): void {
-    this.loop.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
+    tasks.add(ALERTS, () => upkeep.runOnce());
   }
 }
 
@@ -92,8 +82,16 @@ export class SendingModule {
       global: true,
       providers: [
         { provide: QueuedJobs, useFactory: () => new QueuedJobs(database, redis, logger) },
-        { provide: AlertLoop, useFactory: () => new AlertLoop(parts) },
-        { provide: JobRestorer, inject: [QueuedJobs], useFactory: (jobs: QueuedJobs) => new JobRestorer(jobs, parts) },
+        {
+          provide: AlertSchedule,
+          inject: [PeriodicTasks],
+          useFactory: (tasks: PeriodicTasks) => new AlertSchedule(parts, tasks),
+        },
+        {
+          provide: JobRestorer,
+          inject: [QueuedJobs, PeriodicTasks],
+          useFactory: (jobs: QueuedJobs, tasks: PeriodicTasks) => new JobRestorer(jobs, tasks),
+        },
         {
           provide: ProviderLimiters,
           useFactory: () =>

@@ -82,7 +82,7 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
   let duplicatesCounted = 0;
   const possibleDuplicates = { inc: (_labels: unknown, count = 1): void => void (duplicatesCounted += count) } as never;
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
-  const statements = new SingleStatements(databaseUrl, 'bare-worker-ledger');
+  const statements = new SingleStatements(databaseUrl, 'bare-worker-ledger', { onRetry: () => undefined });
   const marks = new ProcessedMarks(redis);
   const registry = new Registry();
   const limiter = options.limiter(redis);

@@ -8,7 +8,7 @@ import { Queue, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { workerConfig } from '../config.ts';
 import { createNotificationWorker } from '../notification-worker.ts';
-import type { MailboxItem } from '../mailbox/mailbox.api.ts';
+import type { MailboxItem } from '#contracts/mailbox';
 
 /** The notification worker in the process of the test, with its own database and Redis. */
 export interface RunningWorker {

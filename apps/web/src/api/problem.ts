@@ -1,3 +1,6 @@
+import type { ErrorCode } from '#contracts/error-catalogue';
+import type { ProblemMembers } from '#contracts/problems';
+
 /**
  * The error codes of CONTRACT §3 that a fan or an operator can receive. TypeScript reports a code that has no text in some
  * language.
@@ -34,24 +37,9 @@ export const problemCodes = [
   // error page).
   'UNREACHABLE',
   'UNKNOWN',
-] as const;
+] as const satisfies readonly (ErrorCode | 'UNREACHABLE' | 'UNKNOWN')[];
 
 export type ProblemCode = (typeof problemCodes)[number];
-
-/** The extra members of a problem answer. Each error code has its own members (CONTRACT §3). */
-export interface ProblemMembers {
-  seat_ids?: string[];
-  available?: number;
-  next_expiry_at?: string;
-  other_sectors?: boolean;
-  limit?: number;
-  rest?: number;
-  sale_status?: string;
-  opens_at?: string | null;
-  reason?: string;
-  order_id?: string;
-  errors?: { path: string; message: string }[];
-}
 
 /** A failed API call, with the code, the status and the members of the problem+json answer. */
 export class Problem extends Error {

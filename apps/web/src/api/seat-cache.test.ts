@@ -1,5 +1,5 @@
+import type { Seat, SeatList } from '#contracts/seats';
 import { applySeatAnswer, SeatCache } from './seat-cache.ts';
-import type { Seat, SeatList } from './types.ts';
 
 const seat = (id: string, status: Seat['status'] = 'available'): Seat => ({ id, status, row: '1', number: 1, x: 0, y: 0 });
 const cached: SeatList = { version: 1, items: [seat('a'), seat('b'), seat('c', 'held')] };

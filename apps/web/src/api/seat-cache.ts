@@ -1,4 +1,4 @@
-import type { SeatChanges, SeatList } from './types.ts';
+import type { SeatChanges, SeatList } from '#contracts/seats';
 
 /** The seats of one sector, as the server sent them last. */
 export interface CachedSeats {

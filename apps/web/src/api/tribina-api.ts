@@ -1,118 +1,92 @@
+import type { CheckOutRequest } from '#contracts/orders';
+import type { PageRoute, RouteAnswer, RouteBody, RouteParams, RouteQuery } from '#contracts/page-routes';
+import type { SandboxOutcome } from '#contracts/payments';
+import type { HoldRequest } from '#contracts/reservations';
+import type { SeatList } from '#contracts/seats';
 import type { Caller, StartupConfig } from './caller.ts';
 import { Client } from './client.ts';
 import { applySeatAnswer, SeatCache } from './seat-cache.ts';
 import { Problem, readProblem } from './problem.ts';
-import type {
-  BlacklistEntry,
-  CheckoutRequest,
-  HoldRequest,
-  Match,
-  OpsMatch,
-  OpsOrder,
-  Order,
-  Page,
-  PaymentOutcome,
-  CheckedOutOrder,
-  QueueEntry,
-  QueueStatus,
-  SalesReport,
-  Reservation,
-  SaleAction,
-  SeatChanges,
-  SeatList,
-  Sector,
-  Ticket,
-} from './types.ts';
 
-const v1 = '/api/v1';
+/** The largest page of a list. The page shows one page of each list. */
+const limit = '100';
 
-/** All API calls of the page. */
+/** All API calls of the page. Paths and types come from the table of routes in libs/contracts. */
 export class TribinaApi {
   private readonly client: Client;
-  private readonly queueUrl: string;
+  private readonly queueOrigin: string;
   private readonly seatCache = new SeatCache();
 
   constructor(startupConfig: StartupConfig, caller: Caller) {
     this.client = new Client(caller);
-    this.queueUrl = `${startupConfig.queue_url.replace(/\/$/, '')}/api/v1/queue`;
+    this.queueOrigin = startupConfig.queue_url.replace(/\/$/, '');
   }
 
   // Catalogue
-  matches = (signal?: AbortSignal) => this.client.get<Page<Match>>(`${v1}/matches?limit=100`, { signal });
-  match = (id: string, signal?: AbortSignal) => this.client.get<Match>(`${v1}/matches/${id}`, { signal });
-  sectors = (matchId: string, signal?: AbortSignal) =>
-    this.client.get<{ items: Sector[] }>(`${v1}/matches/${matchId}/sectors`, { signal });
-  seats = async (matchId: string, sectorId: string, signal?: AbortSignal): Promise<SeatList> => {
-    const cached = this.seatCache.get(sectorId);
-    const query = cached ? `?since=${cached.etag}` : '';
-    const url = `${v1}/matches/${matchId}/sectors/${sectorId}/seats${query}`;
-    const { value, etag } = await this.client.getWithEtag<SeatList | SeatChanges>(url, signal);
+  matches = (signal?: AbortSignal) => this.get('GET /api/v1/matches', {}, { query: { limit }, signal });
+  match = (id: string, signal?: AbortSignal) => this.get('GET /api/v1/matches/:id', { id }, { signal });
+  sectors = (id: string, signal?: AbortSignal) => this.get('GET /api/v1/matches/:id/sectors', { id }, { signal });
+  seats = async (id: string, sid: string, signal?: AbortSignal): Promise<SeatList> => {
+    const cached = this.seatCache.get(sid);
+    const route = 'GET /api/v1/matches/:id/sectors/:sid/seats';
+    const url = this.url(route, { id, sid }, cached && { since: cached.etag });
+    const { value, etag } = await this.client.getWithEtag<RouteAnswer<typeof route>>(url, signal);
     const list = applySeatAnswer(cached?.list, value);
-    return etag ? this.seatCache.store(sectorId, { etag, list }) : list;
+    return etag ? this.seatCache.store(sid, { etag, list }) : list;
   };
-  availabilityUrl = (matchId: string) => `${v1}/matches/${matchId}/availability`;
+  availabilityUrl = (id: string) => this.url('GET /api/v1/matches/:id/availability', { id });
 
   // Waiting room
-  joinQueue = (matchId: string, receipt?: string) =>
-    this.client.post<QueueEntry>(`${this.queueUrl}/${matchId}/join`, receipt ? { receipt } : {});
-  queueEntry = (matchId: string, signal?: AbortSignal) =>
-    this.client.get<QueueEntry>(`${this.queueUrl}/${matchId}/position`, { signal });
-  leaveQueue = (matchId: string) => this.client.delete(`${this.queueUrl}/${matchId}`);
-  queueStatus = (matchId: string, signal?: AbortSignal) =>
-    this.client.get<QueueStatus>(`${this.queueUrl}/${matchId}/status`, { signal });
+  joinQueue = (match_id: string, receipt?: string) => {
+    const route = 'POST /api/v1/queue/:match_id/join';
+    const body: RouteBody<typeof route> = receipt ? { receipt } : {};
+    return this.client.post<RouteAnswer<typeof route>>(this.url(route, { match_id }), body);
+  };
+  queueEntry = (match_id: string, signal?: AbortSignal) =>
+    this.get('GET /api/v1/queue/:match_id/position', { match_id }, { signal });
+  leaveQueue = (match_id: string) => this.delete('DELETE /api/v1/queue/:match_id', { match_id });
+  queueStatus = (match_id: string, signal?: AbortSignal) =>
+    this.get('GET /api/v1/queue/:match_id/status', { match_id }, { signal });
 
   // Purchase
-  hold = (matchId: string, request: HoldRequest, sessionToken?: string) =>
-    this.client.postOnce<Reservation>('POST', `${v1}/matches/${matchId}/reservations`, request, {
-      headers: sessionToken ? { 'X-Purchase-Session': sessionToken } : {},
-    });
-  reservation = (id: string, signal?: AbortSignal) => this.client.get<Reservation>(`${v1}/reservations/${id}`, { signal });
-  release = (id: string) => this.client.delete(`${v1}/reservations/${id}`);
-  checkout = (reservationId: string, request: CheckoutRequest) =>
-    this.client.postOnce<CheckedOutOrder>('POST', `${v1}/reservations/${reservationId}/checkout`, request);
-  order = (id: string, signal?: AbortSignal) => this.client.get<Order>(`${v1}/orders/${id}`, { signal });
+  hold = (id: string, request: HoldRequest, sessionToken?: string) =>
+    this.send(
+      'POST /api/v1/matches/:id/reservations',
+      { id },
+      request,
+      sessionToken ? { 'X-Purchase-Session': sessionToken } : {},
+    );
+  reservation = (id: string, signal?: AbortSignal) => this.get('GET /api/v1/reservations/:id', { id }, { signal });
+  release = (id: string) => this.delete('DELETE /api/v1/reservations/:id', { id });
+  checkout = (id: string, request: CheckOutRequest) => this.send('POST /api/v1/reservations/:id/checkout', { id }, request);
+  order = (id: string, signal?: AbortSignal) => this.get('GET /api/v1/orders/:id', { id }, { signal });
 
   // Tickets
-  tickets = (signal?: AbortSignal) => this.client.get<Page<Ticket>>(`${v1}/tickets?limit=100`, { signal });
-  ticket = (id: string, signal?: AbortSignal) => this.client.get<Ticket>(`${v1}/tickets/${id}`, { signal });
-  ticketQr = (id: string, signal?: AbortSignal) => this.client.getBlob(`${v1}/tickets/${id}/qr.svg`, signal);
+  tickets = (signal?: AbortSignal) => this.get('GET /api/v1/tickets', {}, { query: { limit }, signal });
+  ticket = (id: string, signal?: AbortSignal) => this.get('GET /api/v1/tickets/:id', { id }, { signal });
+  ticketQr = (id: string, signal?: AbortSignal) =>
+    this.client.getBlob(this.url('GET /api/v1/tickets/:id/qr.svg', { id }), signal);
 
   // Operators
-  opsMatches = (signal?: AbortSignal) => this.client.get<Page<OpsMatch>>(`${v1}/ops/matches?limit=100`, { role: 'ops', signal });
-  opsChangeSale = (matchId: string, action: SaleAction, reason?: string) =>
-    this.client.postOnce<unknown>('POST', `${v1}/ops/matches/${matchId}/sale`, reason ? { action, reason } : { action }, {
-      role: 'ops',
-    });
-  opsChangeQueueLimits = (matchId: string, limits: { processing_rate?: number; max_open_windows?: number }) =>
-    this.client.postOnce<unknown>('PUT', `${v1}/ops/matches/${matchId}/queue`, limits, { role: 'ops' });
-  opsReport = (matchId: string, signal?: AbortSignal) =>
-    this.client.get<SalesReport>(`${v1}/ops/matches/${matchId}/report`, { role: 'ops', signal });
-
-  opsCancelMatch = (matchId: string, reason: string) =>
-    this.client.postOnce<unknown>('POST', `${v1}/ops/matches/${matchId}/cancel`, { reason }, { role: 'ops' });
-  opsOrders = (matchId: string, text: string, signal?: AbortSignal) =>
-    this.client.get<Page<OpsOrder>>(`${v1}/ops/orders?match_id=${matchId}&q=${encodeURIComponent(text)}`, {
-      role: 'ops',
-      signal,
-    });
-  opsRefund = (orderId: string, ticketIds?: string[]) =>
-    this.client.postOnce<{ refund: { amount_cents: number } }>(
-      'POST',
-      `${v1}/ops/orders/${orderId}/refund`,
-      ticketIds ? { ticket_ids: ticketIds } : {},
-      { role: 'ops' },
-    );
-  opsBlacklist = (signal?: AbortSignal) =>
-    this.client.get<Page<BlacklistEntry>>(`${v1}/ops/blacklist?limit=100`, { role: 'ops', signal });
-  opsAddToBlacklist = (entry: { user_id: string; reason: string; until?: string }) =>
-    this.client.postOnce<unknown>('POST', `${v1}/ops/blacklist`, entry, { role: 'ops' });
-  opsRemoveFromBlacklist = (userId: string) => this.client.delete(`${v1}/ops/blacklist/${userId}`, { role: 'ops' });
+  opsMatches = (signal?: AbortSignal) => this.get('GET /api/v1/ops/matches', {}, { query: { limit }, signal });
+  opsChangeSale = (id: string, change: RouteBody<'POST /api/v1/ops/matches/:id/sale'>) =>
+    this.send('POST /api/v1/ops/matches/:id/sale', { id }, change);
+  opsChangeQueueLimits = (id: string, limits: RouteBody<'PUT /api/v1/ops/matches/:id/queue'>) =>
+    this.send('PUT /api/v1/ops/matches/:id/queue', { id }, limits);
+  opsReport = (id: string, signal?: AbortSignal) => this.get('GET /api/v1/ops/matches/:id/report', { id }, { signal });
+  opsCancelMatch = (id: string, reason: string) => this.send('POST /api/v1/ops/matches/:id/cancel', { id }, { reason });
+  opsOrders = (match_id: string, q: string, signal?: AbortSignal) =>
+    this.get('GET /api/v1/ops/orders', {}, { query: { match_id, q }, signal });
+  opsRefund = (id: string, ticket_ids?: string[]) => this.send('POST /api/v1/ops/orders/:id/refund', { id }, { ticket_ids });
+  opsBlacklist = (signal?: AbortSignal) => this.get('GET /api/v1/ops/blacklist', {}, { query: { limit }, signal });
+  opsAddToBlacklist = (entry: RouteBody<'POST /api/v1/ops/blacklist'>) => this.send('POST /api/v1/ops/blacklist', {}, entry);
+  opsRemoveFromBlacklist = (user_id: string) => this.delete('DELETE /api/v1/ops/blacklist/:user_id', { user_id });
 
   /**
    * Tells the payment sandbox, which simulates the card provider, how the payment ends. Sent once, without the headers of the
    * caller and without an Idempotency-Key.
    */
-  async simulatePayment(confirmUrl: string, outcome: PaymentOutcome): Promise<void> {
+  async simulatePayment(confirmUrl: string, outcome: SandboxOutcome): Promise<void> {
     let response: Response;
     try {
       response = await fetch(confirmUrl, {
@@ -126,4 +100,38 @@ export class TribinaApi {
     }
     if (!response.ok) throw await readProblem(response);
   }
+
+  private get<R extends PageRoute<'GET'>>(
+    route: R,
+    params: RouteParams<R>,
+    { query, signal }: { query?: RouteQuery<R>; signal?: AbortSignal },
+  ): Promise<RouteAnswer<R>> {
+    return this.client.get(this.url(route, params, query), { role: roleOf(route), signal });
+  }
+
+  private send<R extends PageRoute<'POST' | 'PUT'>>(
+    route: R,
+    params: RouteParams<R>,
+    body: RouteBody<R>,
+    headers: Record<string, string> = {},
+  ): Promise<RouteAnswer<R>> {
+    const method = route.startsWith('POST ') ? 'POST' : 'PUT';
+    return this.client.postOnce(method, this.url(route, params), body, { headers, role: roleOf(route) });
+  }
+
+  private delete<R extends PageRoute<'DELETE'>>(route: R, params: RouteParams<R>): Promise<void> {
+    return this.client.delete(this.url(route, params), { role: roleOf(route) });
+  }
+
+  private url<R extends PageRoute>(route: R, params: RouteParams<R>, query?: RouteQuery<R>): string {
+    const values: Record<string, string> = params;
+    const path = route
+      .slice(route.indexOf('/'))
+      .replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+    const origin = path.startsWith('/api/v1/queue/') ? this.queueOrigin : '';
+    const search = String(new URLSearchParams(query as Record<string, string> | undefined));
+    return `${origin}${path}${search && `?${search}`}`;
+  }
 }
+
+const roleOf = (route: PageRoute): 'ops' | undefined => (route.includes('/api/v1/ops/') ? 'ops' : undefined);

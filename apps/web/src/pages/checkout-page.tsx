@@ -1,6 +1,8 @@
+import type { Match } from '#contracts/matches';
+import type { Order } from '#contracts/orders';
+import type { Reservation } from '#contracts/reservations';
 import { useEffect, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import type { Match, Order, Reservation } from '../api/types.ts';
 import { CheckoutSteps } from '../parts/checkout-steps.tsx';
 import { Countdown } from '../parts/countdown.tsx';
 import { HoldersForm } from '../parts/holders-form.tsx';

@@ -1,5 +1,5 @@
+import type { Match } from '#contracts/matches';
 import { useAppServices } from '../api/app-services.ts';
-import type { Match } from '../api/types.ts';
 import { HoldSummary } from '../parts/hold-summary.tsx';
 import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { MatchHeading } from '../parts/match-heading.tsx';

@@ -1,6 +1,7 @@
+import type { Order } from '#contracts/orders';
+import type { Ticket } from '#contracts/tickets';
 import { useEffect, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import type { Order, Ticket } from '../api/types.ts';
 import { Link } from '../parts/link.tsx';
 import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { Notice } from '../parts/notice.tsx';

@@ -1,5 +1,6 @@
+import type { Match } from '#contracts/matches';
+import type { Ticket } from '#contracts/tickets';
 import { useAppServices } from '../api/app-services.ts';
-import type { Match, Ticket } from '../api/types.ts';
 import { Link } from '../parts/link.tsx';
 import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { PageTitle } from '../parts/page-title.tsx';

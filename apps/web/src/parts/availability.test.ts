@@ -8,8 +8,8 @@ const numbers = (availability: ReadonlyMap<string, number>) => Object.fromEntrie
 
 test('a diff message changes the sectors that it names; a snapshot message replaces all sectors', () => {
   const sectors = [{ id: 'east', available: 0 }];
-  expect(numbers(applyAvailabilityMessage(known, { type: 'diff', sectors }))).toEqual({ east: 0, west: 9 });
-  expect(numbers(applyAvailabilityMessage(known, { type: 'snapshot', sectors }))).toEqual({ east: 0 });
+  expect(numbers(applyAvailabilityMessage(known, { type: 'diff', version: 1, sectors }))).toEqual({ east: 0, west: 9 });
+  expect(numbers(applyAvailabilityMessage(known, { type: 'snapshot', version: 1, sectors }))).toEqual({ east: 0 });
   expect(numbers(known)).toEqual({ east: 5, west: 9 });
 });
 

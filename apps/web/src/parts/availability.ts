@@ -1,4 +1,4 @@
-import type { AvailabilityMessage } from '../api/types.ts';
+import type { AvailabilityMessage } from '#contracts/seats';
 
 /** Number of available seats by sector id. */
 export type Availability = ReadonlyMap<string, number>;

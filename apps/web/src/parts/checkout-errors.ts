@@ -1,5 +1,5 @@
+import type { CheckOutRequest } from '#contracts/orders';
 import type { Problem } from '../api/problem.ts';
-import type { CheckoutRequest } from '../api/types.ts';
 import type { Texts } from '../text/en.ts';
 
 /** Does not match text that cannot be an e-mail address. The server makes the full check. */
@@ -9,7 +9,7 @@ const plausibleEmail = /^[^\s@]+@[^\s@]+\.[^\s@]{2,}$/;
 export type FieldErrors = Record<string, string>;
 
 /** The errors of the checkout form that the fan must correct before the order is sent, by form field. */
-export function validateCheckout(request: CheckoutRequest, texts: Texts): FieldErrors {
+export function validateCheckout(request: CheckOutRequest, texts: Texts): FieldErrors {
   const errors: FieldErrors = {};
   request.holders.forEach(({ name }, index) => {
     if (!name.trim()) errors[`holder-${index}`] = texts.checkout.nameNeeded;

@@ -1,4 +1,4 @@
-import type { Seat } from '../api/types.ts';
+import type { Seat } from '#contracts/seats';
 
 /** The seats that the fan has chosen on the map and not yet held. */
 interface Choice {

@@ -1,4 +1,4 @@
-import type { Reservation } from '../api/types.ts';
+import type { Reservation } from '#contracts/reservations';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 import { ConfirmButton } from './confirm-button.tsx';

@@ -1,5 +1,5 @@
+import type { Reservation } from '#contracts/reservations';
 import { useEffect, useRef } from 'react';
-import type { Reservation } from '../api/types.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Field } from './field.tsx';

@@ -1,5 +1,5 @@
+import type { Match } from '#contracts/matches';
 import { useAppServices } from '../api/app-services.ts';
-import type { Match } from '../api/types.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 import { matchTitle } from '../text/match-title.ts';

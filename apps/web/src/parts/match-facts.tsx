@@ -1,4 +1,4 @@
-import type { Match } from '../api/types.ts';
+import type { Match } from '#contracts/matches';
 import { useLanguage } from '../text/language.tsx';
 
 /** Kickoff and venue. The kickoff is shown in the fan's time zone. */

@@ -1,4 +1,4 @@
-import type { Match } from '../api/types.ts';
+import type { Match } from '#contracts/matches';
 import { paths } from '../routes.ts';
 import { matchTitle } from '../text/match-title.ts';
 import { useLanguage } from '../text/language.tsx';

@@ -1,7 +1,7 @@
+import type { OpsMatch } from '#contracts/matches';
 import { useState } from 'react';
 import { toProblem, type Problem } from '../api/problem.ts';
 import { useAppServices } from '../api/app-services.ts';
-import type { OpsMatch } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';

@@ -1,4 +1,4 @@
-import type { OpsMatch } from '../api/types.ts';
+import type { OpsMatch } from '#contracts/matches';
 import { useLanguage } from '../text/language.tsx';
 import { matchTitle } from '../text/match-title.ts';
 import { OpsCancel } from './ops-cancel.tsx';

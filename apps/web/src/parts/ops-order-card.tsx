@@ -1,7 +1,7 @@
+import type { OpsOrder } from '#contracts/orders';
 import { useState } from 'react';
 import { toProblem, type Problem } from '../api/problem.ts';
 import { useAppServices } from '../api/app-services.ts';
-import type { OpsOrder } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';

@@ -1,6 +1,6 @@
+import type { OpsMatch } from '#contracts/matches';
 import { type FormEvent, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import type { OpsMatch } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Field } from './field.tsx';
 import { OpsOrderCard } from './ops-order-card.tsx';

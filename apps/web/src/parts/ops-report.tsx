@@ -1,5 +1,6 @@
+import type { OpsMatch } from '#contracts/matches';
+import type { OrderStatus } from '#contracts/orders';
 import { useAppServices } from '../api/app-services.ts';
-import type { OpsMatch, OrderStatus } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Loading } from './loading.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';

@@ -1,7 +1,7 @@
+import type { OpsMatch, SaleAction, SaleStatus } from '#contracts/matches';
 import { useState } from 'react';
 import { toProblem, type Problem } from '../api/problem.ts';
 import { useAppServices } from '../api/app-services.ts';
-import type { OpsMatch, SaleAction, SaleStatus } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
@@ -32,7 +32,7 @@ export function OpsSale({ match, onChange }: { match: OpsMatch; onChange: () => 
     setBusy(true);
     setProblem(undefined);
     try {
-      await api.opsChangeSale(match.id, action, action === 'pause' ? reason.trim() : undefined);
+      await api.opsChangeSale(match.id, { action, reason: (action === 'pause' && reason.trim()) || undefined });
       if (action === 'pause') setReason('');
     } catch (caught) {
       setProblem(toProblem(caught));

@@ -1,4 +1,4 @@
-import type { Order } from '../api/types.ts';
+import type { Order } from '#contracts/orders';
 import { useLanguage } from '../text/language.tsx';
 
 /** What has happened to an order, with the times. */

@@ -1,7 +1,8 @@
+import type { Order } from '#contracts/orders';
+import type { SandboxOutcome } from '#contracts/payments';
 import { useState } from 'react';
 import { toProblem, type Problem } from '../api/problem.ts';
 import { useAppServices } from '../api/app-services.ts';
-import type { Order, PaymentOutcome } from '../api/types.ts';
 import { navigate, paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
@@ -32,8 +33,8 @@ export function PaymentPanel({ order, payment, onChange }: PaymentPanelProps) {
 function SandboxPayment({ order, confirmUrl, onChange }: { order: Order; confirmUrl: string; onChange: () => void }) {
   const { texts, format } = useLanguage();
   const { api } = useAppServices();
-  const [pendingOutcome, setPendingOutcome] = useState<PaymentOutcome>();
-  const [lastOutcome, setLastOutcome] = useState<PaymentOutcome | 'unsure'>();
+  const [pendingOutcome, setPendingOutcome] = useState<SandboxOutcome>();
+  const [lastOutcome, setLastOutcome] = useState<SandboxOutcome | 'unsure'>();
   const [problem, setProblem] = useState<Problem>();
 
   useLoaded(
@@ -46,7 +47,7 @@ function SandboxPayment({ order, confirmUrl, onChange }: { order: Order; confirm
     orderPollMs,
   );
 
-  const simulate = async (outcome: PaymentOutcome) => {
+  const simulate = async (outcome: SandboxOutcome) => {
     setPendingOutcome(outcome);
     setLastOutcome(undefined);
     setProblem(undefined);

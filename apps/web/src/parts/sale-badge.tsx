@@ -1,4 +1,4 @@
-import type { SaleStatus } from '../api/types.ts';
+import type { SaleStatus } from '#contracts/matches';
 import { useLanguage } from '../text/language.tsx';
 
 /** A small label with the state of a sale, for example "On sale". */

@@ -1,4 +1,4 @@
-import type { Match } from '../api/types.ts';
+import type { Match } from '#contracts/matches';
 import { useLanguage } from '../text/language.tsx';
 
 /** Explains why nothing can be bought now and what the fan can do. */

@@ -1,5 +1,5 @@
+import type { Match } from '#contracts/matches';
 import { useState } from 'react';
-import type { Match } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { LoadingFailed, Loading } from './loading.tsx';
 import { SectorList } from './sector-list.tsx';

@@ -1,4 +1,4 @@
-import type { SeatStatus } from '../api/types.ts';
+import type { SeatStatus } from '#contracts/seats';
 
 /** How a seat is drawn: by its status, or as chosen by this fan. */
 export type SeatAppearance = SeatStatus | 'chosen';

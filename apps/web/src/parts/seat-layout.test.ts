@@ -1,4 +1,4 @@
-import type { Seat } from '../api/types.ts';
+import type { Seat } from '#contracts/seats';
 import { layOutSeats, type SeatLayout, neighbourSeat, stepForKey } from './seat-layout.ts';
 
 /** Distances in stadium coordinates, in metres: seats of a row are 0.5 m apart, rows 0.8 m. */
@@ -104,7 +104,7 @@ test('at the edge of the sector an arrow key finds no next seat', () => {
 });
 
 test('the keys up and down lead to the horizontally nearest seat of the next row, even if that row is shorter', () => {
-  const seats = block().filter(({ row, number }) => row !== '2' || number >= 3);
+  const seats = block().filter(({ row, number }) => row !== '2' || (number ?? 0) >= 3);
   const layout = layOutSeats(seats);
   expect([neighbourSeat(layout, '1-1', 'down')?.seat.id, neighbourSeat(layout, '1-4', 'down')?.seat.id]).toEqual(['2-3', '2-4']);
 });

@@ -1,4 +1,4 @@
-import type { Seat } from '../api/types.ts';
+import type { Seat } from '#contracts/seats';
 
 /**
  * A seat with its coordinates in the drawing of a sector: rows are horizontal, row 1 is on top next to the pitch, seats are 10
@@ -61,11 +61,13 @@ export function layOutSeats(seats: Seat[]): SeatLayout {
 function groupByRow(seats: Seat[]): SeatRow[] {
   const byName = new Map<string, SeatOnMap[]>();
   for (const seat of seats) {
-    const row = byName.get(seat.row) ?? [];
+    const name = seat.row ?? '';
+    const row = byName.get(name) ?? [];
     row.push({ seat, x: seat.x ?? 0, y: seat.y ?? 0 });
-    byName.set(seat.row, row);
+    byName.set(name, row);
   }
-  const rows = [...byName].map(([name, laidOut]) => ({ name, seats: laidOut.sort((a, b) => a.seat.number - b.seat.number) }));
+  const byNumber = (a: SeatOnMap, b: SeatOnMap) => (a.seat.number ?? 0) - (b.seat.number ?? 0);
+  const rows = [...byName].map(([name, laidOut]) => ({ name, seats: laidOut.sort(byNumber) }));
   return rows.sort((a, b) => naturalOrder.compare(a.name, b.name));
 }
 

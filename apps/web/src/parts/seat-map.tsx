@@ -1,5 +1,5 @@
+import type { Seat } from '#contracts/seats';
 import { type KeyboardEvent, memo, type MouseEvent, useMemo, useRef, useState } from 'react';
-import type { Seat } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { SeatGlyph, type SeatAppearance } from './seat-glyph.tsx';
 import { layOutSeats, type SeatOnMap, neighbourSeat, type SeatLayout, type SeatRow, stepForKey } from './seat-layout.ts';
@@ -134,7 +134,7 @@ const DrawnSeat = memo(function DrawnSeat({
       role="checkbox"
       aria-checked={appearance === 'chosen'}
       aria-disabled={appearance !== 'available' && appearance !== 'chosen'}
-      aria-label={`${texts.seats.seat(seat.row, seat.number)}, ${texts.seats.seatStatus[appearance]}`}
+      aria-label={`${texts.seats.seatLabel(seat.row, seat.number)}, ${texts.seats.seatStatus[appearance]}`}
       tabIndex={isTabStop ? 0 : -1}
     >
       <rect className="seat-target" x="-5" y="-5" width="10" height="10" />

@@ -1,4 +1,4 @@
-import type { Reservation } from '../api/types.ts';
+import type { Reservation } from '#contracts/reservations';
 import { useLanguage } from '../text/language.tsx';
 
 /** The table of the held seats with their prices and the total. */

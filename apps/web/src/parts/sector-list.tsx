@@ -1,4 +1,4 @@
-import type { Sector } from '../api/types.ts';
+import type { Sector } from '#contracts/sectors';
 import { useLanguage } from '../text/language.tsx';
 
 interface SectorListProps {
@@ -33,6 +33,7 @@ export function SectorList({ sectors, chosenId, onChoose }: SectorListProps) {
             <span className="sector-kind">
               {sector.kind === 'standing' ? texts.seats.standing : texts.seats.seated}
               {sector.gate && ` · ${texts.seats.gate(sector.gate)}`}
+              {sector.wheelchair && ` · ${texts.seats.wheelchair}`}
             </span>
             <span className="sector-price" data-testid="sector-price">
               {format.money(sector.price_cents, sector.currency)}

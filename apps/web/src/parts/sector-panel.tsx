@@ -1,6 +1,8 @@
+import type { Match } from '#contracts/matches';
+import type { Seat } from '#contracts/seats';
+import type { Sector } from '#contracts/sectors';
 import { useEffect, useRef, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import type { Match, Seat, Sector } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { toggleSeat } from './chosen-seats.ts';
 import { Loading } from './loading.tsx';
@@ -100,7 +102,9 @@ function ChooseOnMap({ match, sector, hold, maxSeats }: Omit<SectorPanelProps, '
     if (next.chosen !== chosen) setSelectedIds(next.chosen);
   };
 
-  const names = seats.items.filter((seat) => chosen.includes(seat.id)).map((seat) => texts.seats.seat(seat.row, seat.number));
+  const names = seats.items
+    .filter((seat) => chosen.includes(seat.id))
+    .map((seat) => texts.seats.seatLabel(seat.row, seat.number));
   return (
     <section className="by-map">
       <h3>{texts.seats.mapTitle}</h3>

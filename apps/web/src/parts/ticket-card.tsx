@@ -1,4 +1,5 @@
-import type { Match, Ticket } from '../api/types.ts';
+import type { Match } from '#contracts/matches';
+import type { Ticket } from '#contracts/tickets';
 import { useLanguage } from '../text/language.tsx';
 import { matchTitle } from '../text/match-title.ts';
 import { TicketQr } from './ticket-qr.tsx';

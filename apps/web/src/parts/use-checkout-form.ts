@@ -1,13 +1,14 @@
+import type { CheckOutRequest } from '#contracts/orders';
+import type { Reservation } from '#contracts/reservations';
 import { type FormEvent, useEffect, useState } from 'react';
 import { toProblem, type Problem } from '../api/problem.ts';
 import { useAppServices } from '../api/app-services.ts';
-import type { CheckoutRequest, Reservation } from '../api/types.ts';
 import { toStoredPurchase } from '../purchase-store.ts';
 import { useLanguage } from '../text/language.tsx';
 import { type FieldErrors, validateCheckout, serverFieldErrors } from './checkout-errors.ts';
 
 interface CheckoutForm {
-  request: CheckoutRequest;
+  request: CheckOutRequest;
   errors: FieldErrors;
   problem: Problem | undefined;
   busy: boolean;
@@ -23,7 +24,7 @@ export function useCheckoutForm(reservation: Reservation, onPlaced: () => void):
   const { texts } = useLanguage();
   const { api, purchaseStore } = useAppServices();
   const matchId = reservation.match_id;
-  const [request, setRequest] = useState<CheckoutRequest>(() => {
+  const [request, setRequest] = useState<CheckOutRequest>(() => {
     const stored = purchaseStore.readHolders(matchId);
     const holders = reservation.seats.map(({ seat_id }) => ({
       seat_id,

@@ -1,8 +1,8 @@
+import type { HoldRequest, Reservation } from '#contracts/reservations';
 import { useCallback, useEffect, useState } from 'react';
 import { toProblem, type Problem } from '../api/problem.ts';
 import { serverNow } from '../api/server-clock.ts';
 import { useAppServices } from '../api/app-services.ts';
-import type { HoldRequest, Reservation } from '../api/types.ts';
 import { endsAtExpiry, isReservationActive } from '../purchase-store.ts';
 
 /** The fan's hold for one match, and the actions on it. */

@@ -1,6 +1,6 @@
+import type { Sector } from '#contracts/sectors';
 import { useEffect, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import type { Sector } from '../api/types.ts';
 import { applyAvailabilityMessage, type Availability, readAvailability } from './availability.ts';
 import { type Loaded, useLoaded } from './use-loaded.ts';
 

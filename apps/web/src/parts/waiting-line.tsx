@@ -1,6 +1,6 @@
+import type { Match } from '#contracts/matches';
 import { useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import type { Match } from '../api/types.ts';
 import type { LineState, LineEndReason, RoomState } from '../queue/room-state.ts';
 import type { WaitingRoom } from '../queue/waiting-room.ts';
 import { paths } from '../routes.ts';

@@ -1,9 +1,9 @@
+import type { PositionAnswer } from '#contracts/waiting-room';
 import { type ConnectionEnd, QueueConnection } from '../../../../libs/queue-client/src/queue-connection.ts';
 import { positionAsMessage } from '../../../../libs/queue-client/src/queue-messages.ts';
 import { toProblem, Problem } from '../api/problem.ts';
 import { serverNow } from '../api/server-clock.ts';
 import type { TribinaApi } from '../api/tribina-api.ts';
-import type { QueueEntry } from '../api/types.ts';
 import type { PurchaseStore } from '../purchase-store.ts';
 import { initialRoomState, nextState, type RoomEvent, type RoomState } from './room-state.ts';
 import { onWake } from './on-wake.ts';
@@ -85,7 +85,7 @@ export class WaitingRoom {
     this.connection = undefined;
   };
 
-  private async joinWithReceipt(): Promise<QueueEntry> {
+  private async joinWithReceipt(): Promise<PositionAnswer> {
     const { receipt } = this.purchaseStore.read(this.matchId);
     try {
       return await this.api.joinQueue(this.matchId, receipt);
@@ -97,7 +97,7 @@ export class WaitingRoom {
     }
   }
 
-  private applyEntry(entry: QueueEntry): void {
+  private applyEntry(entry: PositionAnswer): void {
     this.disconnect();
     if (entry.receipt) this.purchaseStore.update(this.matchId, { receipt: entry.receipt });
     this.apply({ type: 'message_received', message: positionAsMessage(entry) });

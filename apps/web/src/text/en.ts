@@ -1,5 +1,8 @@
+import type { SaleAction, SaleStatus } from '#contracts/matches';
+import type { OrderStatus } from '#contracts/orders';
+import type { SeatStatus } from '#contracts/seats';
+import type { TicketStatus } from '#contracts/tickets';
 import type { LineEndReason } from '../queue/room-state.ts';
-import type { OrderStatus, SaleAction, SaleStatus, SeatStatus, TicketStatus } from '../api/types.ts';
 import { problemTexts } from './en-problems.ts';
 import { plural } from './plural.ts';
 
@@ -176,6 +179,7 @@ export const en = {
     standing: 'Standing',
     seated: 'Seats',
     gate: (gate: string) => `Gate ${gate}`,
+    wheelchair: 'Wheelchair places',
     each: 'each',
     chooseFirst: 'Choose a sector to see its seats and prices.',
     bestTitle: 'Best available',
@@ -196,7 +200,6 @@ export const en = {
     zoomAll: 'Whole sector',
     legend: 'Legend',
     seatStatus,
-    seat: (row: string, number: number) => `Row ${row}, seat ${number}`,
     seatLabel: (row: string | null, number: number | null) =>
       row === null ? 'Standing place' : `Row ${row}, seat ${number ?? ''}`,
     chosenNone: 'No seat chosen yet',

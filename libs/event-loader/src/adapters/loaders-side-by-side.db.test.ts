@@ -89,7 +89,7 @@ async function runFourLoaders(prefix: string, setup: LoaderSetup): Promise<Event
       new RoundRobinEventLoader<HttpSource>({
         sources: list,
         fetcher: new HttpEventFetcher(),
-        store: (setup.storeOf ?? ((loaderPools) => new PostgresEventStore(loaderPools)))(own),
+        store: (setup.storeOf ?? ((loaderPools) => new PostgresEventStore(loaderPools, { onRetry: () => undefined })))(own),
         log: new RecordedPolls(own.reads, logger),
         time: new MonotonicTime(),
         ...setup,

@@ -43,7 +43,10 @@ export function buildEventLoader(
   const loader = new RoundRobinEventLoader({
     sources: rotateRandomly(sources),
     fetcher: new FetcherByKind(stop),
-    store: new PostgresEventStore(pools),
+    store: new PostgresEventStore(pools, {
+      // The loader has no metrics: it is a command, not a service.
+      onRetry: (sqlstate) => logger.warn({ sqlstate }, 'an append of events met contention and is retried'),
+    }),
     locks,
     rateLimiter: new RedisSourceRateLimiter(redis),
     log: polls,

@@ -1,11 +1,8 @@
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type pg from 'pg';
 import { Event, type Source } from '../core/event.ts';
-import type { Lock } from '../core/ports.ts';
 import { eventStoreContract } from '../testing/event-store.contract.ts';
-import { lockFactoryContract } from '../testing/lock-factory.contract.ts';
 import { sourceNamed } from '../testing/sources.ts';
-import { PostgresAdvisoryLocks } from './postgres-advisory-locks.ts';
 import { APPEND_EVENTS, SEPARATOR } from './append-events.sql.ts';
 import { readStatus } from './loader-status.ts';
 import { openLoaderPools, PostgresEventStore, type LoaderPools } from './postgres-event-store.ts';
@@ -19,7 +16,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   pools = openLoaderPools(database.url);
   pool = pools.reads;
-  store = new PostgresEventStore(pools);
+  store = new PostgresEventStore(pools, { onRetry: () => undefined });
 });
 afterAll(async () => {
   await pools.close();
@@ -143,17 +140,4 @@ describe('PostgreSQL store', () => {
     await store.append(batch(source, [new Event('1', { n: 1 })]));
     expect(await values('select event_id as value from loaded_events_due where source = $1', source)).toEqual(['1']);
   });
-});
-
-describe('PostgreSQL advisory locks', () => {
-  lockFactoryContract(() => ({
-    first: new PostgresAdvisoryLocks(database.url),
-    second: new PostgresAdvisoryLocks(database.url),
-    expire: async (lock: Lock) => {
-      await pool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'tribina-loader-lock'`,
-      );
-      while (lock.isHeld) await new Promise((resolve) => setTimeout(resolve, 10));
-    },
-  }));
 });

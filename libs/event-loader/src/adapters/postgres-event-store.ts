@@ -1,4 +1,5 @@
-import { backoffMs, isUniqueViolation, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf } from '#platform/postgres/sqlstates';
+import { retrySerializable, type RetryOptions } from '#platform/postgres/serializable';
+import { isUniqueViolation, sqlstateOf } from '#platform/postgres/sqlstates';
 import pg from 'pg';
 import { Event, type Source } from '../core/event.ts';
 import { badEvent } from '../core/reading-events.ts';
@@ -49,7 +50,10 @@ export function openLoaderPools(url: string): LoaderPools {
 
 /** Stores the loaded events and the cursor of each source in PostgreSQL. */
 export class PostgresEventStore extends EventStore {
-  constructor(private readonly pools: LoaderPools) {
+  constructor(
+    private readonly pools: LoaderPools,
+    private readonly retryOptions: RetryOptions,
+  ) {
     super();
   }
 
@@ -69,15 +73,8 @@ export class PostgresEventStore extends EventStore {
     }
   }
 
-  private async appendOrRetry(batch: Batch): Promise<AppendResult> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.appendOnce(batch);
-      } catch (error) {
-        if (!RETRYABLE_SQLSTATES.has(sqlstateOf(error) ?? '') || attempt >= MAX_ATTEMPTS) throw error;
-        await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, Math.random)));
-      }
-    }
+  private appendOrRetry(batch: Batch): Promise<AppendResult> {
+    return retrySerializable(() => this.appendOnce(batch), this.retryOptions);
   }
 
   /**

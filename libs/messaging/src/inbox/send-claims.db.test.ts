@@ -24,7 +24,7 @@ beforeAll(async () => {
   [testDatabase, testRedis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   database = await openDatabase({ url: testDatabase.url, name: 'claims-test' });
   await database.query('create table effects (message_id text)');
-  statements = new SingleStatements(testDatabase.url, 'claims-test');
+  statements = new SingleStatements(testDatabase.url, 'claims-test', { onRetry: () => undefined });
   redis = connectRedis(testRedis.url, { name: 'claims-test' });
   await whenReady(redis);
   marks = new ProcessedMarks(redis);
@@ -178,7 +178,7 @@ describe('a message that a provider sends', () => {
   });
 
   test('that is finished during an outage of PostgreSQL is finished at once for this process, and in PostgreSQL after the outage', async () => {
-    const interrupted = new InterruptedStatements(testDatabase.url, 'claims-interrupted');
+    const interrupted = new InterruptedStatements(testDatabase.url, 'claims-interrupted', { onRetry: () => undefined });
     const sender = openClaims({}, interrupted);
     await sender.claim('m1');
     interrupted.isDown = true;
@@ -193,7 +193,7 @@ describe('a message that a provider sends', () => {
   });
 
   test('whose finish PostgreSQL cannot store delays the stop of a process only until the timeout; its mark in Redis says that it was sent', async () => {
-    const interrupted = new InterruptedStatements(testDatabase.url, 'claims-interrupted');
+    const interrupted = new InterruptedStatements(testDatabase.url, 'claims-interrupted', { onRetry: () => undefined });
     const sender = openClaims({ marks }, interrupted);
     await sender.claim('m1');
     interrupted.isDown = true;

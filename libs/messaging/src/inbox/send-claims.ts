@@ -1,7 +1,7 @@
 import type { Counter } from 'prom-client';
 import type { Logger } from '#platform/logging/logger';
 import type { ProcessedMarks } from './processed-marks.ts';
-import { KeyedBatcher } from '#platform/keyed-batcher';
+import { Batcher } from '#platform/batching/batcher';
 import { READ_CLAIM_KINDS, RELEASE_CLAIM, WRITE_CLAIMS, type RefusedClaim, type WrittenClaims } from './send-claims.sql.ts';
 import type { SingleStatements } from '#platform/postgres/single-statements';
 
@@ -46,10 +46,12 @@ interface LedgerWrite {
  * finished. Claims and finished sends that arrive at the same moment share one statement.
  */
 export class SendClaims {
-  private readonly writes = new KeyedBatcher<LedgerWrite, Claim>(keyOf, (batch) => this.writeBatch(batch), {
-    rounds: MAX_PARALLEL_BATCHES,
+  private readonly writes = new Batcher<LedgerWrite, Claim>((batch) => this.writeBatch(batch), {
+    maxInProgress: MAX_PARALLEL_BATCHES,
+    keyOf: ({ messageId }) => messageId,
+    startWith: queueMicrotask,
   });
-  private readonly marks: KeyedBatcher<string, void>;
+  private readonly marks: Batcher<string, void>;
   /** Ids of messages whose send is finished but not yet stored in PostgreSQL. */
   private readonly unpersisted = new Set<string>();
   private isStopped = false;
@@ -59,12 +61,12 @@ export class SendClaims {
     private readonly statements: SingleStatements,
     private readonly options: SendClaimOptions,
   ) {
-    this.marks = new KeyedBatcher<string, void>(
-      (messageId) => messageId,
+    this.marks = new Batcher<string, void>(
       async (messageIds) => {
         await options.marks?.addAll(options.consumer, messageIds);
         return messageIds.map(() => undefined);
       },
+      { keyOf: (messageId) => messageId, startWith: queueMicrotask },
     );
   }
 
@@ -181,10 +183,6 @@ const FINISHED: Claim = { kind: 'finished' };
  * ids are separated by tabs, and PostgreSQL would refuse the whole batch because of one NUL.
  */
 const UNSUPPORTED_CHARACTERS = /[\t\n\0]/;
-
-function keyOf({ messageId }: LedgerWrite): string {
-  return messageId;
-}
 
 const idsOf = (batch: readonly LedgerWrite[], action: LedgerWrite['action']): string[] =>
   batch.filter((write) => write.action === action).map(({ messageId }) => messageId);

@@ -1,6 +1,7 @@
 import type { RedisConnection } from '#platform/redis/redis-connection';
+import type { PeriodicTask } from '#platform/schedule/periodic-task';
+import type { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 
-const INTERVAL_MS = 5000;
 /** Expiry of a heartbeat. When three heartbeats were missed, the queue counts as having no consumer. */
 const EXPIRY_SECONDS = 15;
 
@@ -8,27 +9,30 @@ const keyOf = (prefix: string, queue: string): string => `${prefix}:consumer:${q
 
 /** Writes a heartbeat to Redis for each queue that this process consumes. So a queue without a consumer is noticed early. */
 export class ConsumerHeartbeats {
-  private timer: NodeJS.Timeout | undefined;
+  private readonly task: PeriodicTask;
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly prefix: string,
     private readonly consumers: readonly { readonly queue: string; isConsuming(): boolean }[],
-  ) {}
-
-  start(): void {
-    const beat = (): void => {
-      for (const consumer of this.consumers) {
-        if (!consumer.isConsuming()) continue;
-        void this.redis.set(keyOf(this.prefix, consumer.queue), '1', 'EX', EXPIRY_SECONDS).catch(() => undefined);
-      }
+    tasks: PeriodicTasks,
+  ) {
+    const definition = {
+      name: 'consumer heartbeats',
+      everyMs: 5000,
+      does: 'Writes a heartbeat to Redis for each queue that this process consumes.',
     };
-    beat();
-    this.timer = setInterval(beat, INTERVAL_MS).unref();
+    this.task = tasks.add(definition, () => this.beat());
   }
 
-  stop(): void {
-    clearInterval(this.timer);
+  /** Writes the first heartbeats. Called when the consumers have started. */
+  start(): void {
+    this.task.runSoon();
+  }
+
+  private async beat(): Promise<void> {
+    const consumed = this.consumers.filter((consumer) => consumer.isConsuming());
+    await Promise.all(consumed.map(({ queue }) => this.redis.set(keyOf(this.prefix, queue), '1', 'EX', EXPIRY_SECONDS)));
   }
 }
 

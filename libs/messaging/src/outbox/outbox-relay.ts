@@ -27,7 +27,7 @@ const BEGIN = `
   set local idle_in_transaction_session_timeout = '60s';
   set local enable_seqscan = off`;
 
-/** Delivers the outbox messages of one destination. `runOnce` delivers one batch; RelayLoop calls it repeatedly. */
+/** Delivers the outbox messages of one destination. `runOnce` delivers one batch; a periodic task calls it. */
 export class OutboxRelay {
   constructor(
     private readonly dataSource: DataSource,

@@ -24,7 +24,7 @@ export interface AlertNote {
 
 /**
  * Minimum time between two alerts of one kind; the second alert contains all notes since the first. So an outage causes two
- * alerts a minute, not ten thousand. With all retries of a call (36 s) and the loops between, the last note is sent within 90 s.
+ * alerts a minute, not ten thousand. With all retries of a call (36 s) and the intervals between, the last note is sent within 90 s.
  */
 const MIN_INTERVAL_SECONDS = 30;
 /**

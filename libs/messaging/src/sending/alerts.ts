@@ -1,7 +1,7 @@
 import { alertOperators, type AlertOperators, type AlertChannel } from '#domain/notification/alert-operators';
 import type { Logger } from '#platform/logging/logger';
 import type { AlertNote, AlertNotes } from './alert-notes.ts';
-import { post } from './http-call.ts';
+import { post } from './post-to-provider.ts';
 
 const TIMEOUT_MS = 5000;
 const RETRY_MS = 5000;
@@ -123,7 +123,7 @@ export class Alerts {
 
   private async call(url: string, alert: AlertOperators): Promise<boolean> {
     try {
-      const { status } = await post({ url, ...alertRequest(alert), timeoutMs: TIMEOUT_MS });
+      const { status } = await post({ url, body: alertBody(alert), timeoutMs: TIMEOUT_MS });
       if (status >= 300) this.logger.error({ alert: alert.about, status }, 'the alert webhook refused an alert');
       return status < 300;
     } catch (error) {
@@ -145,10 +145,7 @@ export function notesOf(
   return ways.map((way) => ({ way, about, text, subject, isReported: isReported(way) }));
 }
 
-/** Builds the request to the webhook. Its body is `{text, …}`, which Slack and similar services accept. */
-export function alertRequest({ about, text, count = 1, at }: AlertOperators): { headers: Record<string, string>; body: string } {
-  return {
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ text: `Tribina: ${text}`, alert: about, count, at }),
-  };
+/** The body of a request to the webhook: `{text, …}`, which Slack and similar services accept. */
+export function alertBody({ about, text, count = 1, at }: AlertOperators): string {
+  return JSON.stringify({ text: `Tribina: ${text}`, alert: about, count, at });
 }

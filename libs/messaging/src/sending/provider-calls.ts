@@ -1,5 +1,5 @@
 import { HeldBack } from '../jobs/job-outcomes.ts';
-import { post, type HttpAnswer, type HttpRequest } from './http-call.ts';
+import { post, type ProviderAnswer, type ProviderRequest } from './post-to-provider.ts';
 import { LimiterUnavailable, type CallOutcomes, type ProviderLimiter, type CallPermit } from './provider-limiter.ts';
 import { isProviderFailure, NotSent, ProviderDown, RateLimited } from './send-errors.ts';
 
@@ -16,7 +16,7 @@ export class ProviderCalls {
   constructor(private readonly limiter: ProviderLimiter) {}
 
   /** Sends one POST. Throws unless the answer is 2xx. */
-  async post(request: HttpRequest): Promise<HttpAnswer> {
+  async post(request: ProviderRequest): Promise<ProviderAnswer> {
     const permit = await this.permit();
     try {
       const answer = await post(request);
@@ -40,7 +40,7 @@ export class ProviderCalls {
   }
 }
 
-function assertSuccess({ status, retryAfterMs }: HttpAnswer): void {
+function assertSuccess({ status, retryAfterMs }: ProviderAnswer): void {
   const reason = `answered ${status}`;
   if (status === 429) throw new RateLimited(retryAfterMs ?? DEFAULT_PAUSE_MS, reason);
   if (status >= 500) throw new ProviderDown(reason);

@@ -1,6 +1,6 @@
 import type { EndpointRules } from './endpoint.ts';
-import { rowOf, type ErrorCode } from './error-catalogue.ts';
-import { problemName } from './problem-schemas.ts';
+import { rowOf, type ErrorCode } from '#contracts/error-catalogue';
+import { problemName } from '#contracts/problems';
 
 interface DocumentedRoute {
   readonly method: string;

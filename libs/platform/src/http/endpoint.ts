@@ -2,7 +2,7 @@ import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { inputOf } from './input-fields.ts';
 import { directHandler } from './direct-handler.ts';
-import type { ErrorCode } from './error-catalogue.ts';
+import type { ErrorCode } from '#contracts/error-catalogue';
 
 /** Who may call a route: everybody, any identified fan, a caller with the role `ops` or `gate`, or only our own services. */
 export type Access = 'public' | 'fan' | 'ops' | 'gate' | 'internal';

@@ -4,8 +4,8 @@ import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swag
 import { z } from 'zod';
 import { refusalResponses, refusalsOf } from './documented-refusals.ts';
 import type { EndpointRules } from './endpoint.ts';
-import type { ErrorCode } from './error-catalogue.ts';
-import { problem, problemsByCode } from './problem-schemas.ts';
+import type { ErrorCode } from '#contracts/error-catalogue';
+import { problem, problemsByCode } from '#contracts/problems';
 import { routesOf } from './route-table.ts';
 
 /** Paths of the API documentation. The Swagger plugin registers these routes; they are public. */

@@ -1,4 +1,5 @@
-import { decodeCursor, encodeCursor, page, pageQuery } from './paging.ts';
+import { pageQuery } from '#contracts/paging';
+import { decodeCursor, encodeCursor, page } from './paging.ts';
 
 const ids = ['a', 'b', 'c'].map((letter) => `01994f6e-0000-7abc-8def-00000000000${letter}`);
 const items = ids.map((id) => ({ id, hidden: 1 }));

@@ -1,7 +1,7 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../logging/logger.ts';
-import type { ErrorCode } from './error-catalogue.ts';
+import type { ErrorCode } from '#contracts/error-catalogue';
 import { toProblem } from './problem.ts';
 
 /** Answers every error of a handler as problem+json, with the status that the error catalogue gives. The cause is only logged. */

@@ -1,7 +1,7 @@
 import { DomainError } from '#domain/shared/domain-error';
 import { HttpException } from '@nestjs/common';
 import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from '../postgres/sqlstates.ts';
-import { rowOf, type ErrorCode } from './error-catalogue.ts';
+import { rowOf, type ErrorCode } from '#contracts/error-catalogue';
 import { RequestRefused, type FieldError } from './request-refused.ts';
 
 /** An error answer (RFC 9457, problem+json) with its HTTP status and headers. */

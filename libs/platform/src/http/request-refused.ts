@@ -1,4 +1,4 @@
-import type { ErrorCode } from './error-catalogue.ts';
+import type { ErrorCode } from '#contracts/error-catalogue';
 
 /** A wrong field of a request, in the answer VALIDATION_FAILED. */
 export interface FieldError {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { rulesOf } from '../http/route-rules.ts';
-import type { ErrorCode } from '../http/error-catalogue.ts';
+import type { ErrorCode } from '#contracts/error-catalogue';
 import { RequestRefused } from '../http/request-refused.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { CoalescedReader } from '../postgres/coalesced-reader.ts';
+import { Batcher } from '../batching/batcher.ts';
 import { runUnprepared } from '../postgres/database.ts';
 import { ADD_ANSWER, PURGE_KEYS, READ_ANSWERS, type IdempotencyKeyRow } from '../postgres/idempotency-keys.sql.ts';
 import { runReadCommitted } from '../postgres/read-committed.ts';
@@ -29,19 +29,18 @@ export interface StoredRow {
  * effect.
  */
 export class IdempotencyRows {
-  private readonly reader: CoalescedReader<StoredRow>;
+  private readonly reads = new Batcher<string, StoredRow | undefined>((keys) => this.readAll(keys));
 
-  constructor(private readonly dataSource: DataSource) {
-    this.reader = new CoalescedReader((keys) => this.readAll(keys));
-  }
+  constructor(private readonly dataSource: DataSource) {}
 
   read(key: string): Promise<StoredRow | undefined> {
-    return this.reader.read(key);
+    return this.reads.add(key);
   }
 
-  private async readAll(keys: readonly string[]): Promise<ReadonlyMap<string, StoredRow>> {
-    const rows = await runUnprepared<IdempotencyKeyRow[]>(this.dataSource, READ_ANSWERS.with({ keys }));
-    return new Map(rows.map((row) => [row.key, stored(row)]));
+  private async readAll(keys: readonly string[]): Promise<(StoredRow | undefined)[]> {
+    const rows = await runUnprepared<IdempotencyKeyRow[]>(this.dataSource, READ_ANSWERS.with({ keys: [...new Set(keys)] }));
+    const found = new Map(rows.map((row) => [row.key, stored(row)]));
+    return keys.map((key) => found.get(key));
   }
 
   /**

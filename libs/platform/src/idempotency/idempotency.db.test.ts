@@ -430,3 +430,20 @@ test('idempotency: purgeOnce: deletes keys older than 72 hours, at most 1000 at 
   const rows = new IdempotencyRows(database);
   expect([await rows.purgeOnce(), await rows.purgeOnce(), await rows.purgeOnce()]).toEqual([1000, 200, 0]);
 });
+
+test('idempotency: rows that are read at the same time share one query, which names each key once, and every read gets its row', async () => {
+  await database.query(
+    `insert into idempotency_keys (key, user_id, fingerprint, status, body) select key, $1, 'print of ' || key, 200, '' from unnest($2::text[]) key`,
+    [ANA, ['a', 'b']],
+  );
+  const queries: unknown[] = [];
+  const recording = Object.create(database) as DataSource;
+  recording.query = <T>(text: string, values?: unknown[]) => {
+    queries.push(values?.[0]);
+    return database.query<T>(text, values);
+  };
+  const rows = new IdempotencyRows(recording);
+  const read = await Promise.all(['a', 'b', 'b', 'none'].map((key) => rows.read(key)));
+  expect(read.map((row) => row?.fingerprint)).toEqual(['print of a', 'print of b', 'print of b', undefined]);
+  expect(queries).toEqual([['a'], ['b', 'none']]);
+});

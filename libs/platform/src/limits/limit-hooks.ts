@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
-import type { ErrorCode } from '../http/error-catalogue.ts';
+import type { ErrorCode } from '#contracts/error-catalogue';
 import { hasInternalAuth } from '../http/access-hook.ts';
 import { rulesOf } from '../http/route-rules.ts';
 import { RequestRefused } from '../http/request-refused.ts';

@@ -104,6 +104,24 @@ test('batches of two kinds of commands never run at the same time', async () => 
   expect([maxOpen, await words()]).toEqual([1, ['a', 'b', 'c', 'd']]);
 });
 
+test('commands of two kinds that arrive together run in two batches, each with the statements of its kind', async () => {
+  const calls: string[][] = [];
+  const kind = (name: string) =>
+    transactions.together<string, Written>({
+      ...writing(),
+      many: (tx, commands) => {
+        calls.push([name, ...commands]);
+        return writing().many(tx, commands);
+      },
+    });
+  const [writeFirst, writeSecond] = [kind('first kind'), kind('second kind')];
+  await Promise.all([writeFirst('a'), writeSecond('b'), writeFirst('c'), writeSecond('d')]);
+  expect(calls).toEqual([
+    ['first kind', 'a', 'c'],
+    ['second kind', 'b', 'd'],
+  ]);
+});
+
 test('a command for which `many`, which runs the batch, returns undefined runs in a transaction of its own', async () => {
   const [a, odd, b] = await Promise.all(['a', 'odd', 'b'].map(write));
   expect([a?.tx === b?.tx, odd?.tx === a?.tx]).toEqual([true, false]);

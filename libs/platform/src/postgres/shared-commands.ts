@@ -1,4 +1,5 @@
 import { DomainError } from '#domain/shared/domain-error';
+import { Batcher } from '../batching/batcher.ts';
 import { requestContext, type RequestKey, type RequestContext } from '../logging/request-context.ts';
 import { isTransactionOpen } from './open-transaction.ts';
 import { isConnectionLoss } from './sqlstates.ts';
@@ -19,17 +20,6 @@ const MIN_TIME_LEFT_MS = 2000;
  */
 const MAX_WAITING = 5000;
 
-/** Runs one task at a time, in the order of the calls, so that batches of one process never conflict with each other. */
-export class Mutex {
-  private last: Promise<void> = Promise.resolve();
-
-  /** Runs `task` when all earlier tasks have ended. It must not throw. */
-  runExclusive(task: () => Promise<void>): Promise<void> {
-    this.last = this.last.then(task);
-    return this.last;
-  }
-}
-
 /** A command that waits for a batch, with its idempotency key and its deadline. */
 export interface QueuedCommand<C> {
   readonly command: C;
@@ -37,86 +27,73 @@ export interface QueuedCommand<C> {
   readonly requestKey: RequestKey | undefined;
 }
 
-interface WaitingCommand<C, T> extends QueuedCommand<C> {
-  readonly context: RequestContext | undefined;
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-interface CommandRunner<C, T> {
+/** Runs the commands of one kind. */
+export interface CommandRunner<C, T> {
   /** Runs the batch in one transaction. Returns undefined for a command that must run in a transaction of its own. */
   runBatch(batch: readonly QueuedCommand<C>[]): Promise<readonly (T | undefined)[]>;
   /** Runs one command in a transaction of its own. */
   runOne(command: C): Promise<T>;
-  onFailedBatch(error: unknown): void;
+}
+
+interface WaitingCommand extends QueuedCommand<unknown> {
+  readonly runner: CommandRunner<unknown, unknown>;
+  readonly context: RequestContext | undefined;
 }
 
 /**
- * Executes commands in batches: commands that wait share the next transaction. A batch starts as soon as the mutex is free. So
- * with little traffic a command is not delayed, and under peak load a hundred commands share one commit. A bad command does not
- * make other commands fail: when a batch fails, each of its commands runs again in a transaction of its own.
+ * Executes commands in batches: waiting commands of one kind share the next transaction. One batch runs at a time, so that batches
+ * of one process never conflict with each other. With little traffic a command is not delayed, and under peak load a hundred
+ * commands share one commit. A bad command does not make other commands fail: when a batch fails, each of its commands runs again
+ * in a transaction of its own.
  */
-export class SharedCommands<C, T> {
-  private readonly waiting: WaitingCommand<C, T>[] = [];
-  private isRunning = false;
+export class SharedCommands {
+  private readonly commands = new Batcher<WaitingCommand, unknown>((batch) => this.runBatch(batch), {
+    maxBatchSize: MAX_IN_A_BATCH,
+    groupOf: ({ runner }) => runner,
+    startWith: setImmediate,
+    maxWaiting: { count: MAX_WAITING, error: tooManyCommands },
+  });
 
-  constructor(
-    private readonly mutex: Mutex,
-    private readonly runner: CommandRunner<C, T>,
-  ) {}
+  constructor(private readonly onFailedBatch: (error: unknown) => void) {}
 
-  run(command: C, requestKey: RequestKey | undefined): Promise<T> {
+  /** Runs the command in a batch with others of the same runner; resolves to its result. */
+  run<C, T>(runner: CommandRunner<C, T>, command: C, requestKey: RequestKey | undefined): Promise<T> {
     if (isTransactionOpen()) throw new Error('A transaction inside a transaction: pass tx along instead.');
-    if (this.waiting.length >= MAX_WAITING) throw tooManyCommands();
     const context = requestContext.current();
     const deadlineAt = context?.deadlineAt ?? Number.POSITIVE_INFINITY;
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ command, deadlineAt, requestKey, context, resolve, reject });
-      if (!this.isRunning) requestContext.exit(() => void this.runAllBatches());
-    });
+    return this.commands.add({ runner, command, deadlineAt, requestKey, context }) as Promise<T>;
   }
 
-  private async runAllBatches(): Promise<void> {
-    this.isRunning = true;
-    // All commands of the same event loop tick share the first batch.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.waiting.length > 0) await this.mutex.runExclusive(() => this.runNextBatch());
-    this.isRunning = false;
-  }
-
-  private async runNextBatch(): Promise<void> {
+  private async runBatch(batch: readonly WaitingCommand[]): Promise<unknown[]> {
     const minDeadlineAt = Date.now() + MIN_TIME_LEFT_MS;
-    const batch = this.waiting.splice(0, MAX_IN_A_BATCH).filter((waiting) => {
-      const isLate = waiting.deadlineAt < minDeadlineAt;
-      if (isLate) waiting.reject(tooManyCommands());
-      return !isLate;
-    });
-    if (batch.length === 0) return;
+    const inTime = batch.filter(({ deadlineAt }) => deadlineAt >= minDeadlineAt);
+    const results = (inTime.length > 0 ? await this.resultsOf(inTime) : []).values();
+    return batch.map(({ deadlineAt }) =>
+      deadlineAt >= minDeadlineAt ? results.next().value : Promise.reject(tooManyCommands()),
+    );
+  }
+
+  /**
+   * Runs the commands in one transaction. The result of a command that runs alone is a promise, so that the next batch does not wait
+   * for it: this command may wait for a lock.
+   */
+  private async resultsOf(batch: readonly WaitingCommand[]): Promise<unknown[]> {
     try {
-      const values = await this.runner.runBatch(batch);
-      for (const [index, waiting] of batch.entries()) {
-        const value = values[index];
-        // Not awaited, so that the mutex becomes free: this command may wait for a lock, and the next batch must not wait for
-        // that.
-        if (value === undefined) void this.runAlone(waiting);
-        else waiting.resolve(value);
-      }
+      const values = await batch[0]!.runner.runBatch(batch);
+      return batch.map((waiting, index) => (values[index] === undefined ? runAlone(waiting) : values[index]));
     } catch (error) {
-      this.runner.onFailedBatch(error);
+      this.onFailedBatch(error);
       // Errors of the whole batch (deadline, database unavailable). A retry of each command would only add load.
-      if (error instanceof DomainError || isConnectionLoss(error)) for (const waiting of batch) waiting.reject(error);
-      else void this.runEachAlone(batch);
+      if (error instanceof DomainError || isConnectionLoss(error)) return batch.map(() => Promise.reject(error));
+      let previous: Promise<unknown> = Promise.resolve();
+      return batch.map((waiting) => (previous = previous.catch(() => undefined).then(() => runAlone(waiting))));
     }
   }
+}
 
-  private async runEachAlone(batch: readonly WaitingCommand<C, T>[]): Promise<void> {
-    for (const waiting of batch) await this.runAlone(waiting);
-  }
-
-  private async runAlone({ command, context, resolve, reject }: WaitingCommand<C, T>): Promise<void> {
-    const run = (): Promise<T> => this.runner.runOne(command);
-    await (context ? requestContext.run(context, run) : run()).then(resolve, reject);
-  }
+function runAlone({ runner, command, context }: WaitingCommand): Promise<unknown> {
+  const run = (): Promise<unknown> => runner.runOne(command);
+  return context ? requestContext.run(context, run) : run();
 }
 
 function tooManyCommands(): DomainError {

@@ -10,7 +10,7 @@ let otherClient: pg.Client;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  statements = new SingleStatements(testDatabase.url, 'statements-test');
+  statements = new SingleStatements(testDatabase.url, 'statements-test', { onRetry: () => undefined });
   otherClient = new pg.Client({ connectionString: testDatabase.url });
   await otherClient.connect();
   await otherClient.query('create table counters (id int primary key, n int not null); insert into counters values (1, 0)');

@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
-import { DomainError } from '#domain/shared/domain-error';
 import type { PreparedStatement } from './named-sql.ts';
-import { backoffMs, isConnectionLoss, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf } from './sqlstates.ts';
+import { retrySerializable, type RetryOptions } from './serializable.ts';
+import { isConnectionLoss, sqlstateOf } from './sqlstates.ts';
 
 /** Two connections for the batches of mail claims (two run in parallel), and two for pushes, whose statements are not batched. */
 const CONNECTIONS = 4;
@@ -17,7 +17,11 @@ const SETTINGS = ['default_transaction_isolation=serializable', 'lock_timeout=8s
 export class SingleStatements {
   private readonly pool: Pool;
 
-  constructor(url: string, name: string) {
+  constructor(
+    url: string,
+    name: string,
+    private readonly retryOptions: RetryOptions,
+  ) {
     this.pool = new Pool({
       connectionString: url,
       application_name: `tribina-${name}`,
@@ -31,16 +35,8 @@ export class SingleStatements {
   }
 
   /** Runs the statement and returns its rows. Retries it after a serialization failure or deadlock. */
-  async rows<T>(statement: PreparedStatement): Promise<T[]> {
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-      try {
-        return await this.once<T>(statement);
-      } catch (error) {
-        if (!RETRYABLE_SQLSTATES.has(sqlstateOf(error) ?? '')) throw error;
-        await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, Math.random)));
-      }
-    }
-    throw new DomainError('LOCK_TIMEOUT', 'Too many concurrent requests for the same data. Nothing was changed; try again.');
+  rows<T>(statement: PreparedStatement): Promise<T[]> {
+    return retrySerializable(() => this.once<T>(statement), this.retryOptions);
   }
 
   async close(): Promise<void> {

@@ -23,17 +23,6 @@ export const RETRYABLE_SQLSTATES: ReadonlySet<string> = new Set([
   sqlstates.serializationFailure,
 ]);
 
-/** Maximum number of attempts of a SERIALIZABLE transaction, including the first. */
-export const MAX_ATTEMPTS = 6;
-
-/**
- * Returns the pause after failed attempt 1 … 5: 50–150 ms, then doubling up to one second. The formula is part of the
- * specification.
- */
-export function backoffMs(attempt: number, random: () => number): number {
-  return Math.min(1000, (0.5 + random()) * 50 * 2 ** attempt);
-}
-
 interface DriverError {
   readonly code?: string;
   readonly constraint?: string;

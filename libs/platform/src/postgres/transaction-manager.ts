@@ -1,19 +1,17 @@
 import { TransactionManager, type SharedWork, type Transaction } from '#application/transaction-manager';
-import { DomainError } from '#domain/shared/domain-error';
 import type { Counter } from 'prom-client';
 import type { DataSource } from 'typeorm';
 import { storeAnswer, storeAnswers, insertKey } from './idempotency-row.ts';
 import { requestContext, type RequestKey } from '../logging/request-context.ts';
 import { breakConnection, driverClientOf, type DriverClient } from './database.ts';
 import { isTransactionOpen, whileTransactionIsOpen } from './open-transaction.ts';
-import { backoffMs, isConnectionLoss, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from './sqlstates.ts';
 import { rollBack } from './roll-back.ts';
-import { Mutex, SharedCommands, type QueuedCommand } from './shared-commands.ts';
+import { AttemptWithoutEffect, lockTimeout, MIN_ATTEMPT_MS, retrySerializable } from './serializable.ts';
+import { SharedCommands, type CommandRunner, type QueuedCommand } from './shared-commands.ts';
+import { isConnectionLoss, sqlstateOf, sqlstates } from './sqlstates.ts';
 import { PostgresTransaction } from './transaction.ts';
 import { IDENTITY_COLUMNS, resolveCommit, type TransactionIdentity } from './unknown-commit.ts';
 
-/** Minimum time until the deadline of the request for starting an attempt. */
-const MIN_ATTEMPT_MS = 1000;
 /**
  * Timeout of a commit, which takes milliseconds. After it the outcome is looked up on another connection, for at most half as
  * long.
@@ -26,7 +24,6 @@ export interface TransactionOptions {
   readonly retries?: Pick<Counter<'sqlstate'>, 'inc'>;
   /** Wakes the outbox relays of these destinations. Called after a commit, never inside the transaction. */
   readonly afterCommit?: (destinations: ReadonlySet<string>) => void;
-  readonly random?: () => number;
   readonly sleep?: (ms: number) => Promise<void>;
   readonly commitTimeoutMs?: number;
 }
@@ -38,17 +35,19 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
  * request (CONTRACT §8). `lock_timeout` limits the wait for one lock; the deadline limits all waits and attempts together.
  */
 export class PostgresTransactionManager extends TransactionManager {
-  private readonly random: () => number;
   private readonly sleep: (ms: number) => Promise<void>;
-  private readonly mutex = new Mutex();
+  private readonly sharedCommands: SharedCommands;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly options: TransactionOptions,
   ) {
     super();
-    this.random = options.random ?? Math.random;
     this.sleep = options.sleep ?? pause;
+    this.sharedCommands = new SharedCommands((error) => {
+      const sqlstate = sqlstateOf(error);
+      if (sqlstate) this.options.retries?.inc({ sqlstate });
+    });
   }
 
   run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -65,24 +64,17 @@ export class PostgresTransactionManager extends TransactionManager {
   }
 
   together<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
-    const commands = this.share(work, (command) => this.run((tx) => work.one(tx, command)));
-    return (command) => commands.run(command, currentRequestKey());
+    const runner = this.runnerOf(work, (command) => this.run((tx) => work.one(tx, command)));
+    return (command) => this.sharedCommands.run(runner, command, currentRequestKey());
   }
 
   stepTogether<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
-    const commands = this.share(work, (command) => this.runStep((tx) => work.one(tx, command)));
-    return (command) => commands.run(command, undefined);
+    const runner = this.runnerOf(work, (command) => this.runStep((tx) => work.one(tx, command)));
+    return (command) => this.sharedCommands.run(runner, command, undefined);
   }
 
-  private share<C, T>(work: SharedWork<C, T>, runOne: (command: C) => Promise<T>): SharedCommands<C, T> {
-    return new SharedCommands(this.mutex, {
-      runBatch: (batch) => this.runBatch(work, batch),
-      runOne,
-      onFailedBatch: (error) => {
-        const sqlstate = sqlstateOf(error);
-        if (sqlstate) this.options.retries?.inc({ sqlstate });
-      },
-    });
+  private runnerOf<C, T>(work: SharedWork<C, T>, runOne: (command: C) => Promise<T>): CommandRunner<C, T> {
+    return { runBatch: (batch) => this.runBatch(work, batch), runOne };
   }
 
   /** Runs a batch in one transaction and stores the answers of the commands that were executed in it. */
@@ -106,24 +98,9 @@ export class PostgresTransactionManager extends TransactionManager {
     deadlineAt = requestContext.current()?.deadlineAt ?? Date.now() + this.options.deadlineMs,
   ): Promise<T> {
     if (isTransactionOpen()) throw new Error('A transaction inside a transaction: pass tx along instead.');
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-      if (deadlineAt - Date.now() < MIN_ATTEMPT_MS) break;
-      try {
-        return await this.attempt(work, deadlineAt);
-      } catch (error) {
-        // A pooled connection broke while it was idle. No transaction has begun, so it is safe to try another connection.
-        if (error instanceof BeginFailed && isConnectionLoss(error.cause) && attempt < MAX_ATTEMPTS) continue;
-        if (error instanceof BeginFailed) throw error.cause;
-        const sqlstate = sqlstateOf(error);
-        // statement_timeout is set to the time until the deadline, so a cancelled statement means that the deadline has passed.
-        if (sqlstate === sqlstates.queryCanceled) break;
-        if (!sqlstate || !RETRYABLE_SQLSTATES.has(sqlstate)) throw error;
-        if (attempt === MAX_ATTEMPTS) break;
-        this.options.retries?.inc({ sqlstate });
-        await this.sleep(backoffMs(attempt, this.random));
-      }
-    }
-    throw new DomainError('LOCK_TIMEOUT', 'Too many concurrent requests for the same data. Nothing was changed; try again.');
+    const { sleep, options } = this;
+    const onRetry = (sqlstate: string): void => options.retries?.inc({ sqlstate });
+    return retrySerializable(() => this.attempt(work, deadlineAt), { deadlineAt, onRetry, sleep });
   }
 
   private async attempt<T>(work: (tx: PostgresTransaction) => Promise<T>, deadlineAt: number): Promise<T> {
@@ -131,7 +108,8 @@ export class PostgresTransactionManager extends TransactionManager {
     try {
       const client = await driverClientOf(runner);
       const begun = begin(client, deadlineAt).catch((cause: unknown) => {
-        throw new BeginFailed('no transaction', { cause });
+        // A pooled connection broke while it was idle. No transaction has begun, so it is safe to try another connection.
+        throw isConnectionLoss(cause) ? new AttemptWithoutEffect('no transaction', { cause }) : cause;
       });
       const tx = new PostgresTransaction(client, runner.manager, begun);
       try {
@@ -145,7 +123,9 @@ export class PostgresTransactionManager extends TransactionManager {
       } catch (error) {
         tx.end();
         await rollBack(client);
-        throw await tx.reasonFor(error);
+        const reason = await tx.reasonFor(error);
+        // statement_timeout is set to the time until the deadline, so a cancelled statement means that the deadline has passed.
+        throw sqlstateOf(reason) === sqlstates.queryCanceled ? lockTimeout() : reason;
       }
     } finally {
       await runner.release();
@@ -170,9 +150,6 @@ export class PostgresTransactionManager extends TransactionManager {
     }
   }
 }
-
-/** Thrown when BEGIN failed; `cause` is the error of the database or the driver. */
-class BeginFailed extends Error {}
 
 /** Returns the idempotency key of the current request, under which the answer will be stored; undefined without a key. */
 function currentRequestKey(): RequestKey | undefined {

@@ -1,14 +1,13 @@
+import { Batcher } from '../batching/batcher.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisScript } from './script.ts';
 
 /** Maximum number of calls in one batch. 100 small calls block Redis for less than half a millisecond. */
 const MAX_BATCH_SIZE = 100;
 
-interface Call<Reply> {
+interface Call {
   /** The keys of the call first, then its arguments. */
   readonly keysAndArgs: readonly (string | number)[];
-  readonly resolve: (reply: Reply) => void;
-  readonly reject: (error: unknown) => void;
   /** Called when the command was sent to Redis, before its reply. */
   readonly onSent?: () => void;
 }
@@ -21,7 +20,7 @@ interface Call<Reply> {
  */
 export class BatchedScript<Reply> {
   private readonly script: RedisScript;
-  private calls: Call<Reply>[] = [];
+  private readonly calls: Batcher<Call, Reply>;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -34,46 +33,33 @@ local count, replies = #KEYS / ${keyCount}, {}
 local args = #ARGV / count
 for index = 1, count do replies[index] = step(${keys.join(', ')}, unpack(ARGV, (index - 1) * args + 1, index * args)) end
 return replies`);
+    this.calls = new Batcher((batch) => this.send(batch), {
+      maxBatchSize: redis.isCluster ? 1 : MAX_BATCH_SIZE,
+      maxInProgress: Infinity,
+      startWith: redis.isCluster ? undefined : setImmediate,
+    });
   }
 
   /** Calls the Lua function; resolves to its reply. */
   run(...keysAndArgs: readonly (string | number)[]): Promise<Reply> {
-    return new Promise((resolve, reject) => this.enqueue({ keysAndArgs, resolve, reject }));
+    return this.calls.add({ keysAndArgs });
   }
 
   /** Resolves when the command was sent, without waiting for the reply. `onError` is called if it fails. */
   runWithoutReply(keysAndArgs: readonly (string | number)[], onError: (error: unknown) => void): Promise<void> {
-    return new Promise((resolveSent) =>
-      this.enqueue({ keysAndArgs, resolve: () => undefined, reject: onError, onSent: resolveSent }),
-    );
+    return new Promise((onSent) => void this.calls.add({ keysAndArgs, onSent }).catch(onError));
   }
 
-  private enqueue(call: Call<Reply>): void {
-    if (this.redis.isCluster) void this.send([call]);
-    else if (this.calls.push(call) === 1) setImmediate(() => this.sendAll());
-  }
-
-  private sendAll(): void {
-    const { calls } = this;
-    this.calls = [];
-    for (let from = 0; from < calls.length; from += MAX_BATCH_SIZE) void this.send(calls.slice(from, from + MAX_BATCH_SIZE));
-  }
-
-  private async send(batch: readonly Call<Reply>[]): Promise<void> {
-    try {
-      const [keys, args]: [string[], (string | number)[]] = [[], []];
-      for (const { keysAndArgs } of batch) {
-        for (let index = 0; index < keysAndArgs.length; index += 1) {
-          if (index < this.keyCount) keys.push(keysAndArgs[index] as string);
-          else args.push(keysAndArgs[index]!);
-        }
+  private send(batch: readonly Call[]): Promise<Reply[]> {
+    const [keys, args]: [string[], (string | number)[]] = [[], []];
+    for (const { keysAndArgs } of batch) {
+      for (let index = 0; index < keysAndArgs.length; index += 1) {
+        if (index < this.keyCount) keys.push(keysAndArgs[index] as string);
+        else args.push(keysAndArgs[index]!);
       }
-      const pendingReplies = this.script.run<Reply[]>(this.redis, keys, args);
-      for (const { onSent } of batch) onSent?.();
-      const replies = await pendingReplies;
-      for (let index = 0; index < batch.length; index += 1) batch[index]!.resolve(replies[index]!);
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
     }
+    const replies = this.script.run<Reply[]>(this.redis, keys, args);
+    for (const { onSent } of batch) onSent?.();
+    return replies;
   }
 }

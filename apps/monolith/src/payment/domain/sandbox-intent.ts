@@ -9,8 +9,7 @@ import { DomainError } from '#domain/shared/domain-error';
  */
 export type SandboxIntentStatus = 'requires_payment' | 'failed' | 'succeeded' | 'canceled' | 'refunded';
 /** What a fan can choose on the sandbox's payment page. */
-export const sandboxOutcomes = ['succeeded', 'failed', 'abandoned'] as const;
-export type SandboxOutcome = (typeof sandboxOutcomes)[number];
+export type SandboxOutcome = 'succeeded' | 'failed' | 'abandoned';
 export type SandboxEventType = 'payment_intent.succeeded' | 'payment_intent.payment_failed';
 
 interface SandboxConfirmation {

@@ -1,3 +1,5 @@
+import type { HttpCallFailed } from '#platform/http-client/http-call-failed';
+import { callHttp, isSuccess, jsonIn, type HttpAnswer, type HttpRequest } from '#platform/http-client/http-client';
 import { z } from 'zod';
 import { ProviderUnavailable, ProviderRefused } from './provider-errors.ts';
 
@@ -25,70 +27,34 @@ interface Call<S extends z.ZodType> {
 export class StripeClient {
   constructor(private readonly options: { base: string; secretKey: string; timeoutMs?: number }) {}
 
-  async call<S extends z.ZodType>({ method, path, fields, key, answer }: Call<S>): Promise<z.output<S>> {
-    const form = new URLSearchParams(fields).toString();
+  async call<S extends z.ZodType>({ method, path, fields, key, answer: schema }: Call<S>): Promise<z.output<S>> {
+    const form = new URLSearchParams(fields);
     const isGet = method === 'GET';
-    const url = `${this.options.base}/v1/${path}${isGet && form ? `?${form}` : ''}`;
-    const { status, replayed, text } = await this.send(url, {
+    const answer = await this.send({
       method,
-      headers: {
-        authorization: `Bearer ${this.options.secretKey}`,
-        ...(isGet ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
-        ...(key ? { 'idempotency-key': key } : {}),
-      },
+      url: `${this.options.base}/v1/${path}${isGet && form.size > 0 ? `?${form.toString()}` : ''}`,
+      headers: { authorization: `Bearer ${this.options.secretKey}`, ...(key ? { 'idempotency-key': key } : {}) },
       ...(isGet ? {} : { body: form }),
     });
+    const { status } = answer;
     const summary = `${method} ${path.split('/')[0]}: ${status}`;
-    if (status >= 200 && status < 300) {
-      const parsed = answer.safeParse(asJson(text));
+    if (isSuccess(answer)) {
+      const parsed = schema.safeParse(jsonIn(answer));
       if (!parsed.success) throw new ProviderUnavailable(`${summary} with an answer that is not Stripe's`);
       return parsed.data;
     }
-    const { type, code } = refusal.safeParse(asJson(text)).data?.error ?? {};
+    const { type, code } = refusal.safeParse(jsonIn(answer)).data?.error ?? {};
     const reason = [summary, type, code].filter(Boolean).join(' ');
     if (status === 400 || status === 402 || status === 404) throw new ProviderRefused(reason, code, { status, type });
     // 401 and 403: our settings are wrong. 409: a call with the same key is running. 429 and 5xx: Stripe is busy or down. 3xx:
     // not Stripe.
-    throw new ProviderUnavailable(reason, status >= 500 && replayed);
+    throw new ProviderUnavailable(reason, status >= 500 && answer.headers['idempotent-replayed'] === 'true');
   }
 
-  private async send(url: string, init: RequestInit): Promise<{ status: number; replayed: boolean; text: string }> {
-    try {
-      const signal = AbortSignal.timeout(this.options.timeoutMs ?? TIMEOUT_MS);
-      const response = await fetch(url, { ...init, redirect: 'manual', signal });
-      return {
-        status: response.status,
-        replayed: response.headers.get('idempotent-replayed') === 'true',
-        text: await readAtMost(response, MAX_ANSWER_BYTES),
-      };
-    } catch (error) {
-      if (error instanceof ProviderUnavailable) throw error;
-      throw new ProviderUnavailable(`no answer (${reasonOf(error)})`, false, error);
-    }
+  private async send(request: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>): Promise<HttpAnswer> {
+    const timeoutMs = this.options.timeoutMs ?? TIMEOUT_MS;
+    return callHttp({ ...request, timeoutMs, limitBytes: MAX_ANSWER_BYTES }).catch((error: HttpCallFailed) => {
+      throw new ProviderUnavailable(`no answer (${error.code})`, false, error);
+    });
   }
-}
-
-async function readAtMost(response: Response, limit: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > limit) throw new ProviderUnavailable(`an answer of more than ${limit} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function asJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** `fetch` reports network errors in `cause`. */
-function reasonOf(error: unknown): string {
-  const { name, cause } = error as { name?: string; cause?: { code?: string } };
-  return cause?.code ?? name ?? 'unknown';
 }

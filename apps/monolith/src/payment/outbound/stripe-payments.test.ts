@@ -29,11 +29,11 @@ const refundedCents = (intentId: string) =>
     peer.refunds.filter((refund) => refund.payment_intent === intentId).reduce((sum, { amount }) => sum + amount, 0),
   );
 
-describePaymentProvider('Stripe', () => ({
-  provider: stripe,
-  pay: (intentId) => Promise.resolve(peer.pay(intentId)),
-  refundedCents,
-}));
+describePaymentProvider(
+  'Stripe',
+  () => ({ provider: stripe, pay: (intentId) => Promise.resolve(peer.pay(intentId)), refundedCents }),
+  () => peer.faults.push('declined'),
+);
 
 const order = () => ({ orderId: randomUUID(), amountCents: 9000, currency: 'EUR' });
 const providerUnavailable = expect.objectContaining({ code: 'DEPENDENCY_UNAVAILABLE' });

@@ -1,3 +1,4 @@
+import { sandboxConfirmationAnswer, sandboxConfirmationRequest, sandboxIntentId } from '#contracts/payments';
 import { Endpoint } from '#platform/http/endpoint';
 import { RequestRefused } from '#platform/http/request-refused';
 import { Body, Controller, Inject, Param, Post } from '@nestjs/common';
@@ -6,7 +7,6 @@ import type { z } from 'zod';
 import type { MonolithConfig } from '../../config.ts';
 import { CONFIG } from '../../tokens.ts';
 import { ConfirmSandboxPayment } from './confirm-sandbox-payment.ts';
-import { sandboxConfirmationRequest, sandboxConfirmationAnswer, sandboxIntentId } from './sandbox.schemas.ts';
 
 /** Plays the provider's payment page: a client with the `confirm_url` chooses the outcome of the payment. */
 @ApiTags('sandbox')

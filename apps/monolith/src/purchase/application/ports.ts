@@ -1,21 +1,9 @@
+import type { CatalogSector } from '#domain/catalog/match';
 import type { ReservationStatus } from '#domain/purchase/reservation';
 
-/** A sector of a match, as the catalogue describes it to buyers. */
-export interface SectorForSale {
-  readonly id: string;
-  readonly matchId: string;
-  readonly name: string;
-  readonly kind: 'seated' | 'standing';
-  readonly gate: string | null;
-  readonly priceCents: number;
+/** A sector of a match, with the currency of its price. */
+export interface SectorForSale extends CatalogSector {
   readonly currency: string;
-  readonly capacity: number;
-}
-
-/** Reads sectors from the catalogue. A sector never changes while its match is on sale. */
-export abstract class SectorsForSale {
-  abstract sector(sectorId: string): Promise<SectorForSale | undefined>;
-  abstract sectors(matchId: string): Promise<readonly SectorForSale[]>;
 }
 
 /** A seat of a reservation, with the price that the fan pays. */

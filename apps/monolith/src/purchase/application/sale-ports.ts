@@ -1,23 +1,20 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { SaleStatus } from '#domain/catalog/sale';
+import type { CatalogMatch } from '#domain/catalog/match';
 import type { OrderStatus } from '#domain/purchase/order';
-import { SectorsForSale } from './ports.ts';
+import type { SectorForSale } from './ports.ts';
 
 /** What `purchase` needs to know about a match. */
-export interface MatchForSale {
-  readonly id: string;
+export interface MatchForSale extends Pick<
+  CatalogMatch,
+  'id' | 'venue' | 'kickoffAt' | 'currency' | 'maxTicketsPerFan' | 'queueRequired' | 'saleStatus' | 'opensAt'
+> {
   readonly name: string;
-  readonly venue: string;
-  readonly kickoffAt: Date;
-  readonly currency: string;
-  readonly maxTicketsPerFan: number;
-  readonly queueRequired: boolean;
-  readonly saleStatus: SaleStatus;
-  readonly opensAt: Date | null;
 }
 
-/** Matches and sectors for sale, read from the catalog. */
-export abstract class MatchesForSale extends SectorsForSale {
+/** Matches and sectors for sale, read from the catalog. A sector never changes while its match is on sale. */
+export abstract class MatchesForSale {
+  abstract sector(sectorId: string): Promise<SectorForSale | undefined>;
+  abstract sectors(matchId: string): Promise<readonly SectorForSale[]>;
   abstract match(matchId: string, tx?: Transaction): Promise<MatchForSale | undefined>;
   /** Sector name → stadium gate; null for a sector without a gate. */
   abstract gates(matchId: string, tx: Transaction): Promise<ReadonlyMap<string, string | null>>;

@@ -7,7 +7,6 @@ import type { MonolithConfig } from '../../config.ts';
 import { CONFIG } from '../../tokens.ts';
 import { MatchesForSale } from '../application/sale-ports.ts';
 import { SeatViews } from './application/availability-reader.ts';
-import { SeatInventory } from './application/ports.ts';
 import { AvailabilityStreams } from './inbound/availability-streams.ts';
 import { AvailabilityController } from './inbound/availability.controller.ts';
 import { SectorsController } from './inbound/sectors.controller.ts';
@@ -22,7 +21,7 @@ export const availabilityControllers = [SectorsController, AvailabilityControlle
 export const availabilityProviders: Provider[] = [
   { provide: MatchesForSale, useFactory: (catalog: CatalogApi) => new CatalogMatches(catalog), inject: [CatalogApi] },
   {
-    provide: SeatInventory,
+    provide: PostgresSeatInventory,
     useFactory: (dataSource: DataSource) => new PostgresSeatInventory(dataSource),
     inject: [DataSource],
   },
@@ -34,7 +33,7 @@ export const availabilityProviders: Provider[] = [
   },
   {
     provide: SeatViews,
-    useFactory: (postgresAvailability: PostgresAvailability, inventory: SeatInventory, metrics: Metrics) => {
+    useFactory: (postgresAvailability: PostgresAvailability, inventory: PostgresSeatInventory, metrics: Metrics) => {
       const reads = new Counter({
         name: 'availability_looks_total',
         help: 'Reads of availability from the database: the counts of a match (sectors), or the seats of a sector (seats).',
@@ -43,7 +42,7 @@ export const availabilityProviders: Provider[] = [
       });
       return new SharedSeatViews(postgresAvailability, inventory, (at) => reads.inc({ at }));
     },
-    inject: [PostgresAvailability, SeatInventory, Metrics],
+    inject: [PostgresAvailability, PostgresSeatInventory, Metrics],
   },
   AvailabilityStreams,
 ];

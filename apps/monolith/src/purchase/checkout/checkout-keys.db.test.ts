@@ -1,11 +1,12 @@
 import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
+import { PaymentApi } from '../../payment/payment.api.ts';
 import { newKey, type TestAnswer } from '../../testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
 import { CheckOut } from './application/check-out.ts';
-import { OrderConsequences, Orders, Payments } from './application/ports.ts';
+import { OrderConsequences, Orders, type Payments } from './application/ports.ts';
 
 // A checkout commits its order, then asks the provider for an intent, then commits its answer. Whatever fails in between: a
 // request with the idempotency key that created the order is answered 201, and a request with another key 200 (CONTRACT §4, §5).
@@ -83,7 +84,7 @@ test.each([
     const payments: Payments = {
       createIntent: async (order) => {
         others.push(await office.checkOut(held, { key: isSame ? key : newKey() }));
-        return resolve(Payments).createIntent(order);
+        return resolve(PaymentApi).createIntent(order);
       },
     };
     const ports = [resolve(Reservations), resolve(Orders), payments, resolve(OrderConsequences), resolve(Ids)] as const;

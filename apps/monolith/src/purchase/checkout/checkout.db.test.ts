@@ -1,12 +1,13 @@
 import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
 import { randomUUID } from 'node:crypto';
+import { PaymentApi } from '../../payment/payment.api.ts';
 import { newKey } from '../../testing/test-app.ts';
 import { grantTurn, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
 import { CheckOut } from './application/check-out.ts';
-import { OrderConsequences, Orders, Payments } from './application/ports.ts';
+import { OrderConsequences, Orders, type Payments } from './application/ports.ts';
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -220,7 +221,7 @@ describe('crashes during checkout', () => {
       replaced.transactions ?? resolve(TransactionManager),
       resolve(Reservations),
       resolve(Orders),
-      replaced.payments ?? resolve(Payments),
+      replaced.payments ?? resolve(PaymentApi),
       resolve(OrderConsequences),
       resolve(Ids),
     );
@@ -239,7 +240,7 @@ describe('crashes during checkout', () => {
       () => ({
         payments: {
           createIntent: async (order) => {
-            await resolve(Payments).createIntent(order);
+            await resolve(PaymentApi).createIntent(order);
             throw crash;
           },
         },
@@ -285,7 +286,7 @@ describe('crashes during checkout', () => {
       const held = await office.held(match);
       const payments: Payments = {
         createIntent: async (order) => {
-          const intent = await resolve(Payments).createIntent(order);
+          const intent = await resolve(PaymentApi).createIntent(order);
           await end(held);
           return intent;
         },
@@ -304,7 +305,7 @@ describe('crashes during checkout', () => {
     const held = await office.held(match);
     const payments: Payments = {
       createIntent: async (order) => {
-        const intent = await resolve(Payments).createIntent(order);
+        const intent = await resolve(PaymentApi).createIntent(order);
         const report = office.report({ orderId: order.orderId, intentId: intent.intentId, held }, { orderId: order.orderId });
         expect(await office.settle(report)).toBe('completed');
         return intent;

@@ -7,7 +7,7 @@ import { BlacklistApi } from '../../blacklist/blacklist.api.ts';
 import { PaymentApi } from '../../payment/payment.api.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { CheckOut } from './application/check-out.ts';
-import { OrderConsequences, Orders, Payments } from './application/ports.ts';
+import { OrderConsequences, Orders } from './application/ports.ts';
 import { PurchaseReader } from './application/purchase-reader.ts';
 import { ReleaseReservation } from './application/release-reservation.ts';
 import { CheckoutController } from './inbound/checkout.controller.ts';
@@ -25,7 +25,6 @@ export const checkoutProviders: Provider[] = [
     inject: [DataSource],
   },
   { provide: Orders, useFactory: (blacklist: BlacklistApi) => new PostgresOrders(blacklist), inject: [BlacklistApi] },
-  { provide: Payments, useExisting: PaymentApi },
-  useCase(CheckOut, TransactionManager, Reservations, Orders, Payments, OrderConsequences, Ids),
+  useCase(CheckOut, TransactionManager, Reservations, Orders, PaymentApi, OrderConsequences, Ids),
   useCase(ReleaseReservation, TransactionManager, Reservations, Orders, OrderConsequences),
 ];

@@ -3,13 +3,14 @@ import { TransactionManager } from '#application/transaction-manager';
 import { randomUUID } from 'node:crypto';
 import { verifyDatabase } from '../../cli/verify/verify-database.ts';
 import { FakeStripe } from '../../payment/testing/fake-stripe.ts';
+import { PaymentApi } from '../../payment/payment.api.ts';
 import { newKey } from '../../testing/test-app.ts';
 import { grantTurn, ops, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
 import { RefundActions } from '../testing/refunding.ts';
 import { CheckOut } from './application/check-out.ts';
-import { OrderConsequences, Orders, Payments } from './application/ports.ts';
+import { OrderConsequences, Orders } from './application/ports.ts';
 
 /** A fake Stripe that records every request. Free orders must not send a request to it. */
 const peer = new FakeStripe();
@@ -213,7 +214,7 @@ test('a free checkout whose process dies before the commit leaves nothing, and a
     cancelled = (): Promise<void> => Promise.reject(crash);
   }
   const checkOut = new CheckOut(
-    ...[resolve(TransactionManager), resolve(Reservations), resolve(Orders), resolve(Payments)],
+    ...[resolve(TransactionManager), resolve(Reservations), resolve(Orders), resolve(PaymentApi)],
     ...[new DyingConsequences(), resolve(Ids)],
   );
   const command = {

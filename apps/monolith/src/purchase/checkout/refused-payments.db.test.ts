@@ -3,12 +3,13 @@ import { TransactionManager } from '#application/transaction-manager';
 import { randomUUID } from 'node:crypto';
 import { verifyDatabase } from '../../cli/verify/verify-database.ts';
 import { FakeStripe } from '../../payment/testing/fake-stripe.ts';
+import { PaymentApi } from '../../payment/payment.api.ts';
 import { newKey } from '../../testing/test-app.ts';
 import { grantTurn, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
 import { CheckOut } from './application/check-out.ts';
-import { OrderConsequences, Orders, Payments } from './application/ports.ts';
+import { OrderConsequences, Orders, type Payments } from './application/ports.ts';
 
 const peer = new FakeStripe();
 let opened: OpenBoxOffice;
@@ -116,7 +117,7 @@ describe('two checkouts of one hold, one of them refused by the provider:', () =
     return office.held(match, { as, turn: await grantTurn(office.monolith, match.id, as), sector: 1 });
   };
   const createTooCheapIntent = (orderId: string) =>
-    resolve(Payments).createIntent({ orderId: `other-${orderId}`, amountCents: 1, currency: 'EUR' });
+    resolve(PaymentApi).createIntent({ orderId: `other-${orderId}`, amountCents: 1, currency: 'EUR' });
 
   test('an order whose intent is stored before the refusal stays, and both checkouts are answered with it', async () => {
     const held = await heldInTurn();
@@ -139,7 +140,7 @@ describe('two checkouts of one hold, one of them refused by the provider:', () =
       createIntent: async (order) => {
         const refusedCheckOut = checkOutWith({ createIntent: ({ orderId }) => createTooCheapIntent(orderId) });
         await expect(refusedCheckOut.execute(command(held))).rejects.toMatchObject({ code: 'PAYMENT_REFUSED' });
-        const intent = await resolve(Payments).createIntent(order);
+        const intent = await resolve(PaymentApi).createIntent(order);
         intentId = intent.intentId;
         return intent;
       },

@@ -8,13 +8,12 @@ import type { MonolithConfig } from '../../config.ts';
 import { CONFIG, REDIS, TRANSACTION_RETRIES, type TransactionRetries } from '../../tokens.ts';
 import { MatchesForSale } from '../application/sale-ports.ts';
 import { SeatViews } from '../availability/application/availability-reader.ts';
-import { SeatInventory } from '../availability/application/ports.ts';
+import { PostgresSeatInventory } from '../availability/outbound/postgres-seat-inventory.ts';
 import { PostgresPurchaseWindows } from '../turns/outbound/postgres-purchase-windows.ts';
 import { ExpireReservations } from './application/expire-reservations.ts';
 import { HoldSeats } from './application/hold-seats.ts';
-import { Blacklist, ReservationReader, SeatHolds } from './application/ports.ts';
+import { SeatHolds } from './application/ports.ts';
 import { Reservations } from './application/reservation-ports.ts';
-import { SeatsFreed } from './application/ports.ts';
 import { HoldObserver } from './inbound/hold-observer.ts';
 import { ReservationExpirySchedule } from './inbound/reservation-expiry.schedule.ts';
 import { ReservationsController } from './inbound/reservations.controller.ts';
@@ -41,7 +40,6 @@ export const holdProviders: Provider[] = [
       new SeatChangeBroadcast(redis, connectRedis(config.REDIS_URL, { name: 'seat-changes', forJobs: true })),
     inject: [REDIS, CONFIG],
   },
-  { provide: SeatsFreed, useExisting: SeatChangeBroadcast },
   {
     provide: SeatHolds,
     useFactory: (
@@ -68,14 +66,12 @@ export const holdProviders: Provider[] = [
     useFactory: (dataSource: DataSource) => new PostgresReservations(dataSource),
     inject: [DataSource],
   },
-  { provide: ReservationReader, useExisting: Reservations },
-  { provide: Blacklist, useExisting: BlacklistApi },
-  useCase(HoldSeats, MatchesForSale, SeatInventory, SeatHolds, Blacklist),
+  useCase(HoldSeats, MatchesForSale, PostgresSeatInventory, SeatHolds, BlacklistApi),
   {
     provide: HoldObserver,
-    useFactory: (metrics: Metrics, views: SeatViews, seatsFreed: SeatsFreed) =>
-      new HoldObserver(metrics.registry, views, seatsFreed),
-    inject: [Metrics, SeatViews, SeatsFreed],
+    useFactory: (metrics: Metrics, views: SeatViews, changes: SeatChangeBroadcast) =>
+      new HoldObserver(metrics.registry, views, changes),
+    inject: [Metrics, SeatViews, SeatChangeBroadcast],
   },
   useCase(ExpireReservations, Reservations),
   ReservationExpirySchedule,

@@ -1,8 +1,8 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { SeatGeometry } from '#domain/catalog/stadium-layout';
 import type { SeatViews } from '../availability/application/availability-reader.ts';
-import type { SeatInventory } from '../availability/application/ports.ts';
 import type { PostgresAvailability } from '../availability/outbound/postgres-availability.ts';
+import type { PostgresSeatInventory } from '../availability/outbound/postgres-seat-inventory.ts';
 import type { PurchaseReader } from '../checkout/application/purchase-reader.ts';
 import { countHandover } from '../hold/outbound/postgres-fan-seats.ts';
 import { PurchaseApi, type MatchReport, type SeatCounts, type SeatsLeft } from '../purchase.api.ts';
@@ -10,7 +10,7 @@ import { PurchaseApi, type MatchReport, type SeatCounts, type SeatsLeft } from '
 /** Implements the functions of `purchase` that other modules may call. */
 export class PostgresPurchaseApi extends PurchaseApi {
   constructor(
-    private readonly inventory: SeatInventory,
+    private readonly inventory: PostgresSeatInventory,
     private readonly views: SeatViews,
     private readonly postgresAvailability: PostgresAvailability,
     private readonly reader: PurchaseReader,

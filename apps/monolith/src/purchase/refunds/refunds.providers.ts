@@ -11,7 +11,6 @@ import { RefundMatchOrders } from './application/refund-match.ts';
 import { RefundConsequences, Refunds } from './application/refund-ports.ts';
 import { RefundTickets } from './application/refund-tickets.ts';
 import { OpsOrdersController } from './inbound/ops-orders.controller.ts';
-import { PurchaseJobs } from './inbound/purchase-jobs.ts';
 import { PostgresRefunds } from './outbound/postgres-refunds.ts';
 import { PostgresRefundConsequences } from './outbound/refund-consequences.ts';
 
@@ -27,5 +26,4 @@ export const refundsProviders: Provider[] = [
   { provide: Refunds, useFactory: (dataSource: DataSource) => new PostgresRefunds(dataSource), inject: [DataSource] },
   useCase(RefundTickets, TransactionManager, Refunds, Reservations, Orders, RefundConsequences),
   useCase(RefundMatchOrders, Refunds, RefundTickets, Jobs),
-  useCase(PurchaseJobs, RefundMatchOrders),
 ];

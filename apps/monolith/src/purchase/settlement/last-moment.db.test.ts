@@ -81,7 +81,7 @@ describe('a hold request counts the fan’s seats while a payment is running, an
   ): { outcome: Promise<HoldOutcome>; close(): Promise<void> } {
     const holds = openHoldQueue(office.monolith.dataSource, connection);
     const facts = { name: 'East A', kind: 'seated', gate: null, priceCents: 2500, currency: 'EUR', capacity: 20 } as const;
-    const sector = { ...facts, id: match.sectors[0]?.id ?? '', matchId: match.id };
+    const sector = { ...facts, wheelchair: false, id: match.sectors[0]?.id ?? '', matchId: match.id };
     const outcome = holds.hold({ matchId: match.id, userId, sessionToken: undefined, sector, quantity: 2 });
     outcome.catch(() => undefined);
     return { outcome, close: () => holds.onApplicationShutdown() };

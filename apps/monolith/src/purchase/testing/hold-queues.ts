@@ -13,7 +13,7 @@ import { WriterConnection } from '../hold/outbound/writer-connection.ts';
 export async function openSale(dataSource: DataSource, rows: number, seatsPerRow: number): Promise<SectorForSale> {
   const matchId = newId();
   const sector: SectorForSale = {
-    ...{ id: newId(), matchId, name: 'East', kind: 'seated', gate: null },
+    ...{ id: newId(), matchId, name: 'East', kind: 'seated', gate: null, wheelchair: false },
     ...{ priceCents: 1000, currency: 'EUR', capacity: rows * seatsPerRow },
   };
   await dataSource.query(

@@ -3,8 +3,11 @@ import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside } from '#testing/simulation/simulated-transactions';
 import { type SectorForSale } from '../application/ports.ts';
 import { MatchesForSale, type MatchForSale } from '../application/sale-ports.ts';
-import { SeatInventory, type SeatState, type SectorState } from '../availability/application/ports.ts';
-import { isFree, tables, type MatchRow, type SeatRow } from './memory-tables.ts';
+import type { SectorReader, SectorSeat, SectorSummary } from '../hold/application/ports.ts';
+import { isFree, tables, type SeatRow } from './memory-tables.ts';
+
+/** Text columns of every simulated match: no simulated use case reads them. */
+const TEXTS = { name: 'Home vs Away', venue: 'Arena', currency: 'EUR', kickoffAt: new Date(Date.UTC(2026, 5, 1)) };
 
 /**
  * Matches and sectors of the simulation. The sale's status is a row of the simulated database, so the sale can be closed while a
@@ -22,7 +25,7 @@ export class MemoryMatches extends MatchesForSale {
     if (tx) await inside(tx).statement(`reads match ${matchId}`);
     else await this.db.scheduler.step(`reads match ${matchId}`);
     const row = tx ? inside(tx).get(tables.matches, matchId) : this.db.read(tables.matches, matchId);
-    return row && asMatch(row);
+    return row && { ...TEXTS, ...row, opensAt: null };
   }
 
   /** Calls no `scheduler.step`, so no other simulated process runs in between: every real process has the sectors in its cache. */
@@ -34,44 +37,32 @@ export class MemoryMatches extends MatchesForSale {
     return Promise.resolve(this.all.filter((sector) => sector.matchId === matchId));
   }
 
-  async gates(matchId: string): Promise<ReadonlyMap<string, string | null>> {
-    return new Map((await this.sectors(matchId)).map(({ name, gate }) => [name, gate]));
+  gates(): Promise<never> {
+    return Promise.reject(new Error('no simulated use case reads gates'));
   }
 }
 
-function asMatch({ id, saleStatus, queueRequired, maxTicketsPerFan }: MatchRow): MatchForSale {
-  const kickoffAt = new Date(Date.UTC(2026, 5, 1));
-  const texts = { name: 'Home vs Away', venue: 'Arena', currency: 'EUR' };
-  return { id, ...texts, kickoffAt, maxTicketsPerFan, queueRequired, saleStatus, opensAt: null };
-}
+/** Reads committed seats outside of a transaction. */
+export class MemorySectorReader implements SectorReader {
+  constructor(private readonly db: SimulatedDatabase) {}
 
-/** Reads committed seat states outside of a transaction. */
-export class MemorySeatInventory extends SeatInventory {
-  constructor(private readonly db: SimulatedDatabase) {
-    super();
-  }
-
-  layOut(): Promise<never> {
-    return notNeeded('layOut');
-  }
-
-  states(): Promise<never> {
-    return notNeeded('states');
-  }
-
-  async seats(sectorId: string): Promise<readonly SeatState[]> {
+  async seats(sectorId: string): Promise<readonly SectorSeat[]> {
     const now = this.db.scheduler.nowMs;
-    return (await this.readSeats(sectorId)).map((seat): SeatState => {
-      const status = isFree(seat, now) ? 'available' : seat.status;
-      return { ...seat, seatId: seat.id, status, x: null, y: null };
-    });
+    const seats = await this.readSeats(sectorId);
+    return seats.map((seat) => ({ ...seat, seatId: seat.id, status: isFree(seat, now) ? 'available' : seat.status }));
   }
 
-  async sectorState(matchId: string, sectorId: string): Promise<SectorState & { readonly othersHaveSeats: boolean }> {
+  async sectorState(matchId: string, sectorId: string): Promise<SectorSummary> {
     const seats = await this.readSeats(sectorId);
     const now = this.db.scheduler.nowMs;
+    const held = seats.filter((seat) => seat.status === 'held' && !isFree(seat, now));
     const others = this.db.rows(tables.seats, (seat) => seat.matchId === matchId && seat.sectorId !== sectorId);
-    return { ...this.state(sectorId, seats), othersHaveSeats: others.some((seat) => isFree(seat, now)) };
+    return {
+      available: seats.filter((seat) => isFree(seat, now)).length,
+      held: held.length,
+      nextExpiryAt: held.length > 0 ? new Date(Math.min(...held.map(({ expiresAtMs }) => expiresAtMs ?? 0))) : null,
+      othersHaveSeats: others.some((seat) => isFree(seat, now)),
+    };
   }
 
   async sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -82,20 +73,7 @@ export class MemorySeatInventory extends SeatInventory {
 
   private async readSeats(sectorId: string): Promise<SeatRow[]> {
     await this.db.scheduler.step(`reads the seats of ${sectorId}`);
-    return this.db.rows(tables.seats, (seat) => seat.sectorId === sectorId);
+    const seats = this.db.rows(tables.seats, (seat) => seat.sectorId === sectorId);
+    return seats.sort((a, b) => a.rowIndex - b.rowIndex || (a.number ?? 0) - (b.number ?? 0) || a.rank - b.rank);
   }
-
-  private state(sectorId: string, seats: readonly SeatRow[]): SectorState {
-    const now = this.db.scheduler.nowMs;
-    const available = seats.filter((seat) => isFree(seat, now)).length;
-    const held = seats.filter((seat) => seat.status === 'held' && !isFree(seat, now));
-    const [sold, blocked] = (['sold', 'blocked'] as const).map((status) => seats.filter((seat) => seat.status === status).length);
-    const nextExpiryAt = held.length > 0 ? new Date(Math.min(...held.map(({ expiresAtMs }) => expiresAtMs ?? 0))) : null;
-    return { sectorId, available, held: held.length, sold: sold ?? 0, blocked: blocked ?? 0, nextExpiryAt };
-  }
-}
-
-/** Stands for a method that no simulated use case calls. */
-function notNeeded(method: string): Promise<never> {
-  return Promise.reject(new Error(`this fake does not implement ${method}`));
 }

@@ -141,7 +141,8 @@ export class MemoryOrders extends Orders {
   }
 
   async note(tx: Transaction, orderId: string, event: string): Promise<void> {
-    await inside(tx).put(tables.timeline, this.db.scheduler.newId('line'), { orderId, event });
+    const id = this.db.scheduler.newId('line');
+    await inside(tx).put(tables.timeline, id, { id, orderId, event });
   }
 
   async remove(tx: Transaction, orderId: string): Promise<void> {
@@ -153,6 +154,8 @@ export class MemoryOrders extends Orders {
     await open.put(tables.orderOfReservation, order.reservationId, undefined);
     const claim = order.sessionToken ? open.get(tables.orderOfWindow, order.sessionToken) : undefined;
     if (order.sessionToken && claim?.orderId === orderId) await open.put(tables.orderOfWindow, order.sessionToken, undefined);
+    for (const { id } of open.find(tables.timeline, (line) => line.orderId === orderId))
+      await open.put(tables.timeline, id, undefined);
   }
 }
 

@@ -3,9 +3,10 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { Money } from '#domain/shared/money';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside, type SimulatedTransactions } from '#testing/simulation/simulated-transactions';
+import type { PaymentCommand, PaymentIntent } from '../../payment/payment.api.ts';
 import type { Order } from '../application/sale-ports.ts';
-import { OrderConsequences, Payments, type CompletedOrder } from '../checkout/application/ports.ts';
-import { tables, type OutboxRow } from './memory-tables.ts';
+import { OrderConsequences, type CompletedOrder, type Payments } from '../checkout/application/ports.ts';
+import { tables } from './memory-tables.ts';
 
 /** A payment intent as the simulated provider stores it. Tests compare the orders with its captured amount and its refunds. */
 export interface ProviderIntent {
@@ -22,7 +23,7 @@ export interface ProviderIntent {
 /**
  * The simulated payment provider. The same order always gets the same intent. A process that dies during a call loses the answer.
  */
-export class MemoryPayments extends Payments {
+export class MemoryPayments implements Payments {
   readonly intents = new Map<string, ProviderIntent>();
   refused = 0;
 
@@ -31,28 +32,23 @@ export class MemoryPayments extends Payments {
     private readonly transactions: SimulatedTransactions,
     /** Called for each new intent: the provider may refuse an order once and accept it the next time. */
     private readonly mustRefuse: () => boolean = () => false,
-  ) {
-    super();
-  }
+  ) {}
 
-  async createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<{
-    provider: string;
-    intentId: string;
-    clientSecret: string;
-  }> {
+  async createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<PaymentIntent> {
     this.transactions.mustBeOutside('a payment intent');
     await this.db.scheduler.step(`asks the provider for an intent of ${order.orderId}`);
-    if (order.amountCents === 0) throw new Error(`order ${order.orderId} asks the provider for 0 cents`);
+    if (order.amountCents === 0) throw refused(`order ${order.orderId} asks for 0 cents`);
     const intentId = `pi-${order.orderId}`;
-    if (!this.intents.has(intentId) && this.mustRefuse()) {
+    const known = this.intents.get(intentId);
+    if (known && known.amountCents !== order.amountCents) throw refused('this order has an intent for another amount');
+    if (!known && this.mustRefuse()) {
       this.refused += 1;
       await this.db.scheduler.step(`receives the refusal of ${order.orderId}`);
       throw new DomainError('PAYMENT_REFUSED', 'The provider refuses this payment.', { reason: 'amount_too_small' });
     }
-    if (!this.intents.has(intentId))
-      this.intents.set(intentId, { ...order, intentId, status: 'open', captured: undefined, refunds: new Map() });
+    if (!known) this.intents.set(intentId, { ...order, intentId, status: 'open', captured: undefined, refunds: new Map() });
     await this.db.scheduler.step(`receives intent ${intentId}`);
-    return { provider: 'simulated', intentId, clientSecret: 'secret' };
+    return { provider: 'sandbox', intentId, clientSecret: 'secret' };
   }
 
   /** Pays an intent with a fan's card. Undefined if the intent was paid or cancelled before. */
@@ -64,14 +60,29 @@ export class MemoryPayments extends Payments {
     return intent.captured;
   }
 
-  /** Refunds or cancels a payment, as a message from the outbox asks for. */
-  carryOut(command: NonNullable<OutboxRow['payment']>): void {
-    const intent = this.intents.get(command.intentId);
-    if (!intent) throw new Error(`the provider does not know ${command.intentId}`);
-    if (command.kind === 'refund') intent.refunds.set(command.key, command.amountCents);
-    else if (intent.status === 'open') intent.status = 'canceled';
+  async refund({ intentId, amountCents, key }: { intentId: string; amountCents: number; key: string }): Promise<void> {
+    const { captured, refunds } = await this.called('refund', intentId);
+    if (refunds.has(key)) return;
+    const refundedCents = [...refunds.values()].reduce((sum, cents) => sum + cents, 0);
+    if (amountCents > (captured?.amountCents ?? 0) - refundedCents) throw refused('a refund of more than was paid');
+    refunds.set(key, amountCents);
+  }
+
+  async cancel(intentId: string): Promise<void> {
+    const intent = await this.called('cancel', intentId);
+    if (intent.status === 'open') intent.status = 'canceled';
+  }
+
+  private async called(command: string, intentId: string): Promise<ProviderIntent> {
+    this.transactions.mustBeOutside(`a call to ${command} a payment`);
+    await this.db.scheduler.step(`tells the provider to ${command} ${intentId}`);
+    const intent = this.intents.get(intentId);
+    if (!intent) throw refused(`no intent ${intentId}`);
+    return intent;
   }
 }
+
+const refused = (reason: string): Error => Object.assign(new Error(reason), { name: 'ProviderRefused' });
 
 /**
  * Writes what follows from a decision about an order, in the same simulated transaction: tickets, the end of the turn, commands to
@@ -97,30 +108,24 @@ export class MemoryOrderConsequences extends OrderConsequences {
     for (const token of sessionTokens)
       if (open.get(tables.windows, token)?.endReason === null)
         await open.change(tables.windows, token, { endReason: 'completed' });
-    await this.writeMessages(
-      tx,
-      completed.map(({ order }) => ({ event: 'order.completed', aggregateId: order.id })),
-    );
   }
 
   async refunded(tx: Transaction, order: Order, paid: Money): Promise<void> {
+    if (paid.amountCents === 0) return;
     const { intentId } = order.payment;
     if (intentId === null) throw new Error(`order ${order.id} was paid without an intent`);
     const payment = { kind: 'refund', intentId, amountCents: paid.amountCents, key: `refund-${order.id}` } as const;
-    await this.writeMessages(tx, [{ event: 'order.refunded', aggregateId: order.id, payment }]);
+    await this.writeCommand(tx, 'order.refunded', order, payment);
   }
 
   async cancelled(tx: Transaction, order: Order): Promise<void> {
     const { intentId } = order.payment;
-    if (intentId)
-      await this.writeMessages(tx, [{ event: 'order.cancelled', aggregateId: order.id, payment: { kind: 'cancel', intentId } }]);
+    if (intentId) await this.writeCommand(tx, 'order.cancelled', order, { kind: 'cancel', intentId });
   }
 
-  private async writeMessages(tx: Transaction, messages: readonly Omit<OutboxRow, 'id'>[]): Promise<void> {
+  private async writeCommand(tx: Transaction, event: string, order: Order, payment: PaymentCommand): Promise<void> {
     await inside(tx).statement(`writes to the outbox`);
-    for (const message of messages) {
-      const id = this.db.scheduler.newId('message');
-      await inside(tx).put(tables.outbox, id, { id, ...message });
-    }
+    const id = this.db.scheduler.newId('message');
+    await inside(tx).put(tables.outbox, id, { id, event, aggregateId: order.id, payment });
   }
 }

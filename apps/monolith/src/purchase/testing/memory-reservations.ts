@@ -245,7 +245,8 @@ export class MemoryReservations extends Reservations {
     await tx.change(tables.orders, id, { status: 'expired' });
     if (sessionToken && tx.latest(tables.orderOfWindow, sessionToken)?.orderId === id)
       await tx.put(tables.orderOfWindow, sessionToken, undefined);
-    await tx.put(tables.timeline, this.db.scheduler.newId('line'), { orderId: id, event: 'expired' });
+    const line = this.db.scheduler.newId('line');
+    await tx.put(tables.timeline, line, { id: line, orderId: id, event: 'expired' });
   }
 }
 
@@ -256,7 +257,7 @@ export function asReservation(row: ReservationRow, db: SimulatedDatabase, asOf: 
   const expiresAt = new Date(row.expiresAtMs);
   const seats = row.seatIds.map((seatId) => {
     const seat = db.read(tables.seats, seatId);
-    return { seatId, sector: row.sectorId, row: seat?.row ?? null, number: seat?.number ?? null, priceCents: row.priceCents };
+    return { seatId, sector: row.sector, row: seat?.row ?? null, number: seat?.number ?? null, priceCents: row.priceCents };
   });
   const { id, matchId, sectorId, userId, sessionToken, together, currency } = row;
   const status = reservationStatusAt(row.status, expiresAt, asOf);

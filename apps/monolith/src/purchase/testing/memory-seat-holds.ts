@@ -139,8 +139,9 @@ export class MemorySeatHolds extends SeatHolds {
     const snapshot = await this.snapshot(request.sector.id);
     const { map } = snapshot;
     if ('seatIds' in request) {
-      map.markTaken(seatIndexesOf(snapshot, request.seatIds));
-      return { seatIds: request.seatIds, together: true };
+      const indices = seatIndexesOf(snapshot, request.seatIds);
+      map.markTaken(indices);
+      return { seatIds: request.seatIds, together: map.areTogether(indices) };
     }
     // Draw from only two blocks, so that processes often propose the same seats.
     const draw = (): { seatIds: readonly string[]; together: boolean } | undefined => {
@@ -219,9 +220,10 @@ export class MemorySeatHolds extends SeatHolds {
     const decidedAt = tx.now.getTime() + this.guards.clockAheadMs;
     for (const seatId of [...seatIds].sort()) {
       await tx.statement(`locks seat ${seatId} unless it is locked`);
-      const seat = await tx.lockOrSkip(tables.seats, seatId);
-      if (seat === 'locked') busy.push(seatId);
-      else if (!seat || (this.guards.seats && !isFree(seat, decidedAt))) takenSeatIds.push(seatId);
+      const locked = await tx.lockOrSkip(tables.seats, seatId);
+      const seat = locked === 'locked' ? tx.get(tables.seats, seatId) : locked;
+      if (!seat || (this.guards.seats && !isFree(seat, decidedAt))) takenSeatIds.push(seatId);
+      else if (locked === 'locked') busy.push(seatId);
     }
     return takenSeatIds.length + busy.length > 0 ? { ...rules, takenSeatIds, busy } : 'permitted';
   }
@@ -243,6 +245,7 @@ export class MemorySeatHolds extends SeatHolds {
       id: reservationId,
       matchId: request.matchId,
       sectorId: request.sector.id,
+      sector: request.sector.name,
       userId: request.userId,
       sessionToken: match?.queueRequired ? (request.sessionToken ?? null) : null,
       status: 'held',

@@ -2,6 +2,7 @@ import type { SaleStatus } from '#domain/catalog/sale';
 import type { OrderStatus } from '#domain/purchase/order';
 import type { ReservationStatus } from '#domain/purchase/reservation';
 import { Table } from '#testing/simulation/simulated-database';
+import type { PaymentCommand } from '../../payment/payment.api.ts';
 import type { Order } from '../application/sale-ports.ts';
 
 // The rows and tables of `purchase` in the simulated database. Times are in milliseconds.
@@ -30,6 +31,8 @@ export interface ReservationRow {
   readonly id: string;
   readonly matchId: string;
   readonly sectorId: string;
+  /** Name of the sector. */
+  readonly sector: string;
   readonly userId: string;
   readonly sessionToken: string | null;
   readonly status: ReservationStatus;
@@ -76,9 +79,7 @@ export interface OutboxRow {
   readonly id: string;
   readonly event: string;
   readonly aggregateId: string;
-  readonly payment?:
-    | { readonly kind: 'refund'; readonly intentId: string; readonly amountCents: number; readonly key: string }
-    | { readonly kind: 'cancel'; readonly intentId: string };
+  readonly payment?: PaymentCommand | undefined;
 }
 
 /** The tables of the simulated database, by the names that the test helpers use. */
@@ -95,7 +96,7 @@ export const tables = {
   orderOfWindow: new Table<{ readonly orderId: string; readonly reservationId: string }>('orders_one_a_window'),
   ticketOfSeat: new Table<{ readonly ticketId: string }>('tickets_one_a_seat'),
   intents: new Table<{ readonly orderId: string }>('order_intents'),
-  timeline: new Table<{ readonly orderId: string; readonly event: string }>('order_timeline'),
+  timeline: new Table<{ readonly id: string; readonly orderId: string; readonly event: string }>('order_timeline'),
   inbox: new Table<{ readonly eventId: string }>('payment_inbox'),
   windows: new Table<WindowRow>('purchase_windows'),
   tickets: new Table<TicketRow>('tickets'),

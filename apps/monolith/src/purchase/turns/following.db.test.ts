@@ -1,5 +1,7 @@
 import { QUEUE_EVENTS_CHANNEL } from '#contracts/integration-events';
 import { queueKeys } from '#contracts/queue-keys';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { randomUUID } from 'node:crypto';
 import { openMonolith, putOnSale, type MatchOnSale, type WholeMonolith } from '../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
@@ -169,17 +171,19 @@ test('after Redis has lost all data, new events are applied, and effects of earl
 
 describe('QueueEventsListener', () => {
   let listener: QueueEventsListener;
+  let tasks: PeriodicTasks;
   beforeEach(async () => {
     await redis().flushdb();
-    listener = new QueueEventsListener(
-      office.monolith.get(FollowWaitingRoom),
-      office.monolith.config,
-      office.monolith.resources.logger,
-      true,
-    );
+    const { config, resources } = office.monolith;
+    tasks = new PeriodicTasks(new SchedulerRegistry(), resources.logger, true);
+    listener = new QueueEventsListener(office.monolith.get(FollowWaitingRoom), config, resources.logger, tasks);
     listener.onApplicationBootstrap();
+    tasks.onApplicationBootstrap();
   });
-  afterEach(() => listener.onApplicationShutdown());
+  afterEach(async () => {
+    await tasks.stop();
+    await listener.onApplicationShutdown();
+  });
 
   const until = async (condition: () => Promise<boolean>, timeoutMs: number) => {
     const giveUpAt = Date.now() + timeoutMs;

@@ -1,12 +1,18 @@
 import type { Logger } from '#platform/logging/logger';
-import { RelayLoop } from '#messaging/outbox/relay-loop';
-import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { TaskDefinition } from '#platform/schedule/periodic-task';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
+import { Inject, Injectable } from '@nestjs/common';
 import { CatalogApi, type CatalogMatch } from '../../catalog/catalog.api.ts';
-import { LOGGER, LOOPS } from '../../tokens.ts';
+import { LOGGER } from '../../tokens.ts';
 import { WaitingRoomApi } from '../waiting-room.api.ts';
 
-/** The time between two comparisons. After a loss of Redis, a queue is unknown to the waiting room for at most this time. */
-const POLL_INTERVAL_MS = 5000;
+const QUEUE_KEEPER: TaskDefinition = {
+  name: 'queue keeper',
+  // After a loss of Redis, a queue is unknown to the waiting room for at most this time.
+  everyMs: 5000,
+  pausesAfterFailure: true,
+  does: 'Sends the waiting room every queue that it does not know, and every queue of a sold-out match that it still keeps open.',
+};
 const MAX_MATCHES = 1000;
 
 /**
@@ -15,24 +21,14 @@ const MAX_MATCHES = 1000;
  * it retries the message about a sold-out match.
  */
 @Injectable()
-export class QueueKeeper implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly loop: RelayLoop;
-
+export class QueueKeeper {
   constructor(
     private readonly catalog: CatalogApi,
     private readonly waitingRoom: WaitingRoomApi,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(LOOPS) private readonly loops: boolean,
+    tasks: PeriodicTasks,
   ) {
-    this.loop = new RelayLoop('queue keeper', () => this.runOnce().then(() => 0), logger, POLL_INTERVAL_MS);
-  }
-
-  onApplicationBootstrap(): void {
-    if (this.loops) this.loop.start();
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
+    tasks.add(QUEUE_KEEPER, async () => void (await this.runOnce()));
   }
 
   /** Compares all queues once. Returns the number of queues that it sent. */

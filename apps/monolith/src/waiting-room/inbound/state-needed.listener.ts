@@ -1,9 +1,10 @@
 import { QUEUE_EVENTS_CHANNEL, queueStateNeeded } from '#contracts/integration-events';
 import type { Logger } from '#platform/logging/logger';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import type { MonolithConfig } from '../../config.ts';
-import { CONFIG, LOGGER, LOOPS } from '../../tokens.ts';
+import { CONFIG, LOGGER } from '../../tokens.ts';
 import { RestoreQueue } from '../application/restore-queue.ts';
 
 /**
@@ -23,13 +24,13 @@ export class StateNeededListener implements OnApplicationBootstrap, BeforeApplic
     private readonly restoreQueue: RestoreQueue,
     @Inject(CONFIG) config: MonolithConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(LOOPS) private readonly loops: boolean,
+    private readonly tasks: PeriodicTasks,
   ) {
     this.subscriber = connectRedis(config.REDIS_URL, { name: 'state-needed', forJobs: true });
   }
 
   onApplicationBootstrap(): void {
-    if (!this.loops) return;
+    if (!this.tasks.isEnabled) return;
     this.subscriber.on('message', (_channel: string, message: string) => this.handle(message));
     // We do not wait for the subscription, so that the monolith starts without Redis. The client subscribes once Redis is back.
     this.subscriber

@@ -1,4 +1,5 @@
 import { queueStatusAnswer, STATE_NEEDED_HEADER, type QueueStatusAnswer } from '#contracts/waiting-room-control';
+import { jsonIn, type HttpAnswer } from '#platform/http-client/http-client';
 import { RequestRefused } from '#platform/http/request-refused';
 import { ConcurrencyLimit } from '#platform/limits/concurrency-limit';
 import { driverClientOf, prepared } from '#platform/postgres/database';
@@ -37,7 +38,7 @@ export class HttpWaitingRoom extends WaitingRoomApi {
   async sync(match: QueuedMatch, usefulWindows?: number): Promise<void> {
     const useful = usefulWindows ?? (await this.usefulWindowsOf(match));
     const answer = await this.calls.call('PUT', `${match.id}/control`, controlOf(match, useful));
-    if (answer.headers.get(STATE_NEEDED_HEADER) !== null) return this.restorer.restore(match, useful);
+    if (answer.headers[STATE_NEEDED_HEADER] !== undefined) return this.restorer.restore(match, useful);
     if (match.saleStatus === 'sold_out') await this.reportRemaining(match.id, []);
   }
 
@@ -57,20 +58,20 @@ export class HttpWaitingRoom extends WaitingRoomApi {
 
   async complete(matchId: string, userId: string, sessionToken: string): Promise<void> {
     const answer = await this.calls.call('POST', `${matchId}/windows/${userId}/complete`, { session_token: sessionToken });
-    if (answer.headers.get(STATE_NEEDED_HEADER) === null) return;
+    if (answer.headers[STATE_NEEDED_HEADER] === undefined) return;
     throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'The waiting room does not know the state of this match yet.' });
   }
 
   async figures(matchId: string): Promise<QueueStatusAnswer | undefined> {
-    const response = await this.calls.call('GET', `${matchId}/status`).catch(() => undefined);
-    return response && statusIn(response);
+    const answer = await this.calls.call('GET', `${matchId}/status`).catch(() => undefined);
+    return answer && statusIn(answer);
   }
 
   async queueStatus(matchId: string): Promise<'unknown' | QueueStatusAnswer['status'] | undefined> {
-    const response = await this.calls.send('GET', `${matchId}/status`).catch(() => undefined);
-    if (response?.status === 404) return 'unknown';
-    if (response?.status === 503) return (await isStateNeeded(response)) ? 'unknown' : undefined;
-    return response && (await statusIn(response))?.status;
+    const answer = await this.calls.send('GET', `${matchId}/status`).catch(() => undefined);
+    if (answer?.status === 404) return 'unknown';
+    if (answer?.status === 503) return isStateNeeded(answer) ? 'unknown' : undefined;
+    return answer && statusIn(answer)?.status;
   }
 
   /**
@@ -107,15 +108,14 @@ export class HttpWaitingRoom extends WaitingRoomApi {
   }
 }
 
-async function statusIn(response: Response): Promise<QueueStatusAnswer | undefined> {
-  return queueStatusAnswer.safeParse(await response.json().catch(() => undefined)).data;
+function statusIn(answer: HttpAnswer): QueueStatusAnswer | undefined {
+  return queueStatusAnswer.safeParse(jsonIn(answer)).data;
 }
 
 /**
  * A 503 has two reasons: the waiting room does not know the match, or it cannot reach Redis. Returns true if it does not know the
  * match.
  */
-async function isStateNeeded(response: Response): Promise<boolean> {
-  const problem = (await response.json().catch(() => undefined)) as { state_needed?: boolean } | undefined;
-  return problem?.state_needed === true;
+function isStateNeeded(answer: HttpAnswer): boolean {
+  return (jsonIn(answer) as { state_needed?: boolean } | undefined)?.state_needed === true;
 }

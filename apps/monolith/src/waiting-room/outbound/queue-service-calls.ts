@@ -1,7 +1,9 @@
+import { callHttp, isSuccess, type HttpAnswer, type HttpRequest } from '#platform/http-client/http-client';
 import { RequestRefused } from '#platform/http/request-refused';
 import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
 
 const TIMEOUT_MS = 3000;
+const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** Makes the internal HTTP calls to the queue service. */
 export class QueueServiceCalls {
@@ -11,27 +13,28 @@ export class QueueServiceCalls {
   ) {}
 
   /** Makes one call. Throws DEPENDENCY_UNAVAILABLE unless the answer is 2xx. */
-  async call(method: string, path: string, body?: unknown): Promise<Response> {
-    const response = await this.send(method, path, body).catch((error: unknown) => {
+  async call(method: HttpRequest['method'], path: string, body?: unknown): Promise<HttpAnswer> {
+    const answer = await this.send(method, path, body).catch((error: unknown) => {
       throw new RequestRefused('DEPENDENCY_UNAVAILABLE', {
         detail: 'The waiting room does not answer; nothing was changed.',
         cause: error,
       });
     });
-    if (response.ok) return response;
-    const detail = `The waiting room answered ${response.status}; nothing was changed.`;
+    if (isSuccess(answer)) return answer;
+    const detail = `The waiting room answered ${answer.status}; nothing was changed.`;
     throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail });
   }
 
   /** Makes one call and returns the answer, whatever its status. Rejects if there is no answer. */
-  send(method: string, path: string, body?: unknown): Promise<Response> {
+  send(method: HttpRequest['method'], path: string, body?: unknown): Promise<HttpAnswer> {
     assertOutsideTransaction('a call to the waiting room');
-    return fetch(`${this.baseUrl}/api/v1/queue/${path}`, {
+    return callHttp({
       method,
-      redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: { 'x-internal-auth': this.internalSecret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      url: `${this.baseUrl}/api/v1/queue/${path}`,
+      headers: { 'x-internal-auth': this.internalSecret },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      timeoutMs: TIMEOUT_MS,
+      limitBytes: MAX_ANSWER_BYTES,
     });
   }
 }

@@ -1,5 +1,5 @@
 import { CALL_TIMEOUT_MS } from '#messaging/sending/call-timeout';
-import { post, type HttpAnswer } from '#messaging/sending/http-call';
+import { post, type ProviderAnswer } from '#messaging/sending/post-to-provider';
 import { NotSent, ProviderDown, Refused, RateLimited } from '#messaging/sending/send-errors';
 import { MailProvider, type Attachment, type OutgoingMail } from '../application/ports.ts';
 
@@ -47,7 +47,7 @@ export class Mailgun extends MailProvider {
   }
 }
 
-/** The form of a mail with files, as multipart. fetch sets its content type with the boundary. */
+/** The form of a mail with files, as multipart. */
 function multipartFormOf(fields: Readonly<Record<string, string>>, attachments: readonly Attachment[]): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
@@ -60,7 +60,7 @@ function multipartFormOf(fields: Readonly<Record<string, string>>, attachments: 
  * Throws the SendFailure of a failed request. Errors contain the status only, because Mailgun's error texts may contain the
  * recipient's address.
  */
-function throwIfFailed({ status, retryAfterMs }: HttpAnswer): void {
+function throwIfFailed({ status, retryAfterMs }: ProviderAnswer): void {
   const reason = `mailgun answered ${status}`;
   if (status >= 200 && status < 300) return;
   if (status === 429) throw new RateLimited(retryAfterMs ?? DEFAULT_PAUSE_MS, reason);

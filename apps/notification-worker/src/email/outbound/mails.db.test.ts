@@ -23,7 +23,7 @@ let statements: SingleStatements;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = await openDatabase({ url: testDatabase.url, name: 'mails-test' });
-  statements = new SingleStatements(testDatabase.url, 'mails-test-ledger');
+  statements = new SingleStatements(testDatabase.url, 'mails-test-ledger', { onRetry: () => undefined });
 });
 
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { importPKCS8, SignJWT } from 'jose';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { post } from '#messaging/sending/http-call';
+import { post } from '#messaging/sending/post-to-provider';
 import { NotSent, ProviderDown } from '#messaging/sending/send-errors';
 
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
@@ -80,8 +80,7 @@ export class FcmAccess {
       .sign(await importPKCS8(private_key, 'RS256'));
     const answer = await post({
       url: token_uri,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({ grant_type: GRANT, assertion }).toString(),
+      body: new URLSearchParams({ grant_type: GRANT, assertion }),
       timeoutMs: this.timeoutMs,
     }).catch((error: unknown) => {
       // No push is sent without an access token, so the error is ProviderDown (certainly not sent) and never an unknown outcome.

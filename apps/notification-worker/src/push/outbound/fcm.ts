@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CALL_TIMEOUT_MS } from '#messaging/sending/call-timeout';
-import { post, type HttpAnswer } from '#messaging/sending/http-call';
+import { post, type ProviderAnswer } from '#messaging/sending/post-to-provider';
 import { NoAnswer, ProviderDown } from '#messaging/sending/send-errors';
 import { PushProvider, type DeviceResult, type OutgoingPush } from '../application/ports.ts';
 import { FcmAccess, type ServiceAccount } from './fcm-access.ts';
@@ -72,11 +72,11 @@ export class Fcm extends PushProvider {
     }
   }
 
-  private async request(push: OutgoingPush, token: string): Promise<HttpAnswer> {
+  private async request(push: OutgoingPush, token: string): Promise<ProviderAnswer> {
     const accessToken = await this.access.accessToken();
     const answer = await post({
       url: this.url,
-      headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${accessToken}` },
       body: JSON.stringify({ message: messageFor(push, token, Date.now()) }),
       timeoutMs: this.timeoutMs,
     });
@@ -111,7 +111,7 @@ interface ErrorDetails {
   readonly isTokenMalformed: boolean;
 }
 
-function errorDetailsOf({ body }: HttpAnswer): ErrorDetails {
+function errorDetailsOf({ body }: ProviderAnswer): ErrorDetails {
   const error = errorBody.safeParse(body).data?.error;
   const details = error?.details ?? [];
   const fields = details.flatMap((detail) => detail.fieldViolations ?? []).map(({ field }) => field);
@@ -128,7 +128,7 @@ function errorDetailsOf({ body }: HttpAnswer): ErrorDetails {
  * `isProven`: whether a push has succeeded before. Until then SENDER_ID_MISMATCH may mean that our account is wrong, and then the
  * tokens of all fans must not be deleted as dead.
  */
-export function deviceResultOf(answer: HttpAnswer, isProven: boolean): DeviceResult {
+export function deviceResultOf(answer: ProviderAnswer, isProven: boolean): DeviceResult {
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'sent' };
   const { errorCode, status: grpcStatus, isTokenMalformed } = errorDetailsOf(answer);

@@ -24,7 +24,7 @@ let ledger: PushLedger;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = await openDatabase({ url: testDatabase.url, name: 'push-ledger-test' });
-  statements = new SingleStatements(testDatabase.url, 'push-ledger-test-statements');
+  statements = new SingleStatements(testDatabase.url, 'push-ledger-test-statements', { onRetry: () => undefined });
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
   ledger = new PushLedger(statements, transactions, new PostgresOutbox(), {
     lockMs: LOCK_SECONDS * 1000,

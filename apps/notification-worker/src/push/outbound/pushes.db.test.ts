@@ -23,7 +23,7 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = await openDatabase({ url: testDatabase.url, name: 'pushes-test' });
   transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
-  statements = new SingleStatements(testDatabase.url, 'pushes-test-ledger');
+  statements = new SingleStatements(testDatabase.url, 'pushes-test-ledger', { onRetry: () => undefined });
 });
 
 afterAll(async () => {

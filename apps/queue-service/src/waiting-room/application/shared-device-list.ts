@@ -15,7 +15,6 @@ export class SharedDeviceList {
   private readonly registering = new Set<string>();
   /** By match: the replaced connections that the last heartbeat returned. The next heartbeat reports them as closed. */
   private readonly replaced = new Map<string, readonly FanDevice[]>();
-  private isSending = false;
 
   constructor(
     private readonly connectedFans: ConnectedFans,
@@ -54,14 +53,11 @@ export class SharedDeviceList {
     }
   }
 
-  /** Sends a heartbeat for each match with connected fans. Called every second. `close` must close the connections that it gets. */
+  /** Sends a heartbeat for each match with connected fans. Called every second, one call at a time. `close` must close the connections that it gets. */
   async sendHeartbeats(close: (devices: Device[]) => void): Promise<void> {
-    if (this.isSending) return;
-    this.isSending = true;
     for (const matchId of this.replaced.keys()) if (!this.liveFans.hasMatch(matchId)) this.replaced.delete(matchId);
     // The heartbeat fails for a match whose Redis node is down; the next heartbeat tries again.
     await Promise.all(this.liveFans.matches().map((matchId) => this.sendHeartbeat(matchId, close).catch(() => undefined)));
-    this.isSending = false;
   }
 
   /** Removes this pod's connections from the limits of their fans. Called before the pod closes all its connections. */

@@ -1,14 +1,18 @@
-import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import type { Logger } from '#platform/logging/logger';
-import { LOGGER } from '../../tokens.ts';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { TaskDefinition } from '#platform/schedule/periodic-task';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { AnnouncePositions } from '../application/announce-positions.ts';
 import { AdvanceLine } from '../application/advance-line.ts';
 import { WaitingLines } from '../application/ports.ts';
 import { nowMs } from './pod.ts';
 import { WaitingRoomMetrics } from './waiting-room.metrics.ts';
 
-/** How often every line is checked: the longest delay until a possible turn is granted, and until a scheduled sale opens. */
-const TICK_MS = 250;
+const ADMISSION: TaskDefinition = {
+  name: 'admission',
+  // The longest delay until a possible turn is granted, and until a scheduled sale opens.
+  everyMs: 250,
+  does: 'Advances the line of each match: grants possible turns, opens a scheduled sale.',
+};
 /**
  * An idle match (empty line, no open window) is skipped for this long, because past matches stay in the list of matches for ever. A
  * join makes its pod grant turns at once. If this pod dies right after the join, another pod grants the turn after this pause: still
@@ -28,29 +32,27 @@ const PAUSE_AFTER_RUN_MS = 20;
  * does so, so turns are granted even when a pod dies.
  */
 @Injectable()
-export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestroy {
+export class AdmissionSchedule implements OnModuleDestroy {
   private readonly running = new Map<string, { runAgain: boolean; done: Promise<void> }>();
   private readonly idleUntilMs = new Map<string, number>();
   private readonly announcedAtMs = new Map<string, number>();
-  private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
-  private isRedisDown = false;
+  /** Why a line could not be advanced since the last run of the task. */
+  private failure: { readonly error: unknown } | undefined;
 
   constructor(
     private readonly advanceLine: AdvanceLine,
     private readonly announcePositions: AnnouncePositions,
     private readonly lines: WaitingLines,
     private readonly metrics: WaitingRoomMetrics,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.tick(), TICK_MS);
+    private readonly tasks: PeriodicTasks,
+  ) {
+    tasks.add(ADMISSION, () => this.advanceAll());
   }
 
   async onModuleDestroy(): Promise<void> {
     this.isStopped = true;
-    clearInterval(this.timer);
+    await this.tasks.stop();
     await Promise.all([...this.running.values()].map(({ done }) => done));
   }
 
@@ -72,9 +74,8 @@ export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestro
         this.announcedAtMs.set(matchId, nowMs());
         await this.announcePositions.runOnce(matchId);
       }
-      this.noteRedis(undefined);
     } catch (error) {
-      this.noteRedis(error);
+      this.failure = { error };
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_RUN_MS));
     const runAgain = this.running.get(matchId)?.runAgain;
@@ -82,24 +83,16 @@ export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestro
     if (runAgain) this.runSoon(matchId);
   }
 
-  private async tick(): Promise<void> {
-    try {
-      const now = nowMs();
-      for (const matchId of await this.lines.matches()) {
-        if ((this.idleUntilMs.get(matchId) ?? 0) <= now) this.runSoon(matchId);
-      }
-      // Each run asks the monolith for the missing state (at most once a second), until the monolith has sent it.
-      for (const matchId of this.lines.matchesWithoutState()) this.runSoon(matchId);
-    } catch (error) {
-      this.noteRedis(error);
+  /** Starts a run for each line. Fails if lines could not be advanced since the last call, so that the outage is logged. */
+  private async advanceAll(): Promise<void> {
+    const { failure } = this;
+    this.failure = undefined;
+    const now = nowMs();
+    for (const matchId of await this.lines.matches()) {
+      if ((this.idleUntilMs.get(matchId) ?? 0) <= now) this.runSoon(matchId);
     }
-  }
-
-  /** Logs an outage once at its start and once at its end, not four times a second. */
-  private noteRedis(error: unknown): void {
-    if (error !== undefined && !this.isRedisDown)
-      this.logger.error({ err: error }, 'no turns are granted: Redis does not answer');
-    if (error === undefined && this.isRedisDown) this.logger.info('turns are granted again');
-    this.isRedisDown = error !== undefined;
+    // Each run asks the monolith for the missing state (at most once a second), until the monolith has sent it.
+    for (const matchId of this.lines.matchesWithoutState()) this.runSoon(matchId);
+    if (failure) throw failure.error;
   }
 }

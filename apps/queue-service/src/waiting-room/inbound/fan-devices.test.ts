@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { jest } from '@jest/globals';
+import { fastify } from 'fastify';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { FanUpdates } from '../application/fan-updates.ts';
 import { ConnectionBudget } from './connection-budget.ts';
@@ -73,23 +74,29 @@ describe('a client that stops reading', () => {
   });
 
   test('over an event stream the client misses position updates above 64 KB of unsent data and is disconnected above 256 KB', async () => {
-    const server = http.createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const request = http.get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
+    const app = fastify();
+    const opened = new Promise<[StreamDevice, http.ServerResponse]>((resolve) => {
+      app.get('/', (incoming, reply) => {
+        resolve([StreamDevice.open('d', incoming, reply, () => undefined)!, reply.raw]);
+      });
+    });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const request = http.get({ port: (app.server.address() as AddressInfo).port, host: '127.0.0.1' });
     request.on('error', () => undefined);
-    const [, response] = (await once(server, 'request')) as [http.IncomingMessage, http.ServerResponse];
+    const [device, response] = await opened;
     cleanups.push(() => {
       request.destroy();
-      server.closeAllConnections();
-      server.close();
+      app.server.closeAllConnections();
+      return app.close();
     });
-    const device = new StreamDevice('d', response);
     const text = 'x'.repeat(16 * KB);
     for (let message = 0; message < 2000; message += 1) device.send(text, 'skippable');
     expect(response.writableLength).toBeGreaterThan(64 * KB);
     expect(response.writableLength).toBeLessThan(96 * KB);
-    for (let message = 0; message < 20; message += 1) device.send(text, 'required');
+    for (let message = 0; message < 9; message += 1) device.send(text, 'required');
+    expect(response.writableLength).toBeGreaterThan(200 * KB);
+    expect(device.isOpen).toBe(true);
+    for (let message = 0; message < 11; message += 1) device.send(text, 'required');
     expect(device.isOpen).toBe(false);
   });
 });

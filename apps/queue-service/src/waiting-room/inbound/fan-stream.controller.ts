@@ -35,27 +35,17 @@ export class FanStreamController {
     }
   }
 
-  /** Starts the stream. Undefined for HEAD, which gets only the headers, and for a client that has disconnected. */
   private start(id: string, request: FastifyRequest, reply: FastifyReply): StreamDevice | undefined {
     // Other connections may have filled the pod while the token was read.
     refuseWhenFull(this.budget);
-    const headers = { ...reply.getHeaders(), 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
-    reply.hijack();
-    reply.raw.on('error', () => undefined);
-    // The client disconnected while the token was read: no 'close' event will follow.
-    if (reply.raw.destroyed) return undefined;
-    reply.raw.writeHead(200, headers as Record<string, string>);
-    if (request.method === 'HEAD') return void reply.raw.end();
-
-    const device = new StreamDevice(id, reply.raw);
+    const device = StreamDevice.open(id, request, reply, (closed) => {
+      this.streams.delete(closed);
+      this.budget.streams -= 1;
+      this.fanUpdates.disconnect(closed);
+    });
+    if (!device) return undefined;
     this.streams.add(device);
     this.budget.streams += 1;
-    reply.raw.once('close', () => {
-      this.streams.delete(device);
-      this.budget.streams -= 1;
-      this.fanUpdates.disconnect(device);
-    });
-    device.start();
     return device;
   }
 }

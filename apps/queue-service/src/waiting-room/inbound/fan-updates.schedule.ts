@@ -1,6 +1,5 @@
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import type { Logger } from '#platform/logging/logger';
-import { LOGGER } from '../../tokens.ts';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { FanUpdates } from '../application/fan-updates.ts';
 import { ConnectionBudget } from './connection-budget.ts';
 import { FanGateway } from './fan.gateway.ts';
@@ -8,8 +7,6 @@ import { OpenStreams } from './stream-device.ts';
 import { nowMs } from './pod.ts';
 import { QueueConfig } from './queue-config.ts';
 
-const PING_INTERVAL_MS = 25_000;
-const KEEP_ALIVE_INTERVAL_MS = 15_000;
 /** How long clients may take to answer our close frame before their sockets are destroyed. */
 const CLOSE_TIMEOUT_MS = 3000;
 /**
@@ -22,51 +19,35 @@ const SPREAD_MS = { min: 2000, max: 30_000 };
 
 /** Runs the regular updates, the pings of sockets and the keep-alives of streams, and closes all connections at shutdown. */
 @Injectable()
-export class FanUpdatesSchedule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly timers: NodeJS.Timeout[] = [];
-  private isRunning = false;
-  private isRedisDown = false;
-
+export class FanUpdatesSchedule implements BeforeApplicationShutdown {
   constructor(
     private readonly fanUpdates: FanUpdates,
     private readonly gateway: FanGateway,
-    private readonly streams: OpenStreams,
+    streams: OpenStreams,
     private readonly budget: ConnectionBudget,
-    private readonly config: QueueConfig,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.timers.push(
-      setInterval(() => void this.update(), this.config.runIntervalMs),
-      setInterval(() => this.gateway.pingAll(), PING_INTERVAL_MS),
-      setInterval(() => this.streams.sendKeepAlives(), KEEP_ALIVE_INTERVAL_MS),
+    config: QueueConfig,
+    tasks: PeriodicTasks,
+  ) {
+    const updates = {
+      name: 'fan updates',
+      everyMs: config.runIntervalMs,
+      setting: 'at most `QUEUE_UPDATE_SECONDS` / 2 and `QUEUE_PRESENCE_SECONDS` / 3',
+      does: 'Sends the fans with a connection to this pod what has changed for them, and renews their presence.',
+    };
+    tasks.add(updates, () => fanUpdates.updateAll(nowMs()));
+    tasks.add({ name: 'socket pings', everyMs: 25_000, does: 'Pings every WebSocket.' }, () => gateway.pingAll());
+    tasks.add({ name: 'stream keep-alives', everyMs: 15_000, does: 'Sends a keep-alive on every event stream.' }, () =>
+      streams.sendKeepAlives(),
     );
   }
 
-  /** Closes all connections. Each client gets its own delay before it reconnects. AdmissionSchedule has stopped before. */
+  /** Closes all connections. Each client gets its own delay before it reconnects. All periodic tasks have ended before. */
   async beforeApplicationShutdown(): Promise<void> {
     this.budget.isDraining = true;
-    for (const timer of this.timers) clearInterval(timer);
     const spreadMs = Math.min(SPREAD_MS.max, Math.max(SPREAD_MS.min, this.budget.open * SPREAD_PER_CONNECTION_MS));
     this.fanUpdates.drain(() => 500 + Math.floor(Math.random() * spreadMs));
     const deadlineMs = nowMs() + CLOSE_TIMEOUT_MS;
     while (this.budget.open > 0 && nowMs() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 20));
     this.gateway.terminateAll();
-  }
-
-  private async update(): Promise<void> {
-    if (this.isRunning) return;
-    this.isRunning = true;
-    try {
-      await this.fanUpdates.updateAll(nowMs());
-      if (this.isRedisDown) this.logger.info('fans get position updates again');
-      this.isRedisDown = false;
-    } catch (error) {
-      if (!this.isRedisDown) this.logger.error({ err: error }, 'fans get no position updates: Redis does not answer');
-      this.isRedisDown = true;
-    } finally {
-      this.isRunning = false;
-    }
   }
 }

@@ -1,38 +1,40 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { TaskDefinition } from '#platform/schedule/periodic-task';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { SharedDeviceList } from '../application/shared-device-list.ts';
 import { PresenceReports } from '../application/presence-reports.ts';
 import { FanUpdates } from '../application/fan-updates.ts';
 
-const REPORT_CLOSED_INTERVAL_MS = 100;
-const HEARTBEAT_INTERVAL_MS = 1000;
+const CLOSED_CONNECTIONS: TaskDefinition = {
+  name: 'closed connections',
+  everyMs: 100,
+  does: 'Reports the closed connections of this pod to Redis.',
+};
+const POD_HEARTBEAT: TaskDefinition = {
+  name: 'pod heartbeat',
+  everyMs: 1000,
+  does: 'Sends a heartbeat for each match with connected fans, so that the connections of this pod count.',
+};
 
-/** The pod's reports about its connections: closed ones ten times a second, a heartbeat each second, its removal at shutdown. */
+/** The pod's reports about its connections: closed ones, heartbeats, its removal at shutdown. */
 @Injectable()
-export class PodReportsSchedule implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly timers: NodeJS.Timeout[] = [];
-
+export class PodReportsSchedule implements OnModuleDestroy {
   constructor(
     private readonly presence: PresenceReports,
     private readonly deviceList: SharedDeviceList,
-    private readonly fanUpdates: FanUpdates,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.timers.push(
-      setInterval(() => void this.presence.reportClosed().catch(() => undefined), REPORT_CLOSED_INTERVAL_MS),
-      setInterval(
-        () => void this.deviceList.sendHeartbeats((replaced) => this.fanUpdates.closeReplaced(replaced)),
-        HEARTBEAT_INTERVAL_MS,
-      ),
-    );
+    fanUpdates: FanUpdates,
+    private readonly tasks: PeriodicTasks,
+  ) {
+    tasks.add(CLOSED_CONNECTIONS, () => presence.reportClosed());
+    tasks.add(POD_HEARTBEAT, () => deviceList.sendHeartbeats((replaced) => fanUpdates.closeReplaced(replaced)));
   }
 
   /**
-   * Runs before FanUpdatesSchedule closes all connections. The connections closed then are not reported one by one: their fans
-   * reconnect to other pods.
+   * Waits for the last heartbeat first: a heartbeat after the removal would add the pod again. Runs before FanUpdatesSchedule
+   * closes all connections. The connections closed then are not reported one by one: their fans reconnect to other pods.
    */
   async onModuleDestroy(): Promise<void> {
-    for (const timer of this.timers) clearInterval(timer);
+    await this.tasks.stop();
     await Promise.allSettled([this.presence.reportClosed(), this.deviceList.removePod()]);
   }
 }

@@ -3,7 +3,7 @@ import type { FanState } from '../domain/fan-state.ts';
 import { estimateWait } from '../domain/wait-estimate.ts';
 import { Links } from '../application/links.ts';
 import { Receipts, type QueueEntry } from '../application/ports.ts';
-import type { PositionAnswer } from './queue.schemas.ts';
+import type { PositionAnswer } from '#contracts/waiting-room';
 import { QueueConfig } from './queue-config.ts';
 
 /** Builds the answer to the requests `join` and `position` from a queue entry. */

@@ -15,7 +15,7 @@ import { Endpoint } from '#platform/http/endpoint';
 import { ChangeQueue } from '../application/change-queue.ts';
 import { StateNeeded, WaitingLines, type QueueChange, type RestoredPart } from '../application/ports.ts';
 import { AdmissionSchedule } from './admission.schedule.ts';
-import { completeRequest, matchParameter, userParameter } from './queue.schemas.ts';
+import { completeRequest, matchParameter, userParameter } from '#contracts/waiting-room';
 
 const REPEATABLE = 'internal: repeating it changes nothing';
 

@@ -4,7 +4,7 @@ import { queueStatusAnswer } from '#contracts/waiting-room-control';
 import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
 import { pause } from '../testing/line-fixture.ts';
 import { RedisWaitingLines } from '../outbound/redis-waiting-lines.ts';
-import { positionAnswer } from './queue.schemas.ts';
+import { positionAnswer } from '#contracts/waiting-room';
 
 let service: ServiceFixture;
 beforeAll(async () => (service = await serviceFixture({ QUEUE_PERSISTENCE_SECONDS: '60' })));

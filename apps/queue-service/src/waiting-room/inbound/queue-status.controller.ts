@@ -9,7 +9,7 @@ import { RequestRefused } from '#platform/http/request-refused';
 import { AwaitState } from './await-state.ts';
 import { WaitingLines } from '../application/ports.ts';
 import { QueueConfig } from './queue-config.ts';
-import { matchParameter } from './queue.schemas.ts';
+import { matchParameter } from '#contracts/waiting-room';
 
 /** The endpoint for the public status of a line. */
 @ApiTags('waiting room')

@@ -10,7 +10,7 @@ import { ReadPosition } from '../application/read-position.ts';
 import { WaitingLines } from '../application/ports.ts';
 import { AdmissionSchedule } from './admission.schedule.ts';
 import { PositionAnswers } from './position-answers.ts';
-import { joinRequest, matchParameter, positionAnswer, type PositionAnswer } from './queue.schemas.ts';
+import { joinRequest, matchParameter, positionAnswer, type PositionAnswer } from '#contracts/waiting-room';
 
 /** The endpoints for a fan: join a line, read the position, leave. */
 @ApiTags('waiting room')

@@ -1,51 +1,49 @@
-import type { ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EventStream } from '#platform/http/event-stream';
 import { Device, type DisconnectReason } from '../application/device.ts';
 
 /** Above this much unsent data a client misses skippable messages. */
 const SLOW_CLIENT_BYTES = 64 * 1024;
-/** Above this much unsent data a client is disconnected, so that it cannot fill the server's memory. */
+/** Above this much unsent data a client is disconnected. */
 const MAX_UNSENT_BYTES = 256 * 1024;
-/** How long a browser waits before it opens a closed stream again. */
-const RETRY_MS = 3000;
 
-/** One event stream of a fan: unnamed events, the same JSON as on a socket. */
+/** One event stream of a fan: the same JSON as on a socket. */
 export class StreamDevice extends Device {
-  constructor(
+  private constructor(
     override readonly id: string,
-    private readonly response: ServerResponse,
+    private readonly stream: EventStream,
   ) {
     super();
   }
 
+  /** Opens a stream. Undefined for HEAD, which gets only the headers, and for a client that has disconnected. */
+  static open(
+    id: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    whenClosed: (device: StreamDevice) => void,
+  ): StreamDevice | undefined {
+    const stream = EventStream.open(request, reply, () => whenClosed(device), MAX_UNSENT_BYTES);
+    if (!stream) return undefined;
+    const device = new StreamDevice(id, stream);
+    return device;
+  }
+
   override get isOpen(): boolean {
-    return !this.response.writableEnded && !this.response.destroyed;
-  }
-
-  start(): void {
-    this.write(`retry: ${RETRY_MS}\n\n`);
-  }
-
-  /** Sends a comment, so that proxies do not close a stream without messages. */
-  sendKeepAlive(): void {
-    this.write(':\n\n');
+    return this.stream.isOpen;
   }
 
   override send(text: string, kind: 'skippable' | 'required'): void {
-    if (kind === 'skippable' && this.response.writableLength > SLOW_CLIENT_BYTES) return;
-    this.write(`data: ${text}\n\n`);
+    if (kind === 'required' || this.stream.unsentBytes <= SLOW_CLIENT_BYTES) this.stream.send(text);
+  }
+
+  sendHeartbeat(): void {
+    this.stream.sendHeartbeat();
   }
 
   /** Ends the stream. Streams have no close codes: the client reconnects and gets 404, or a stream from another pod. */
   override close(reason: DisconnectReason): void {
-    if (!this.isOpen) return;
-    if (reason.kind === 'draining') this.write(`retry: ${reason.retryAfterMs}\n\n`);
-    this.response.end();
-  }
-
-  private write(text: string): void {
-    if (!this.isOpen) return;
-    if (this.response.writableLength > MAX_UNSENT_BYTES) this.response.destroy();
-    else this.response.write(text);
+    this.stream.end(reason.kind === 'draining' ? reason.retryAfterMs : undefined);
   }
 }
 
@@ -63,6 +61,6 @@ export class OpenStreams {
 
   /** Sends a keep-alive comment on every stream. Called every 15 seconds. */
   sendKeepAlives(): void {
-    for (const device of this.devices) device.sendKeepAlive();
+    for (const device of this.devices) device.sendHeartbeat();
   }
 }

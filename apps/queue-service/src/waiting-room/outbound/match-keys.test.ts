@@ -1,22 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { assertOneSlotPerMatch, clusterSlot } from './match-keys.ts';
+import { assertOneSlotPerMatch, hashTagOf } from './match-keys.ts';
 import { ownerOfToken, newQueueToken, newSessionToken } from './queue-token.ts';
 import { SignedReceipts } from './signed-receipts.ts';
 
 describe('cluster slots', () => {
   test.each([
-    ['123456789', 12_739],
-    ['foo', 12_182],
-    ['{user1000}.following', clusterSlot('user1000')],
-    ['foo{}{bar}', 8363],
-  ])('clusterSlot of %s is %i', (key, slot) => {
-    expect(clusterSlot(key)).toBe(slot);
+    ['foo', 'foo'],
+    ['{user1000}.following', 'user1000'],
+    ['foo{bar}{zap}', 'bar'],
+    ['foo{{bar}}zap', '{bar'],
+    ['foo{}{bar}', 'foo{}{bar}'],
+    ['foo{bar', 'foo{bar'],
+  ])('the hash tag of %s is %s', (key, tag) => {
+    expect(hashTagOf(key)).toBe(tag);
   });
 
   test('assertOneSlotPerMatch accepts the keys of a match and throws for a key without the hash tag', () => {
     expect(() => assertOneSlotPerMatch()).not.toThrow();
     expect(() => assertOneSlotPerMatch((matchId) => [`queue:{${matchId}}`, `queue_session:{user}:${matchId}`])).toThrow(
-      /2 cluster slots/,
+      /2 hash tags/,
     );
   });
 });

@@ -25,28 +25,23 @@ export function matchKeys(matchId: string): string[] {
   ];
 }
 
-/** The cluster slot of a key: CRC16 (XMODEM polynomial) of its hash tag, modulo 16,384. */
-export function clusterSlot(key: string): number {
-  const open = key.indexOf('{');
-  const close = open < 0 ? -1 : key.indexOf('}', open + 1);
-  const hashed = close > open + 1 ? key.slice(open + 1, close) : key;
-  let crc = 0;
-  for (const byte of Buffer.from(hashed)) {
-    crc ^= byte << 8;
-    for (let bit = 0; bit < 8; bit += 1) crc = ((crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1) & 0xffff) >>> 0;
-  }
-  return crc % 16_384;
+/**
+ * The part of a key that decides its cluster slot: the text in its first pair of braces, or the whole key if there is none or it
+ * is empty.
+ */
+export function hashTagOf(key: string): string {
+  return /^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? key;
 }
 
 /**
- * Throws unless all keys of a match are in one cluster slot; only then can a script change a match atomically. Runs at every start,
- * with two match ids, so that a key without the hash tag cannot pass by chance.
+ * Throws unless all keys of a match have the same hash tag. They are then in one cluster slot; only then can a script change a
+ * match atomically. Runs at every start, with two match ids, so that a key without the hash tag cannot pass by chance.
  */
 export function assertOneSlotPerMatch(keysOf: (matchId: string) => readonly string[] = allKeysOf): void {
   for (const matchId of ['0198f0a0-0000-7000-8000-000000000001', '0198f0a0-0000-7000-8000-000000000002']) {
     const keys = keysOf(matchId);
-    const slots = new Set(keys.map(clusterSlot));
-    if (slots.size > 1) throw new Error(`The keys of one match lie in ${slots.size} cluster slots: ${keys.join(', ')}`);
+    const tags = new Set(keys.map(hashTagOf));
+    if (tags.size > 1) throw new Error(`The keys of one match have ${tags.size} hash tags: ${keys.join(', ')}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { QueueState } from '../domain/fan-state.ts';
 import type { LineMove } from '../domain/line-view.ts';
-import { KeyedBatcher } from '#platform/keyed-batcher';
+import { Batcher } from '#platform/batching/batcher';
 import type { ConnectedFans, FanDevice, QueueEntry, PositionsSnapshot, TokenLookup } from '../application/ports.ts';
 import { LineCalls } from './line-calls.ts';
 import { ownerOfToken } from './queue-token.ts';
@@ -17,8 +17,6 @@ interface TokenToRead {
   readonly isStream: boolean;
 }
 
-const keyOf = ({ token, websocketId }: TokenToRead): string => `${token} ${websocketId}`;
-
 type Unknown = ['unknown'];
 
 const MAX_MOVES_PER_READ = 1000;
@@ -27,7 +25,7 @@ const AWAY_GRACE_MS = 5000;
 
 /** Implements the port ConnectedFans with the scripts in lua/. */
 export class RedisConnectedFans extends LineCalls implements ConnectedFans {
-  private readonly tokenReads = new Map<string, KeyedBatcher<TokenToRead, QueueEntry | 'full' | undefined>>();
+  private readonly tokenReads = new Map<string, Batcher<TokenToRead, QueueEntry | 'full' | undefined>>();
 
   async readToken(token: string, websocketId = ''): Promise<TokenLookup | undefined> {
     const read = await this.readInBatch(token, { websocketId, isStream: false });
@@ -96,15 +94,16 @@ export class RedisConnectedFans extends LineCalls implements ConnectedFans {
     const { matchId, userId } = owner;
     let reads = this.tokenReads.get(matchId);
     if (!reads) {
-      reads = new KeyedBatcher(keyOf, (tokens) => this.readBatch(matchId, tokens), { most: MAX_TOKENS_PER_READ });
+      reads = new Batcher((tokens) => this.readBatch(matchId, tokens), {
+        maxBatchSize: MAX_TOKENS_PER_READ,
+        keyOf: ({ token, websocketId }) => `${token} ${websocketId}`,
+        startWith: queueMicrotask,
+        onIdle: () => this.tokenReads.delete(matchId),
+      });
       this.tokenReads.set(matchId, reads);
     }
-    try {
-      const entry = await reads.add({ userId, token, ...connection });
-      return typeof entry === 'object' ? { ...owner, entry } : entry;
-    } finally {
-      if (reads.isIdle) this.tokenReads.delete(matchId);
-    }
+    const entry = await reads.add({ userId, token, ...connection });
+    return typeof entry === 'object' ? { ...owner, entry } : entry;
   }
 
   private async readBatch(matchId: string, tokens: readonly TokenToRead[]): Promise<(QueueEntry | 'full' | undefined)[]> {

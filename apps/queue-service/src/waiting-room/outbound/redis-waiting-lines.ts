@@ -1,4 +1,5 @@
 import { queueKeys } from '#contracts/queue-keys';
+import type { Batcher } from '#platform/batching/batcher';
 import type { QueueState, RemainingSector } from '../domain/fan-state.ts';
 import type { LinePace } from '../domain/wait-estimate.ts';
 import type {
@@ -10,7 +11,7 @@ import type {
   RestoredPart,
   WaitingLines,
 } from '../application/ports.ts';
-import { JoinBatches, type QueuedJoin } from './join-batches.ts';
+import { joinBatches, type QueuedJoin } from './join-batches.ts';
 import { newQueueToken, newSessionToken } from './queue-token.ts';
 import { RedisConnectedFans } from './redis-connected-fans.ts';
 import { toQueueEntry, toQueue, type QueueEntryReply, type QueueReply } from './redis-replies.ts';
@@ -29,20 +30,19 @@ const POSITIONS_INTERVAL_MS = 60_000;
  * lines.
  */
 export class RedisWaitingLines extends RedisConnectedFans implements WaitingLines {
-  private readonly joins = new Map<string, JoinBatches<JoinOutcome>>();
+  private readonly joins = new Map<string, Batcher<QueuedJoin, JoinOutcome>>();
   private readonly knownMatches = new Set<string>();
 
-  async join(matchId: string, userId: string, receiptScore = ''): Promise<JoinOutcome> {
-    let batches = this.joins.get(matchId);
-    if (!batches) {
-      batches = new JoinBatches((joins) => this.joinBatch(matchId, joins));
-      this.joins.set(matchId, batches);
+  join(matchId: string, userId: string, receiptScore = ''): Promise<JoinOutcome> {
+    let joins = this.joins.get(matchId);
+    if (!joins) {
+      joins = joinBatches(
+        (batch) => this.joinBatch(matchId, batch),
+        () => this.joins.delete(matchId),
+      );
+      this.joins.set(matchId, joins);
     }
-    try {
-      return await batches.add(userId, receiptScore);
-    } finally {
-      if (batches.isIdle) this.joins.delete(matchId);
-    }
+    return joins.add({ userId, receiptScore });
   }
 
   async pollEntry(matchId: string, userId: string): Promise<QueueEntry | undefined> {
@@ -125,7 +125,7 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
     return this.run<number>(this.scripts.announcePositions, matchId, ...args);
   }
 
-  private async joinBatch(matchId: string, joins: readonly QueuedJoin<JoinOutcome>[]): Promise<JoinOutcome[]> {
+  private async joinBatch(matchId: string, joins: readonly QueuedJoin[]): Promise<JoinOutcome[]> {
     const tokens = joins.map(({ userId }) => newQueueToken(matchId, userId));
     const args: (string | number)[] = [joins.length, zeroTerminated(joins.map(({ userId }) => userId)), zeroTerminated(tokens)];
     for (const [index, { receiptScore }] of joins.entries()) if (receiptScore !== '') args.push(index + 1, receiptScore);

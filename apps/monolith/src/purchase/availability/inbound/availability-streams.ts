@@ -1,13 +1,14 @@
+import type { AvailabilityMessage } from '#contracts/seats';
 import { Metrics } from '#platform/health/metrics';
 import type { EventStream } from '#platform/http/event-stream';
 import { RequestRefused } from '#platform/http/request-refused';
 import { limitedAddress } from '#platform/limits/client-address';
 import type { Logger } from '#platform/logging/logger';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { LOGGER } from '../../../tokens.ts';
 import { SeatViews, type AvailabilityView } from '../application/availability-reader.ts';
-import { availabilityMessage } from './sectors.schemas.ts';
 
 /** A stream costs about 20 KB of memory, and 10 µs for each message. */
 const MAX_STREAMS = 5000;
@@ -19,7 +20,6 @@ const MAX_STREAMS_PER_ADDRESS = 2000;
  */
 const STREAMS_PER_TICK = 250;
 const UPDATE_INTERVAL_MS = 1000;
-const HEARTBEAT_INTERVAL_MS = 15_000;
 
 /** A match with open availability streams in this process. */
 interface WatchedMatch {
@@ -38,14 +38,17 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
   private readonly watchedMatches = new Map<string, WatchedMatch>();
   private readonly streamsByAddress = new Map<string, number>();
   private open = 0;
-  private heartbeatTimer: NodeJS.Timeout | undefined;
   private isDraining = false;
 
   constructor(
     private readonly views: SeatViews,
     @Inject(LOGGER) private readonly logger: Logger,
     { registry }: Metrics,
+    tasks: PeriodicTasks,
   ) {
+    tasks.add({ name: 'stream heartbeats', everyMs: 15_000, does: 'Sends a heartbeat on every open availability stream.' }, () =>
+      this.sendHeartbeats(),
+    );
     const gauge: Gauge = new Gauge({
       name: 'availability_streams',
       help: 'Open availability streams of this process.',
@@ -91,8 +94,7 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
       this.scheduleUpdate(matchId, match);
     }
     match.viewers.add(stream);
-    stream.send(availabilityMessage('snapshot', match.sent.version, match.sent.sectors));
-    this.heartbeatTimer ??= setInterval(() => this.sendHeartbeats(), HEARTBEAT_INTERVAL_MS);
+    stream.send(messageText('snapshot', match.sent.version, match.sent.sectors));
   }
 
   leave(matchId: string, stream: EventStream): void {
@@ -101,9 +103,6 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
     if (!match || match.viewers.size > 0) return;
     clearTimeout(match.updateTimer);
     this.watchedMatches.delete(matchId);
-    if (this.watchedMatches.size > 0) return;
-    clearInterval(this.heartbeatTimer);
-    this.heartbeatTimer = undefined;
   }
 
   /**
@@ -149,7 +148,7 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
     const changed = view.sectors.filter(({ sectorId, available }) => sent.get(sectorId) !== available);
     match.sent = view;
     if (changed.length === 0) return;
-    const text = availabilityMessage('diff', view.version, changed);
+    const text = messageText('diff', view.version, changed);
     let written = 0;
     // A copy: viewers who join during the loop already got the new state as their snapshot.
     for (const stream of [...match.viewers]) {
@@ -162,4 +161,13 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
   private sendHeartbeats(): void {
     for (const { viewers } of this.watchedMatches.values()) for (const stream of viewers) stream.sendHeartbeat();
   }
+}
+
+function messageText(
+  type: AvailabilityMessage['type'],
+  version: number,
+  sectors: readonly { readonly sectorId: string; readonly available: number }[],
+): string {
+  const items = sectors.map(({ sectorId, available }) => ({ id: sectorId, available }));
+  return JSON.stringify({ type, version, sectors: items } satisfies AvailabilityMessage);
 }

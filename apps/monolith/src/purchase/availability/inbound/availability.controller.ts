@@ -1,7 +1,7 @@
 import { Endpoint } from '#platform/http/endpoint';
 import { EventStream } from '#platform/http/event-stream';
 import { RequestRefused } from '#platform/http/request-refused';
-import { uuidField } from '#platform/http/text-fields';
+import { uuidField } from '#contracts/text-fields';
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';

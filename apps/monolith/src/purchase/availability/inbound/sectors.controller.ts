@@ -1,7 +1,9 @@
+import { isVersion, seatListAnswer, seatQuery, type Seat, type SeatChanges, type SeatList } from '#contracts/seats';
+import { createdSectorView, sectorListAnswer, type Sector } from '#contracts/sectors';
 import { Endpoint } from '#platform/http/endpoint';
 import { NOT_MODIFIED, sendTagged } from '#platform/http/etag';
 import { RequestRefused } from '#platform/http/request-refused';
-import { uuidField } from '#platform/http/text-fields';
+import { uuidField } from '#contracts/text-fields';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -10,7 +12,7 @@ import type { z } from 'zod';
 import { type SectorForSale } from '../../application/ports.ts';
 import { MatchesForSale } from '../../application/sale-ports.ts';
 import { SeatViews, type AvailabilityView, type SeatMapView } from '../application/availability-reader.ts';
-import { isVersion, seatChange, seatListAnswer, seatQuery, seatView, sectorListAnswer, sectorView } from './sectors.schemas.ts';
+import type { SeatState } from '../application/ports.ts';
 
 interface Page {
   readonly text: string;
@@ -107,17 +109,29 @@ export class SectorsController {
 
 function sectorsPage(sectors: readonly SectorForSale[], view: AvailabilityView): Page {
   const available = new Map(view.sectors.map((sector) => [sector.sectorId, sector.available]));
-  const text = JSON.stringify({ items: sectors.map((sector) => sectorView(sector, available.get(sector.id) ?? 0)) });
+  const items = sectors.map((sector): Sector => ({
+    ...createdSectorView(sector, sector.currency),
+    available: available.get(sector.id) ?? 0,
+  }));
+  const text = JSON.stringify({ items });
   return { text, tag: createHash('sha1').update(text).digest('base64url') };
 }
 
 /** The ETag depends on the seats alone: replicas that read the same seats give them the same ETag, but different versions. */
 function seatsPage(sector: SectorForSale, { version, tag, seats }: SeatMapView): Page {
   const items = sector.kind === 'standing' ? [] : seats.map(seatView);
-  return { text: JSON.stringify({ version, items }), tag };
+  return { text: JSON.stringify({ version, items } satisfies SeatList), tag };
 }
 
 function changesText(since: string, sector: SectorForSale, { version, seats }: SeatMapView, changed: readonly number[]): string {
   const items = sector.kind === 'standing' ? [] : changed.flatMap((seatIndex) => seats[seatIndex] ?? []).map(seatChange);
-  return JSON.stringify({ version, since: isVersion(since) ? Number(since) : since, items });
+  return JSON.stringify({ version, since: isVersion(since) ? Number(since) : since, items } satisfies SeatChanges);
+}
+
+function seatView({ seatId, row, number, x, y, status }: SeatState): Seat {
+  return { id: seatId, row, number, x, y, status };
+}
+
+function seatChange({ seatId, status }: SeatState): SeatChanges['items'][number] {
+  return { id: seatId, status };
 }

@@ -4,17 +4,20 @@ import { newId } from '#platform/ids';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import { SeatInventory, type SeatState, type SectorState } from '../application/ports.ts';
+import type { SeatState, SectorState } from '../application/ports.ts';
 import { COUNT_SECTOR, COUNT_SECTORS, FIND_SECTORS_OF_SEATS, READ_SEATS } from './seat-inventory.sql.ts';
 
 /** Number of seats in one INSERT. With this number 120,000 seats are created in about two seconds. */
 const INSERT_BATCH = 10_000;
 
-export class PostgresSeatInventory extends SeatInventory {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
+/**
+ * Creates and reads the seats of matches. The data that it reads may be a moment old, so it never decides a hold. The seat of an
+ * expired hold is `available`.
+ */
+export class PostgresSeatInventory {
+  constructor(private readonly dataSource: DataSource) {}
 
+  /** Creates the seats of a new match. */
   async layOut(
     tx: Transaction,
     matchId: string,
@@ -43,14 +46,17 @@ export class PostgresSeatInventory extends SeatInventory {
     }
   }
 
+  /** The seats of a sector, sorted by row, and in a row by number. */
   async seats(sectorId: string): Promise<readonly SeatState[]> {
     return runUnprepared(this.dataSource, READ_SEATS.with({ sectorId }));
   }
 
+  /** The counts of every sector of a match. */
   async states(matchId: string): Promise<readonly SectorState[]> {
     return runUnprepared(this.dataSource, COUNT_SECTORS.with({ matchId }));
   }
 
+  /** The counts of one sector. `othersHaveSeats`: another sector of the match has free seats. */
   async sectorState(matchId: string, sectorId: string): Promise<SectorState & { othersHaveSeats: boolean }> {
     const [state] = await runUnprepared<(SectorState & { othersHaveSeats: boolean })[]>(
       this.dataSource,
@@ -59,6 +65,7 @@ export class PostgresSeatInventory extends SeatInventory {
     return state ?? { sectorId, available: 0, held: 0, sold: 0, blocked: 0, nextExpiryAt: null, othersHaveSeats: false };
   }
 
+  /** The sector of each of these seats; unknown seats, and seats of other matches, are missing. */
   async sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const seats = await runUnprepared<{ seatId: string; sectorId: string }[]>(
       this.dataSource,

@@ -1,6 +1,6 @@
 import type { SeatMapView } from '../application/availability-reader.ts';
-import type { SeatInventory } from '../application/ports.ts';
 import type { PostgresAvailability } from './postgres-availability.ts';
+import type { PostgresSeatInventory } from './postgres-seat-inventory.ts';
 import { SharedSeatViews } from './shared-seat-views.ts';
 
 const NOON = Date.UTC(2026, 10, 19, 12);
@@ -15,7 +15,9 @@ function seatViewsOfProcess(processNumber: number) {
     seatLetters: async () => ({ ...database, nextExpiryMs: null }),
     processNumber: async () => processNumber,
   } as unknown as PostgresAvailability;
-  const inventory = { seats: async () => Array.from(database.letters, (_, rank) => ({ rank })) } as unknown as SeatInventory;
+  const inventory = {
+    seats: async () => Array.from(database.letters, (_, rank) => ({ rank })),
+  } as unknown as PostgresSeatInventory;
   const views = new SharedSeatViews(availability, inventory);
   return async (letters: string, atMs: number): Promise<SeatMapView> => {
     database = { letters, atMs };

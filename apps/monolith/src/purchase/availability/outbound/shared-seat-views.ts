@@ -1,8 +1,9 @@
 import { SeatHistory } from '#domain/purchase/seat-history';
 import { createHash } from 'node:crypto';
 import { SeatViews, type AvailabilityView, type SeatMapView } from '../application/availability-reader.ts';
-import type { SeatInventory, SeatState } from '../application/ports.ts';
+import type { SeatState } from '../application/ports.ts';
 import type { PostgresAvailability } from './postgres-availability.ts';
+import type { PostgresSeatInventory } from './postgres-seat-inventory.ts';
 import { SharedRead, type ReadResult } from './shared-read.ts';
 
 /** COUNT_SEATS_LEFT takes 11 ms for a match of 40,000 seats and 28 ms for 120,000. */
@@ -37,7 +38,7 @@ export class SharedSeatViews extends SeatViews {
 
   constructor(
     private readonly availability: PostgresAvailability,
-    private readonly inventory: SeatInventory,
+    private readonly inventory: PostgresSeatInventory,
     private readonly onRead: (kind: 'sectors' | 'seats') => void = () => undefined,
   ) {
     super();

@@ -50,12 +50,12 @@ export abstract class Orders {
 }
 
 /** The payment provider, as checkout uses it. */
-export abstract class Payments {
+export interface Payments {
   /**
    * Creates the payment intent of an order, or returns the existing one. Rejects with `PAYMENT_REFUSED` if the provider takes no
    * payment for this order. After any other error a retry may succeed.
    */
-  abstract createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<{
+  createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<{
     provider: string;
     intentId: string;
     clientSecret: string;

@@ -1,15 +1,16 @@
+import { checkOutAnswer, checkOutRequest, type CheckedOut } from '#contracts/orders';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
-import { uuidField } from '#platform/http/text-fields';
+import { uuidField } from '#contracts/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Delete, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
+import type { Order } from '../../application/sale-ports.ts';
 import { HoldObserver } from '../../hold/inbound/hold-observer.ts';
 import { CheckOut } from '../application/check-out.ts';
 import { ReleaseReservation } from '../application/release-reservation.ts';
-import { checkOutAnswer, checkedOutView, checkOutRequest } from './purchase.schemas.ts';
 
 const CHECKOUT_REFUSALS = ['NOT_FOUND', 'BLACKLISTED', 'RESERVATION_EXPIRED', 'INVALID_STATE', 'PAYMENT_REFUSED'] as const;
 
@@ -64,4 +65,22 @@ export class CheckoutController {
       }),
     );
   }
+}
+
+/** An order as the answer to a checkout: with the payment data that the client needs. */
+function checkedOutView({ id, number, status, payment, totalCents }: Order): CheckedOut {
+  return {
+    order_id: id,
+    number,
+    status,
+    payment:
+      totalCents === 0
+        ? null
+        : {
+            provider: payment.provider,
+            intent_id: payment.intentId ?? '',
+            client_secret: payment.clientSecret ?? '',
+            ...(payment.confirmUrl ? { confirm_url: payment.confirmUrl } : {}),
+          },
+  };
 }

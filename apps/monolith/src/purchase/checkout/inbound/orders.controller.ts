@@ -1,14 +1,16 @@
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
-import { decodeCursor, page, pageQuery } from '#platform/http/paging';
+import { orderAnswer, orderListAnswer } from '#contracts/orders';
+import { pageQuery } from '#contracts/paging';
+import { decodeCursor, page } from '#platform/http/paging';
 import { RequestRefused } from '#platform/http/request-refused';
-import { uuidField } from '#platform/http/text-fields';
+import { uuidField } from '#contracts/text-fields';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { z } from 'zod';
 import { TicketingApi } from '../../../ticketing/ticketing.api.ts';
 import { PurchaseReader } from '../application/purchase-reader.ts';
-import { orderAnswer, orderListAnswer, orderView } from './purchase.schemas.ts';
+import { orderView } from './order-view.ts';
 
 @ApiTags('purchase')
 @Controller('api/v1/orders')

@@ -2,7 +2,8 @@ import type { IdempotencyKey } from '#application/idempotency-key';
 import { blacklisted } from '#domain/blacklist/blacklist-rules';
 import { nearestBlock } from '#domain/purchase/nearest-block';
 import { DomainError } from '#domain/shared/domain-error';
-import type { Reservation, SectorForSale, SectorsForSale } from '../../application/ports.ts';
+import type { Reservation, SectorForSale } from '../../application/ports.ts';
+import type { MatchesForSale } from '../../application/sale-ports.ts';
 import type { Blacklist, SeatHolds, SectorReader } from './ports.ts';
 
 /** A fan's request to hold seats of a match: the best `quantity` seats of a sector, or exactly `seatIds`. */
@@ -20,7 +21,7 @@ export type HoldSeatsCommand = {
  */
 export class HoldSeats {
   constructor(
-    private readonly sectors: SectorsForSale,
+    private readonly matches: Pick<MatchesForSale, 'sector'>,
     private readonly sectorStates: SectorReader,
     private readonly seatHolds: SeatHolds,
     private readonly blacklist: Blacklist,
@@ -42,7 +43,7 @@ export class HoldSeats {
 
   private async sectorOf(command: HoldSeatsCommand): Promise<SectorForSale> {
     const sectorId = 'quantity' in command ? command.sectorId : await this.sectorOfSeats(command.matchId, command.seatIds);
-    const sector = await this.sectors.sector(sectorId);
+    const sector = await this.matches.sector(sectorId);
     if (!sector || sector.matchId !== command.matchId)
       throw new DomainError('NOT_FOUND', 'There is no such sector in this match.');
     return sector;

@@ -5,8 +5,8 @@ import type { Reservation, SectorForSale } from '../../application/ports.ts';
  * The fans who may not buy, as this process has cached them. The cache may be a second old, so checkout reads the blacklist in the
  * database.
  */
-export abstract class Blacklist {
-  abstract has(userId: string): boolean;
+export interface Blacklist {
+  has(userId: string): boolean;
 }
 
 /** What a fan asks for: the best `quantity` seats of one sector, or exactly the seats `seatIds` of it. */
@@ -43,17 +43,13 @@ export abstract class SeatHolds {
   abstract hold(request: HoldRequest): Promise<HoldOutcome>;
 }
 
-/** Reads a reservation of any status. */
-export abstract class ReservationReader {
-  abstract find(reservationId: string): Promise<Reservation | undefined>;
-}
-
 /** Reads seats to explain why a hold was refused. The data may be a moment old; it never decides a hold. */
-export abstract class SectorReader {
-  /** The sector of each of these seats; unknown seats are missing. */
-  abstract sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  abstract sectorState(matchId: string, sectorId: string): Promise<SectorSummary>;
-  abstract seats(sectorId: string): Promise<readonly SectorSeat[]>;
+export interface SectorReader {
+  /** The sector of each of these seats; unknown seats, and seats of other matches, are missing. */
+  sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  sectorState(matchId: string, sectorId: string): Promise<SectorSummary>;
+  /** The seats of a sector, sorted by row, and in a row by number. */
+  seats(sectorId: string): Promise<readonly SectorSeat[]>;
 }
 
 /** The counts of one sector, for the refusal of a hold. */
@@ -79,6 +75,6 @@ export interface SectorSeat {
  * Broadcasts to all processes that seats of a sector became free although no hold ended (after a refund). Only a hint: it may get
  * lost.
  */
-export abstract class SeatsFreed {
-  abstract tellFreed(sectorId: string): void;
+export interface SeatsFreed {
+  tellFreed(sectorId: string): void;
 }

@@ -1,7 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { ReservationStatus } from '#domain/purchase/reservation';
 import type { Reservation } from '../../application/ports.ts';
-import { ReservationReader } from './ports.ts';
 
 /** Result of one batch of the expiry sweeper. */
 export interface ExpiredBatch {
@@ -22,7 +21,9 @@ export interface ExpiredBatch {
  * Reservations and their seats, locked while a transaction decides about them. A reservation expires at `expires_at` on the
  * database's clock, whether or not the expiry sweeper has ended it. A *living* hold is one that has neither ended nor expired.
  */
-export abstract class Reservations extends ReservationReader {
+export abstract class Reservations {
+  /** Reads a reservation of any status, without a lock. */
+  abstract find(reservationId: string): Promise<Reservation | undefined>;
   /** Locks a reservation until the transaction ends. Undefined when it does not exist, or belongs to another fan than `userId`. */
   abstract lock(tx: Transaction, reservationId: string, userId?: string): Promise<Reservation | undefined>;
   /** Locks those of the reservations that no other transaction has locked, and returns them by id. Waits for no lock. */

@@ -1,7 +1,8 @@
+import { holdBody, reservationAnswer } from '#contracts/reservations';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { RequestRefused } from '#platform/http/request-refused';
-import { uuidField } from '#platform/http/text-fields';
+import { uuidField } from '#contracts/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Get, Headers, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -9,9 +10,9 @@ import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import type { Reservation } from '../../application/ports.ts';
 import { HoldSeats } from '../application/hold-seats.ts';
-import { ReservationReader } from '../application/ports.ts';
+import { Reservations } from '../application/reservation-ports.ts';
 import { HoldObserver } from './hold-observer.ts';
-import { holdBody, reservationAnswer, reservationView } from './reservations.schemas.ts';
+import { reservationView } from './reservation-view.ts';
 
 const HOLD_REFUSALS = [
   'NOT_FOUND',
@@ -31,7 +32,7 @@ const HOLD_REFUSALS = [
 export class ReservationsController {
   constructor(
     private readonly holdSeats: HoldSeats,
-    private readonly reservations: ReservationReader,
+    private readonly reservations: Reservations,
     private readonly answers: Answers,
     private readonly observer: HoldObserver,
   ) {}

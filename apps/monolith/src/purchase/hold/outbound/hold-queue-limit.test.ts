@@ -36,7 +36,7 @@ test('hold queue: while the database does not answer, 5,000 requests wait, furth
   });
   const matchId = randomUUID();
   const sector: SectorForSale = {
-    ...{ id: randomUUID(), matchId, name: 'Terrace', kind: 'standing', gate: null },
+    ...{ id: randomUUID(), matchId, name: 'Terrace', kind: 'standing', gate: null, wheelchair: false },
     ...{ priceCents: 900, currency: 'EUR', capacity: SEATS },
   };
   const request = (): HoldRequest => ({ matchId, sector, userId: randomUUID(), sessionToken: undefined, quantity: 1 });

@@ -4,7 +4,7 @@ import { RequestRefused } from '#platform/http/request-refused';
 import { KeyAlreadyUsed } from '#application/idempotency-key';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { SectorsForSale } from '../../application/ports.ts';
+import type { MatchesForSale } from '../../application/sale-ports.ts';
 import { requestedSeats, SeatHolds, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
 import { FAN_WITHOUT_SEATS } from './fan-seats.sql.ts';
 import { assertRules, UNKNOWN_FACTS } from './hold-refusal.ts';
@@ -37,7 +37,7 @@ export interface HoldQueueOptions {
   readonly snapshots: SectorSnapshots;
   /** Stores a turn that PostgreSQL does not know yet, if the waiting room has granted it. */
   readonly turns: { learn(request: HoldRequest): Promise<void> };
-  readonly matches: Pick<SectorsForSale, 'sectors'>;
+  readonly matches: Pick<MatchesForSale, 'sectors'>;
   readonly changes?: SeatChanges;
   readonly random?: () => number;
 }

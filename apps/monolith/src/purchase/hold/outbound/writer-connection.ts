@@ -1,7 +1,8 @@
 import { DomainError } from '#domain/shared/domain-error';
 import { RequestRefused } from '#platform/http/request-refused';
 import type { PreparedStatement } from '#platform/postgres/named-sql';
-import { backoffMs, isConnectionLoss, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf } from '#platform/postgres/sqlstates';
+import { AttemptWithoutEffect, retrySerializable, type RetryOptions } from '#platform/postgres/serializable';
+import { isConnectionLoss, sqlstateOf } from '#platform/postgres/sqlstates';
 import pg from 'pg';
 
 /** How long PostgreSQL may take to notice a broken connection and to end its backend process. */
@@ -9,12 +10,11 @@ const BACKEND_END_TIMEOUT_MS = 5000;
 const POLL_INTERVAL_MS = 100;
 
 /** How a writer connection connects to PostgreSQL. */
-export interface WriterConnectionOptions {
+export interface WriterConnectionOptions extends RetryOptions {
   readonly url: string;
   readonly name: string;
   /** PostgreSQL settings of the session, as command line options (`-c name=value`). */
   readonly settings: string;
-  readonly onRetry: (sqlstate: string) => void;
 }
 
 /** After a connection broke during a commit: reads on a new connection what was committed. Undefined when nothing was. */
@@ -47,37 +47,24 @@ export class WriterConnection {
    * waits until the lost backend process has ended, and `findCommitted` looks for the effect. Only if there is none, the
    * statement runs again.
    */
-  async commit<R>(statement: PreparedStatement, findCommitted: FindCommitted<R>): Promise<R[]> {
-    for (let attempt = 1; ; attempt += 1) {
+  commit<R>(statement: PreparedStatement, findCommitted: FindCommitted<R>): Promise<R[]> {
+    return retrySerializable(async () => {
       const client = await this.connected('commit');
       try {
         return (await client.query(statement)).rows as R[];
       } catch (error) {
-        const sqlstate = sqlstateOf(error);
-        if (sqlstate && !isConnectionLoss(error)) {
-          await this.pauseBeforeRetry(error, sqlstate, attempt);
-          continue;
-        }
+        if (sqlstateOf(error) && !isConnectionLoss(error)) throw error;
         const committed = await this.resolveUnknown(client, findCommitted);
         if (committed) return committed;
-        if (attempt >= MAX_ATTEMPTS) throw error;
+        throw new AttemptWithoutEffect('nothing was committed', { cause: error });
       }
-    }
+    }, this.options);
   }
 
   async close(): Promise<void> {
     const clients = [...this.clients.values()];
     this.clients.clear();
     await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
-  }
-
-  private async pauseBeforeRetry(error: unknown, sqlstate: string, attempt: number): Promise<void> {
-    if (!RETRYABLE_SQLSTATES.has(sqlstate)) throw error;
-    if (attempt >= MAX_ATTEMPTS) {
-      throw new DomainError('LOCK_TIMEOUT', 'Too many others want the same right now. Nothing was changed; try again.');
-    }
-    this.options.onRetry(sqlstate);
-    await pause(backoffMs(attempt, Math.random));
   }
 
   private async connected(role: 'commit' | 'read'): Promise<pg.Client> {

@@ -1,7 +1,8 @@
+import { opsOrderListAnswer, opsOrderQuery, refundAnswer, refundRequest, type OpsOrder } from '#contracts/orders';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page } from '#platform/http/paging';
-import { uuidField } from '#platform/http/text-fields';
+import { uuidField } from '#contracts/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import type { Logger } from '#platform/logging/logger';
 import { Body, Controller, Get, Inject, Param, Post, Query, Res } from '@nestjs/common';
@@ -10,17 +11,10 @@ import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { TicketingApi } from '../../../ticketing/ticketing.api.ts';
 import { LOGGER } from '../../../tokens.ts';
-import { PurchaseReader } from '../../checkout/application/purchase-reader.ts';
+import { PurchaseReader, type OrderDetails } from '../../checkout/application/purchase-reader.ts';
+import { orderView } from '../../checkout/inbound/order-view.ts';
 import { HoldObserver } from '../../hold/inbound/hold-observer.ts';
-import { RefundTickets } from '../application/refund-tickets.ts';
-import {
-  opsOrderListAnswer,
-  opsOrderQuery,
-  opsOrderView,
-  refundAnswer,
-  refundRequest,
-  refundView,
-} from './ops-orders.schemas.ts';
+import { RefundTickets, type Refunded } from '../application/refund-tickets.ts';
 
 const REFUND_DESCRIPTION = `The tickets become invalid at once, also when they were transferred to another fan. Their seats are for
 sale again and count against nobody's limit. The price goes back to the card once, and the buyer gets a mail. The order stays
@@ -86,4 +80,20 @@ export class OpsOrdersController {
       (refunded) => ({ status: 200, body: refundView(refunded) }),
     );
   }
+}
+
+/** An order as operators see it: with its fan and email address. */
+function opsOrderView(details: OrderDetails, tickets: Readonly<OpsOrder['tickets']>): OpsOrder {
+  return { ...orderView(details, tickets), user_id: details.order.userId, email: details.order.email };
+}
+
+/** The answer to a refund: the order after it, and what was refunded. */
+function refundView({ details, tickets, ticketIds, amount }: Refunded & { details: OrderDetails }): z.infer<typeof refundAnswer> {
+  return {
+    ...opsOrderView(
+      details,
+      tickets.map(({ id, status }) => ({ id, status })),
+    ),
+    refund: { ticket_ids: [...ticketIds], amount_cents: amount.amountCents, currency: amount.currency },
+  };
 }

@@ -1,14 +1,12 @@
+import { webhookAnswer } from '#contracts/payments';
 import type { Logger } from '#platform/logging/logger';
 import { Endpoint } from '#platform/http/endpoint';
 import { Controller, Headers, Inject, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { PaymentApi } from '../../../payment/payment.api.ts';
 import { LOGGER } from '../../../tokens.ts';
 import { SettlePayment } from '../application/settle-payment.ts';
-
-const webhookAnswer = z.object({ received: z.literal(true) }).meta({ id: 'WebhookReceived' });
 
 /** Receives the provider's payment events. A repeated event is answered 200 and changes nothing. */
 @ApiTags('payments')

@@ -1,10 +1,11 @@
 import { QUEUE_EVENTS_CHANNEL } from '#contracts/integration-events';
 import type { Logger } from '#platform/logging/logger';
-import { RelayLoop } from '#messaging/outbox/relay-loop';
+import type { PeriodicTask } from '#platform/schedule/periodic-task';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { MonolithConfig } from '../../../config.ts';
-import { CONFIG, LOGGER, LOOPS } from '../../../tokens.ts';
+import { CONFIG, LOGGER } from '../../../tokens.ts';
 import { FollowWaitingRoom } from '../application/follow-waiting-room.ts';
 
 /**
@@ -21,31 +22,35 @@ const READ_ALL_INTERVAL_MS = 300;
 export class QueueEventsListener implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly announcedMatches = new Set<string>();
   private readonly subscriber: RedisConnection;
-  private readonly loop: RelayLoop;
+  private readonly task: PeriodicTask;
   private readAllAt = 0;
 
   constructor(
     private readonly followWaitingRoom: FollowWaitingRoom,
     @Inject(CONFIG) config: MonolithConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(LOOPS) private readonly loops: boolean,
+    private readonly tasks: PeriodicTasks,
   ) {
     this.subscriber = connectRedis(config.REDIS_URL, { name: 'queue-events', forJobs: true });
-    this.loop = new RelayLoop('queue events', () => this.readStreams(), logger, READ_ALL_INTERVAL_MS);
+    const definition = {
+      name: 'queue events',
+      everyMs: READ_ALL_INTERVAL_MS,
+      pausesAfterFailure: true,
+      does: 'Reads the streams of the waiting room and stores turns. Runs at once after a message on `queue_events`.',
+    };
+    this.task = tasks.add(definition, () => this.readStreams());
   }
 
   onApplicationBootstrap(): void {
-    if (!this.loops) return;
+    if (!this.tasks.isEnabled) return;
     this.subscriber.on('message', (_channel: string, message: string) => this.onMessage(message));
     // Not awaited: the monolith also starts without Redis, and the client subscribes when Redis is back.
     this.subscriber
       .subscribe(QUEUE_EVENTS_CHANNEL)
       .catch((error: unknown) => this.logger.warn({ err: error }, 'not subscribed to the waiting room'));
-    this.loop.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
     await closeRedis(this.subscriber);
   }
 
@@ -53,7 +58,7 @@ export class QueueEventsListener implements OnApplicationBootstrap, OnApplicatio
     const matchId = /"match_id":"([0-9a-f-]{36})"/.exec(message)?.[1];
     if (!matchId) return;
     this.announcedMatches.add(matchId);
-    this.loop.nudge();
+    this.task.runSoon();
   }
 
   private async readStreams(): Promise<number> {

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { emailAddress, personName } from './text-fields.ts';
+
+const locale = z.enum(['hr', 'en']);
+
+/**
+ * The body that replaces a profile. All fields are required; address and name may be null, so that a client can send back the
+ * profile it read.
+ */
+export const profileBody = z
+  .strictObject({ email: emailAddress.nullable(), name: personName.nullable(), locale })
+  .meta({ id: 'ProfileChange' });
+
+export const profileAnswer = z
+  .object({ email: z.string().nullable(), name: z.string().nullable(), locale })
+  .meta({ id: 'Profile' });
+
+export const deviceIdParam = z
+  .string()
+  .regex(/^[\w.-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, hyphens or underscores');
+
+/** The body that registers a device. FCM does not document a maximum token length. Current tokens have about 160 characters. */
+export const deviceBody = z
+  .strictObject({ fcm_token: z.string().regex(/^[\x21-\x7e]{1,1024}$/, 'must be 1 to 1024 visible ASCII characters') })
+  .meta({ id: 'DeviceRegistration' });

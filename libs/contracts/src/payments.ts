@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+/** The format of an intent's id. Whether the intent exists is checked in the database. */
+export const sandboxIntentId = z.string().regex(/^\w{1,100}$/, 'is not an intent id');
+
+export const sandboxConfirmationRequest = z
+  .strictObject({
+    outcome: z
+      .enum(['succeeded', 'failed', 'abandoned'])
+      .meta({ description: 'After `failed` the payment may be tried again; `abandoned` changes nothing' }),
+  })
+  .meta({ id: 'SandboxConfirmation' });
+export type SandboxOutcome = z.infer<typeof sandboxConfirmationRequest>['outcome'];
+
+export const sandboxConfirmationAnswer = z
+  .object({ intent_id: z.string(), status: z.enum(['requires_payment', 'failed', 'succeeded', 'canceled', 'refunded']) })
+  .meta({ id: 'SandboxPayment' });
+
+/** The answer to a payment event of the provider. */
+export const webhookAnswer = z.object({ received: z.literal(true) }).meta({ id: 'WebhookReceived' });

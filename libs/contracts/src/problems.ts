@@ -1,0 +1,116 @@
+import { saleStatuses } from '#domain/catalog/sale';
+import { z } from 'zod';
+import { errorCatalogue, rowOf, type ErrorCode } from './error-catalogue.ts';
+
+const standardMembers = {
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  code: z.enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]),
+  detail: z.string(),
+  request_id: z.string(),
+  errors: z
+    .array(z.object({ path: z.string(), message: z.string() }))
+    .optional()
+    .meta({ description: 'Which fields are wrong' }),
+};
+
+/** Schema of the answer to any refused request. Each error code has its own schema with further members. */
+export const problem = z
+  .object(standardMembers)
+  .meta({ id: 'Problem', description: 'RFC 9457. Each code has a schema of its own; further members may be added.' });
+
+const freeSeats = {
+  available: z.int().min(0).meta({ description: 'Free seats of the sector' }),
+  other_sectors: z.boolean().meta({ description: 'Are seats free in another sector?' }),
+};
+const freeSeatsOfSector = { sector_id: z.guid(), ...freeSeats };
+const seatIds = z.array(z.guid());
+const saleStatus = z.enum(saleStatuses);
+
+/**
+ * The members that the answer of each error code has in addition to the standard members. A new code without a row here does not
+ * compile.
+ */
+export const problemMembers = {
+  ALL_SEATS_HELD: {
+    ...freeSeatsOfSector,
+    next_expiry_at: z.iso.datetime().meta({ description: 'When the next hold in the sector ends' }),
+  },
+  BLACKLISTED: {},
+  DEPENDENCY_UNAVAILABLE: {
+    state_needed: z.boolean().optional().meta({ description: 'The state of this waiting room is being restored: ask again' }),
+  },
+  FORBIDDEN: {},
+  HEADERS_TOO_LARGE: {},
+  IDEMPOTENCY_KEY_INVALID: {},
+  IDEMPOTENCY_KEY_IN_USE: {},
+  IDEMPOTENCY_KEY_REQUIRED: {},
+  IDEMPOTENCY_KEY_REUSED: {},
+  INTERNAL_ERROR: {},
+  INVALID_STATE: {
+    order_id: z.guid().optional().meta({ description: 'The order of this turn that is being paid or was paid' }),
+    reservation_status: z.string().optional(),
+    order_status: z.string().optional(),
+    sale_status: saleStatus.optional(),
+    cancelled_at: z.iso.datetime().optional(),
+    tickets: z
+      .array(z.object({ id: z.guid(), status: z.string() }))
+      .optional()
+      .meta({ description: 'Tickets that cannot be refunded' }),
+  },
+  LOCK_TIMEOUT: {},
+  NOT_FOUND: { ticket_ids: z.array(z.guid()).optional().meta({ description: 'Tickets that the order does not have' }) },
+  ORIGIN_NOT_ALLOWED: {},
+  OUTCOME_UNKNOWN: {},
+  PAYLOAD_TOO_LARGE: {},
+  PAYMENT_REFUSED: { reason: z.string().meta({ description: "The provider's code for it", example: 'amount_too_small' }) },
+  PURCHASE_WINDOW_EXPIRED: {},
+  PURCHASE_WINDOW_REQUIRED: {},
+  QUEUE_CLOSED: { reason: z.enum(['sold_out', 'closed']) },
+  RATE_LIMITED: {},
+  REQUEST_TIMEOUT: {},
+  RESERVATION_EXPIRED: {},
+  SALE_NOT_OPEN: {
+    sale_status: saleStatus,
+    opens_at: z.iso.datetime({ offset: true }).optional().meta({ description: 'When a scheduled sale opens by itself' }),
+  },
+  SEATS_BUSY: {
+    ...freeSeatsOfSector,
+    seat_ids: seatIds.optional().meta({ description: 'Requested seats that are locked at the moment' }),
+  },
+  SEATS_UNAVAILABLE: {
+    ...freeSeatsOfSector,
+    seat_ids: seatIds.meta({ description: 'Requested seats that are not available' }),
+    alternative: seatIds.optional().meta({ description: 'The same number of seats side by side, near the requested ones' }),
+  },
+  SHUTTING_DOWN: {},
+  SOLD_OUT: { ...freeSeats, sector_id: z.guid().optional().meta({ description: 'Missing when the whole match is sold out' }) },
+  TICKET_LIMIT_REACHED: { limit: z.int(), rest: z.int().min(0).meta({ description: 'How many more tickets the fan may take' }) },
+  UNAUTHENTICATED: {},
+  UNSUPPORTED_MEDIA_TYPE: {},
+  URI_TOO_LONG: {},
+  VALIDATION_FAILED: {},
+} as const satisfies Record<ErrorCode, z.ZodRawShape>;
+
+/** Returns the schema name of an error code: `SEATS_UNAVAILABLE` → `SeatsUnavailableProblem`. */
+export function problemName(code: ErrorCode): string {
+  const words = code.split('_').map((word) => `${word[0]}${word.slice(1).toLowerCase()}`);
+  return `${words.join('')}Problem`;
+}
+
+/** The schema of the answer with each error code. Created once, because a schema name may be registered only once. */
+export const problemsByCode = new Map<ErrorCode, z.ZodType>(
+  (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => {
+    const { status, title } = rowOf(code);
+    const members = { ...standardMembers, status: z.literal(status), code: z.literal(code) };
+    return [code, z.object({ ...members, ...problemMembers[code] }).meta({ id: problemName(code), description: title })];
+  }),
+);
+
+type Shape = (typeof problemMembers)[ErrorCode];
+type NameIn<S> = S extends unknown ? keyof S : never;
+type Member<S, Name extends PropertyKey> = S extends Record<Name, infer Schema extends z.ZodType> ? z.infer<Schema> : never;
+
+/** The members that a problem answer may have in addition to the standard members. Its code says which. */
+export type ProblemMembers = { [Name in NameIn<Shape>]?: Member<Shape, Name> } & Pick<z.infer<typeof problem>, 'errors'>;

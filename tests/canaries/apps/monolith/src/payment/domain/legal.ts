@@ -1,4 +1,0 @@
-// legal
-import { cents } from '#domain/shared/money';
-import { intent } from './intent.ts';
-export const parts = [cents, intent];

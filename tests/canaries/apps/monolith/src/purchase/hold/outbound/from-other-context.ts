@@ -1,3 +1,0 @@
-// rejected by eslint(no-restricted-imports): outbound of a feature imports a file of another context that is not its api
-import { PostgresMatches } from '../../../catalog/outbound/postgres-matches.ts';
-export const matches = PostgresMatches;

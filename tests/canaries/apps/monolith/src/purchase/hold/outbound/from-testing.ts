@@ -1,3 +1,0 @@
-// rejected by eslint(no-restricted-imports): outbound of a feature imports a fake
-import { MemoryOrders } from '../../testing/memory-orders.ts';
-export const orders = MemoryOrders;

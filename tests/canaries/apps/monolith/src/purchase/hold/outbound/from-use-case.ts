@@ -1,3 +1,0 @@
-// rejected by eslint(no-restricted-imports): outbound of a feature imports a use case
-import { HoldSeats } from '../application/hold-seats.ts';
-export const useCase = HoldSeats;

@@ -1,3 +1,0 @@
-// legal
-import { step } from '../domain/position-steps.ts';
-export const steps = [step];

@@ -1,0 +1,2 @@
+// rejected by house(no-clock): libs/application reads the clock
+export const now = (): Date => new Date();

@@ -1,3 +1,0 @@
-// legal
-import type { Event } from './event.ts';
-export const idOf = ({ id }: Event): string => id;

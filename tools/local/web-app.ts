@@ -1,0 +1,56 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
+import path from 'node:path';
+
+/** The folder that the monolith serves. */
+export const WEB_FOLDER = 'dist/web';
+const PAGE = 'index.html';
+
+/** Arguments of Vite for a build of the web app into `folder`. */
+export function viteArguments(folder: string): string[] {
+  return ['build', 'apps/web', '--outDir', folder, '--emptyOutDir'];
+}
+
+/**
+ * Copies a build of the web app from `built` to the folder `served`, while browsers load files from there. The page comes last and
+ * in one step, so that it always exists and names only files that exist. The files of the build before stay, because browsers that
+ * have its page may still load them; the files of older builds are removed.
+ */
+export function publishWebApp(built: string, served: string): void {
+  const page = path.join(served, PAGE);
+  const replaced = existsSync(page) ? { time: statSync(page).mtimeMs, text: readFileSync(page, 'utf8') } : undefined;
+  const assets = filesIn(built).filter((file) => file !== PAGE);
+  const now = new Date();
+  for (const file of [...assets, PAGE]) {
+    const target = path.join(served, file);
+    mkdirSync(path.dirname(target), { recursive: true });
+    copyFileSync(path.join(built, file), `${target}.new`);
+    // All files of a build get the time of its page, which tells them from the files of older builds.
+    utimesSync(`${target}.new`, now, now);
+    renameSync(`${target}.new`, target);
+  }
+  // The same page again is the same build: Vite builds twice if a file is saved twice.
+  if (!replaced || replaced.text === readFileSync(page, 'utf8')) return;
+  for (const file of filesIn(served)) {
+    const target = path.join(served, file);
+    if (statSync(target).mtimeMs < replaced.time) rmSync(target);
+  }
+}
+
+/** The files of a folder and the folders below it, as paths in that folder. */
+export function filesIn(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .sort();
+}
