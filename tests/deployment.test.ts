@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import * as settingsSlices from '#platform/config/settings';
+import type { ICluster } from '@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1/Cluster';
 import type { IScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject';
 import { brokenCopies, brokenDataTier } from './deployment/broken-copies.ts';
 import {
@@ -29,6 +30,7 @@ import { withChangedField, isKustomization, ofKind, parseYaml, withoutDocument, 
 import { schemaViolations } from './deployment/kube-schemas.ts';
 import { kustomizationViolations, renderKustomization, usedKustomizations } from './deployment/kustomize.ts';
 import * as wiring from './deployment/wiring.ts';
+import { podLabels } from './deployment/wiring.ts';
 import * as workloads from './deployment/workloads.ts';
 
 test('the ports in manifests-and-settings.ts are the default values of the port settings', () => {
@@ -162,6 +164,7 @@ const rules: Record<string, Rule> = {
   commandsExist: workloads.commandsExist(apps, exists),
   portsAreTheDefaults: workloads.portsAreTheDefaults(apps, ports),
   allImagesAreEqual: workloads.allImagesAreEqual,
+  documentsHaveNamespaces: wiring.documentsHaveNamespaces(['tribina', 'monitoring']),
   selectorsFindPods: wiring.selectorsFindPods,
   servicesReachPorts: wiring.servicesReachPorts,
   autoscalersHaveBounds: wiring.autoscalersHaveBounds({ scaled: replicaBounds, fixed: fixedReplicas }),
@@ -215,6 +218,46 @@ describe('rules', () => {
       ['monolith', 'queue-service', 'email-worker', 'push-worker', 'loader'].map((name) => [name, 1]),
     );
     expect(kind.filter((document) => /Autoscaler|Budget|Ingress/.test(document.kind))).toEqual([]);
+  });
+});
+
+describe('the data tier in the cluster', () => {
+  test('each pod of ours that connects to PostgreSQL mounts the certificate of its authority, and no other pod', () => {
+    const connects = podLabels(inCluster).filter(({ labels }) => labels['tribina/connects-to-postgresql'] === 'true');
+    const mounts = inCluster.filter(({ body }) => JSON.stringify(body).includes('"mountPath":"/etc/tribina/postgresql-ca"'));
+    expect(mounts.map(({ name }) => name).sort()).toEqual(connects.map(({ name }) => name).sort());
+    expect(mounts).toHaveLength(6);
+  });
+
+  /** The rows of the tables in docs/deployment.md: setting and value. */
+  const rows = [...readText('docs/deployment.md').matchAll(/^\| `([\w-]+)` \| `?([\w-]+)`? \|/gm)];
+  const documented = Object.fromEntries(rows.map(([, name = '', value = '']) => [name, value]));
+
+  test('PostgreSQL has a primary and a replica, and the settings that docs/deployment.md names', () => {
+    const [{ body } = { body: undefined }] = ofKind<ICluster>(inCluster, 'Cluster');
+    const { parameters, synchronous } = body?.spec?.postgresql ?? {};
+    expect(body?.spec?.instances).toBe(2);
+    expect(synchronous).toEqual({ method: 'any', number: 1, dataDurability: 'preferred' });
+    for (const name of ['max_pred_locks_per_page', 'max_pred_locks_per_relation'])
+      expect(parameters?.[name]).toBe(documented[name]);
+    expect(Number(parameters?.max_connections)).toBeGreaterThan(900);
+    expect(body?.spec?.bootstrap?.initdb).toMatchObject({
+      encoding: 'UTF8',
+      localeProvider: 'builtin',
+      builtinLocale: 'C.UTF-8',
+    });
+  });
+
+  test('Redis has six nodes and the settings that docs/deployment.md names', () => {
+    const files = inCluster.find(({ kind: of, name }) => of === 'ConfigMap' && name === 'redis')?.body.data as Record<
+      string,
+      string
+    >;
+    const config = files['redis.conf'] ?? '';
+    const names = ['maxmemory-policy', 'auto-aof-rewrite-min-size', 'cluster-node-timeout', 'min-replicas-to-write'];
+    for (const name of names) expect(config.split('\n')).toContain(`${name} ${documented[name]}`);
+    expect(config).toContain('appendonly yes\nappendfsync everysec\n');
+    expect(ofKind<{ spec: { replicas: number } }>(inCluster, 'StatefulSet').map(({ body }) => body.spec.replicas)).toEqual([6]);
   });
 });
 

@@ -184,6 +184,7 @@ export const brokenCopies: [rule: string, label: string, at: string, value: unkn
     'is not probed by the file that it writes',
   ],
   ['deploymentsAreProbed', 'Deployment/loader', `${container}.startupProbe`, undefined, 'is not probed by the file'],
+  ['documentsHaveNamespaces', 'Deployment/monolith', 'metadata.namespace', undefined, 'is in no namespace of ours'],
   ['autoscalersHaveBounds', 'Deployment/email-worker', 'spec.replicas', 2, 'starts with 2 pods, not 1'],
 ];
 

@@ -14,6 +14,7 @@ interface Operation {
   value?: unknown;
 }
 interface Kustomization {
+  namespace?: string;
   resources?: string[];
   components?: string[];
   patches?: Patch[];
@@ -130,12 +131,21 @@ function withImages(documents: KubeDocument[], images: NonNullable<Kustomization
   return copy;
 }
 
+function withNamespace(documents: KubeDocument[], namespace: string | undefined): KubeDocument[] {
+  if (namespace === undefined) return documents;
+  return documents.map((document) =>
+    document.kind === 'Namespace'
+      ? document
+      : { ...document, body: { ...document.body, metadata: { ...(document.body.metadata as object), namespace } } },
+  );
+}
+
 /**
  * The documents that `kubectl apply -k` would send. Supports only the kustomize fields that we use, and throws for any other field.
  * A component changes the documents `before`, those of the kustomization that names it.
  */
 export function renderKustomization(folder: string, before: readonly KubeDocument[] = []): KubeDocument[] {
-  const { resources = [], components = [], patches = [], images = [] } = readKustomization(folder);
+  const { resources = [], components = [], patches = [], images = [], namespace } = readKustomization(folder);
   let documents = [
     ...before,
     ...resources.flatMap((resource) =>
@@ -146,5 +156,5 @@ export function renderKustomization(folder: string, before: readonly KubeDocumen
   ];
   for (const component of components) documents = renderKustomization(path.join(folder, component), documents);
   for (const patch of patches) documents = patched(documents, folder, patch);
-  return withImages(documents, images);
+  return withNamespace(withImages(documents, images), namespace);
 }

@@ -11,7 +11,7 @@ import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { ISecret } from 'kubernetes-models/v1/Secret';
 import type { IService } from 'kubernetes-models/v1/Service';
 import type { KubeDocument, Rule } from './kube-documents.ts';
-import { ofKind } from './kube-documents.ts';
+import { labelOf, ofKind } from './kube-documents.ts';
 
 type Labels = Readonly<Record<string, string>>;
 /** A Kubernetes label selector: chooses pods or namespaces by their labels. */
@@ -86,6 +86,15 @@ export const selectorsFindPods: Rule = (documents) => {
   );
   return [...mismatches, ...unmatched];
 };
+
+/** Rule: every document is in a namespace of ours. Without one it would be made in the namespace of whoever applies it. */
+export const documentsHaveNamespaces =
+  (namespaces: readonly string[]): Rule =>
+  (documents) =>
+    documents
+      .filter(({ kind }) => kind !== 'Namespace')
+      .filter(({ body }) => !namespaces.includes(String((body.metadata as { namespace?: string }).namespace)))
+      .map((document) => `${labelOf(document)}: is in no namespace of ours`);
 
 /** Rule: every Service and Ingress points to a port that exists. */
 export const servicesReachPorts: Rule = (documents) => {
