@@ -1,4 +1,4 @@
-import { Device } from './device.ts';
+import type { Device } from './device.ts';
 import { LiveFans } from './live-fans.ts';
 import type { ConnectedFans, FanDevice } from './ports.ts';
 import { SharedDeviceList } from './shared-device-list.ts';
@@ -7,11 +7,9 @@ import { PresenceReports } from './presence-reports.ts';
 const OWNER = { matchId: 'm', userId: 'fan', token: 't' };
 const deviceOf = (websocketId: string): FanDevice => ({ userId: 'fan', websocketId });
 
-class TestDevice extends Device {
+class TestDevice implements Device {
   isOpen = true;
-  constructor(readonly id: string) {
-    super();
-  }
+  constructor(readonly id: string) {}
   send(): void {}
   close(): void {}
 }

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagg
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Endpoint } from '#platform/http/endpoint';
 import { RequestRefused } from '#platform/http/request-refused';
-import { FanUpdates } from '../application/fan-updates.ts';
+import { NewConnections } from '../application/new-connections.ts';
 import { ConnectionBudget, jitteredRetryAfter } from './connection-budget.ts';
 import { nowMs, Pod } from './pod.ts';
 import { OpenStreams, StreamDevice } from './stream-device.ts';
@@ -14,7 +14,7 @@ import { refuseWhenFull } from './upgrade-adapter.ts';
 @Controller('sse')
 export class FanStreamController {
   constructor(
-    private readonly fanUpdates: FanUpdates,
+    private readonly connections: NewConnections,
     private readonly budget: ConnectionBudget,
     private readonly streams: OpenStreams,
     private readonly pod: Pod,
@@ -28,7 +28,7 @@ export class FanStreamController {
   async open(@Param('queue_token') token: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     refuseWhenFull(this.budget);
     const id = this.pod.newDeviceId();
-    const outcome = await this.fanUpdates.connectStream(token, { id, open: () => this.start(id, request, reply) }, nowMs());
+    const outcome = await this.connections.connectStream(token, { id, open: () => this.start(id, request, reply) }, nowMs());
     if (outcome === 'no_entry') throw new RequestRefused('NOT_FOUND', { detail: 'This token has ended or was never issued.' });
     if (outcome === 'too_many') {
       throw new RequestRefused('RATE_LIMITED', { detail: 'Five devices are connected already.', headers: jitteredRetryAfter() });
@@ -41,7 +41,7 @@ export class FanStreamController {
     const device = StreamDevice.open(id, request, reply, (closed) => {
       this.streams.delete(closed);
       this.budget.streams -= 1;
-      this.fanUpdates.disconnect(closed);
+      this.connections.disconnect(closed);
     });
     if (!device) return undefined;
     this.streams.add(device);

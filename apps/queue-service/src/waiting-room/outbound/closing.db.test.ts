@@ -165,7 +165,7 @@ describe('closing a queue', () => {
 
   test('and opening it again clears the remaining sectors; only a changed set of sectors raises the revision of the queue', async () => {
     const matchId = await fixture.match();
-    const sectors = [{ sectorId: randomUUID(), name: 'Sjever "A"', available: 3 }];
+    const sectors = [{ sector_id: randomUUID(), name: 'Sjever "A"', available: 3 }];
     await fixture.lines.reportRemaining(matchId, sectors);
     expect((await fixture.lines.readQueue(matchId))!.remainingSectors).toEqual(sectors);
     const { revision } = (await fixture.lines.readQueue(matchId))!;
@@ -175,7 +175,7 @@ describe('closing a queue', () => {
       sectors.map((sector) => ({ ...sector, available: 1 })),
     );
     expect(await fixture.lines.readQueue(matchId)).toMatchObject({ revision, remainingSectors: [{ available: 1 }] });
-    await fixture.lines.reportRemaining(matchId, [...sectors, { sectorId: randomUUID(), name: 'Zapad', available: 1 }]);
+    await fixture.lines.reportRemaining(matchId, [...sectors, { sector_id: randomUUID(), name: 'Zapad', available: 1 }]);
     expect((await fixture.lines.readQueue(matchId))!.revision).toBe(revision + 1);
     await fixture.lines.change(matchId, { status: 'closed' });
     await fixture.lines.change(matchId, { status: 'active' });
