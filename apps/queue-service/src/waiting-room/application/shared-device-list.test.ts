@@ -32,13 +32,15 @@ function pod() {
   } as unknown as ConnectedFans;
   const liveFans = new LiveFans();
   const presence = new PresenceReports(connectedFans, liveFans, { presenceMs: 1000, persistenceMs: 60_000 });
-  const deviceList = new SharedDeviceList(connectedFans, liveFans, presence, { id: 'pod-' });
   const closed: string[] = [];
-  const sendHeartbeats = () =>
-    deviceList.sendHeartbeats((devices) => {
+  const fanConnections = {
+    closeReplaced: (devices: readonly Device[]) => {
       for (const device of devices) liveFans.remove(device);
       closed.push(...devices.map(({ id }) => id));
-    });
+    },
+  };
+  const deviceList = new SharedDeviceList(connectedFans, liveFans, presence, fanConnections, { id: 'pod-' });
+  const sendHeartbeats = () => deviceList.sendHeartbeats();
   const connect = (id: string) => liveFans.add(OWNER, new TestDevice(id), 0);
   return { reported, redis, liveFans, presence, deviceList, closed, sendHeartbeats, connect };
 }

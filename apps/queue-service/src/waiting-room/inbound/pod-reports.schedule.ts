@@ -3,7 +3,6 @@ import type { TaskDefinition } from '#platform/schedule/periodic-task';
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { SharedDeviceList } from '../application/shared-device-list.ts';
 import { PresenceReports } from '../application/presence-reports.ts';
-import { FanConnections } from '../application/fan-connections.ts';
 
 const CLOSED_CONNECTIONS: TaskDefinition = {
   name: 'closed connections',
@@ -22,11 +21,10 @@ export class PodReportsSchedule implements OnModuleDestroy {
   constructor(
     private readonly presence: PresenceReports,
     private readonly deviceList: SharedDeviceList,
-    connections: FanConnections,
     private readonly tasks: PeriodicTasks,
   ) {
     tasks.add(CLOSED_CONNECTIONS, () => presence.reportClosed());
-    tasks.add(POD_HEARTBEAT, () => deviceList.sendHeartbeats((replaced) => connections.closeReplaced(replaced)));
+    tasks.add(POD_HEARTBEAT, () => deviceList.sendHeartbeats());
   }
 
   /**

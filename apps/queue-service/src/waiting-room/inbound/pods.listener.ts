@@ -8,7 +8,6 @@ import { LOGGER, SUBSCRIBER } from '../../tokens.ts';
 import { AwaitState } from './await-state.ts';
 import { SharedDeviceList } from '../application/shared-device-list.ts';
 import { PresenceReports } from '../application/presence-reports.ts';
-import { FanConnections } from '../application/fan-connections.ts';
 import { FanUpdates } from '../application/fan-updates.ts';
 import { nowMs } from './pod.ts';
 
@@ -46,7 +45,6 @@ export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly fanUpdates: FanUpdates,
-    private readonly connections: FanConnections,
     private readonly presence: PresenceReports,
     private readonly deviceList: SharedDeviceList,
     private readonly awaitState: AwaitState,
@@ -76,7 +74,7 @@ export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
       if (kind === 'queue') this.awaitState.changed(match_id);
       if (user_id && device_ids) {
         const devices = device_ids.map((websocketId) => ({ userId: user_id, websocketId }));
-        if (kind === 'replaced') return this.connections.closeReplaced(this.deviceList.findLocal(match_id, devices));
+        if (kind === 'replaced') return this.deviceList.closeReplaced(match_id, devices);
         return this.deviceList.reportMissing(match_id, devices);
       }
       if (user_ids) return await this.presence.confirmPresence(match_id, user_ids);

@@ -1,6 +1,7 @@
 import { queueEvent } from '#contracts/integration-events';
 import { queueKeys } from '#contracts/queue-keys';
 import { LineView } from '../domain/line-view.ts';
+import { positionsIn } from '../testing/view-positions.ts';
 import { AnnouncePositions } from '../application/announce-positions.ts';
 import { newFanIds, lineFixture, type LineFixture } from '../testing/line-fixture.ts';
 
@@ -44,8 +45,8 @@ describe('positions computed from the moves of a line (departures and returns)',
       expect(view.apply(read.moves)).toBeDefined();
       expect(view.moves).toBe(read.queue.moves);
       const line = await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1');
-      const seen = line.map((user) => view.positionOf(user, scores.get(user)!));
-      expect(seen).toEqual(line.map((_, index) => index + 1));
+      const positions = positionsIn(view);
+      expect(line.map((user) => positions.get(user))).toEqual(line.map((_, index) => index + 1));
     }
   });
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { queueEvent, type QueueEvent } from '#contracts/integration-events';
 import { queueKeys } from '#contracts/queue-keys';
 import { LineView } from '../domain/line-view.ts';
+import { positionsIn } from '../testing/view-positions.ts';
 import { lineFixture, type LineFixture } from '../testing/line-fixture.ts';
 import type { RedisWaitingLines } from './redis-waiting-lines.ts';
 
@@ -198,10 +199,10 @@ class SimulatedLine {
     const read = (await lines.readMoves(this.matchId, this.view.moves))!;
     compare('moves without a gap', this.view.apply(read.moves) !== undefined, true);
     compare('total', read.queue.total, this.line.length);
-    const positions = this.line.map((user) => this.view.positionOf(user, Number(this.scores.get(user))));
+    const positions = positionsIn(this.view);
     compare(
       'positions',
-      positions,
+      this.line.map((user) => positions.get(user)),
       this.line.map((_, index) => index + 1),
     );
     return faults;
