@@ -17,7 +17,7 @@ export async function measureTick({ lines }: WaitingRoomLines, redisUrl: string,
   );
   const matchId = randomUUID();
   await restoreEmpty(lines, matchId);
-  await lines.change(matchId, { status: 'active', processingRate: 1_000_000, maxOpenWindows: 0 });
+  await lines.change(matchId, { status: 'active', processing_rate: 1_000_000, max_open_windows: 0 });
   const users = Array.from({ length: waiting }, () => randomUUID());
   const view = new LineView<string>(0);
   await Promise.all(
@@ -35,7 +35,7 @@ export async function measureTick({ lines }: WaitingRoomLines, redisUrl: string,
   for (let round = 0; round < rounds; round += 1) {
     open += DEPARTURES;
     await restoreEmpty(lines, matchId);
-    await lines.change(matchId, { maxOpenWindows: open });
+    await lines.change(matchId, { max_open_windows: open });
     while ((await lines.admit(matchId, 200)).granted > 0);
     let from = performance.now();
     const read = (await lines.readMoves(matchId, view.moves))!;

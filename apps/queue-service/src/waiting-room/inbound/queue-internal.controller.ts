@@ -13,7 +13,7 @@ import {
 } from '#contracts/waiting-room-control';
 import { Endpoint } from '#platform/http/endpoint';
 import { ChangeQueue } from '../application/change-queue.ts';
-import { StateNeeded, WaitingLines, type QueueChange, type RestoredPart } from '../application/ports.ts';
+import { StateNeeded, WaitingLines } from '../application/ports.ts';
 import { AdmissionSchedule } from './admission.schedule.ts';
 import { completeRequest, userParameter } from '#contracts/waiting-room';
 import { MatchId } from './match-id.ts';
@@ -42,7 +42,7 @@ export class QueueInternalController {
     @Body({ schema: controlRequest }) body: ControlRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    const { isKnown } = await this.changeQueue.control(matchId, settingsIn(body));
+    const { isKnown } = await this.changeQueue.control(matchId, body);
     if (!isKnown) void reply.header(STATE_NEEDED_HEADER, 'true');
     this.admission.runSoon(matchId);
   }
@@ -57,7 +57,7 @@ export class QueueInternalController {
   })
   @ApiNoContentResponse()
   async restore(@MatchId() matchId: string, @Body({ schema: restoreRequest }) body: RestoreRequest): Promise<void> {
-    await this.changeQueue.restore(matchId, partIn(body));
+    await this.changeQueue.restore(matchId, body);
     this.admission.runSoon(matchId);
   }
 
@@ -91,33 +91,4 @@ export class QueueInternalController {
     }
     this.admission.runSoon(matchId);
   }
-}
-
-function settingsIn(body: ControlRequest): QueueChange {
-  return {
-    status: body.status,
-    opensAt: body.opens_at,
-    processingRate: body.processing_rate,
-    maxOpenWindows: body.max_open_windows,
-    usefulWindows: body.useful_windows,
-    reason: body.reason,
-  };
-}
-
-function partIn({ exists, generation, part, complete, sale, counts, windows = [], used = [] }: RestoreRequest): RestoredPart {
-  return {
-    exists: exists ?? true,
-    generation: generation ?? 0,
-    part: part ?? 0,
-    isLast: complete ?? false,
-    ...(sale ? { sale: { ...settingsIn(sale), closedReason: sale.closed_reason } } : {}),
-    counts,
-    windows: windows.map((window) => ({
-      userId: window.user_id,
-      sessionToken: window.session_token,
-      expiresAt: window.expires_at,
-      placeScore: window.place_score ?? null,
-    })),
-    used,
-  };
 }

@@ -66,8 +66,8 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
   }
 
   async restore(matchId: string, part: RestoredPart): Promise<ChangeOutcome | 'out_of_step'> {
-    if (part.exists) await this.addToMatchList(matchId);
-    const args = [part.generation, part.part, part.isLast ? '1' : '', JSON.stringify(contentOf(part))];
+    if (part.exists !== false) await this.addToMatchList(matchId);
+    const args = [part.generation ?? 0, part.part ?? 0, part.complete ? '1' : '', JSON.stringify(contentOf(part))];
     return this.run<ChangeOutcome | 'out_of_step'>('restore-queue', matchId, ...args);
   }
 
@@ -169,30 +169,12 @@ function refusalOf({ status, closedReason, opensAt }: QueueState): JoinOutcome {
 }
 
 /** The settings as JSON fields that parts/settings.lua reads. */
-function settingsOf(change: NonNullable<RestoredPart['sale']>) {
-  return {
-    status: change.status,
-    closed_reason: change.closedReason,
-    opens_at_ms: change.opensAt ? Date.parse(change.opensAt) : change.opensAt,
-    processing_rate: change.processingRate,
-    max_open_windows: change.maxOpenWindows,
-    useful_windows: change.usefulWindows,
-    reason: change.reason,
-  };
+function settingsOf({ opens_at, ...settings }: NonNullable<RestoredPart['sale']>) {
+  return { ...settings, opens_at_ms: opens_at ? Date.parse(opens_at) : opens_at };
 }
 
 /** One part of a match's state as JSON fields that restore-queue.lua reads. */
 function contentOf({ exists, sale, counts, windows, used }: RestoredPart) {
-  return {
-    exists,
-    sale: sale && settingsOf(sale),
-    counts,
-    windows: windows.map(({ userId, sessionToken, expiresAt, placeScore }) => [
-      userId,
-      sessionToken,
-      Date.parse(expiresAt),
-      placeScore,
-    ]),
-    used,
-  };
+  const timed = windows?.map((each) => [each.user_id, each.session_token, Date.parse(each.expires_at), each.place_score]);
+  return { exists, sale: sale && settingsOf(sale), counts, windows: timed, used };
 }
