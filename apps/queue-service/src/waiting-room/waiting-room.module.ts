@@ -22,7 +22,6 @@ import { NewConnections } from './application/new-connections.ts';
 import { Blacklist, ConnectedFans, Receipts, WaitingLines } from './application/ports.ts';
 import { PresenceReports } from './application/presence-reports.ts';
 import { ReadPosition } from './application/read-position.ts';
-import { RefreshFans } from './application/refresh-fans.ts';
 import { RemoveBlacklistedFans } from './application/remove-blacklisted-fans.ts';
 import { SharedDeviceList } from './application/shared-device-list.ts';
 import { AdmissionSchedule } from './inbound/admission.schedule.ts';
@@ -40,7 +39,6 @@ import { QueueConfig } from './inbound/queue-config.ts';
 import { QueueInternalController } from './inbound/queue-internal.controller.ts';
 import { QueueStatusController } from './inbound/queue-status.controller.ts';
 import { QueueController } from './inbound/queue.controller.ts';
-import { OpenStreams } from './inbound/stream-device.ts';
 import { WaitingRoomMetrics } from './inbound/waiting-room.metrics.ts';
 import { RedisBlacklist } from './outbound/redis-blacklist.ts';
 import { RedisWaitingLines } from './outbound/redis-waiting-lines.ts';
@@ -90,7 +88,6 @@ export class WaitingRoomModule implements OnApplicationShutdown {
         useCase(AnnouncePositions, WaitingLines, QueueConfig),
         AwaitState,
         FanGateway,
-        OpenStreams,
         PositionAnswers,
         AdmissionSchedule,
         PodReportsSchedule,
@@ -117,8 +114,7 @@ const connectedFansProviders: Provider[] = [
   useCase(FanConnections, LiveFans, FollowedLines, PresenceReports, MessageTexts),
   useCase(SharedDeviceList, ConnectedFans, LiveFans, PresenceReports, FanConnections, Pod),
   useCase(NewConnections, ConnectedFans, SharedDeviceList, PresenceReports, FanConnections),
-  useCase(RefreshFans, ConnectedFans, FanConnections, PresenceReports),
-  useCase(FanUpdates, LiveFans, FollowedLines, RefreshFans, PresenceReports, MessageTexts),
+  useCase(FanUpdates, LiveFans, FollowedLines, ConnectedFans, FanConnections, PresenceReports, MessageTexts),
 ];
 
 /** The settings, and the implementations of the ports. One RedisWaitingLines implements both WaitingLines and ConnectedFans. */

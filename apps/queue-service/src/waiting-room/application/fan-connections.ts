@@ -13,7 +13,7 @@ import type { PresenceReports } from './presence-reports.ts';
  *     over              the final message (none for a fan who left), then the connection is closed
  *     unknown token     the connection is closed
  *
- * Later positions need no new read of the token: MatchUpdates computes them from the moves of the line (who left, who came back).
+ * Later positions need no new read of the token: FanUpdates computes them from the moves of the line (who left, who came back).
  */
 export class FanConnections {
   /** Set when the pod shuts down (drains): gives the time that the next closed device must wait before it reconnects. */

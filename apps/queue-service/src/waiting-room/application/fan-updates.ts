@@ -1,19 +1,22 @@
 import type { QueueState } from '../domain/fan-state.ts';
 import { CoalescedRuns, type UpdateScope } from './coalesced-runs.ts';
+import type { FanConnections } from './fan-connections.ts';
 import type { FollowedLine } from './followed-line.ts';
 import type { FollowedLines } from './followed-lines.ts';
-import { sendToDevices, type LiveFans } from './live-fans.ts';
+import { sendToDevices, type LiveFan, type LiveFans } from './live-fans.ts';
 import { DELAYED, type MessageTexts } from './message-texts.ts';
-import { StateNeeded } from './ports.ts';
+import { StateNeeded, type ConnectedFans } from './ports.ts';
 import type { PresenceReports } from './presence-reports.ts';
-import type { RefreshFans } from './refresh-fans.ts';
 
 /**
  * When a fan leaves the line, fans up to this position get their new position at once, fans behind it with the next regular
  * update.
  */
 const MAX_NEAR_POSITION = 50;
-/** How many messages are sent without a pause. 200 block the event loop for about two milliseconds; then other work can run. */
+/**
+ * How many messages are sent without a pause, and how many fans are read in parallel. 200 messages block the event loop for about two
+ * milliseconds; then other work can run.
+ */
 const CHUNK = 200;
 
 /**
@@ -36,14 +39,15 @@ export class FanUpdates {
   constructor(
     private readonly liveFans: LiveFans,
     private readonly lines: FollowedLines,
-    private readonly refreshFans: RefreshFans,
+    private readonly connectedFans: ConnectedFans,
+    private readonly connections: FanConnections,
     private readonly presence: PresenceReports,
     private readonly texts: MessageTexts,
   ) {}
 
   /** Called on a hint about one fan: reads this fan again. */
   refreshFan(matchId: string, userId: string, nowMs: number): Promise<void> {
-    return this.refreshFans.refresh(this.liveFans.ofUser(matchId, userId), nowMs);
+    return this.refresh(this.liveFans.ofUser(matchId, userId), nowMs);
   }
 
   /**
@@ -98,12 +102,13 @@ export class FanUpdates {
     if (fans.length === 0) return;
     const line = this.lines.of(matchId);
     const read = await line.update(fans, nowMs);
-    if (!read) return this.refreshFans.refresh(fans, nowMs);
+    if (!read) return this.refresh(fans, nowMs);
     const { queue, leavers } = read;
     await this.sendDue(line, queue, nowMs, scope === 'near' ? MAX_NEAR_POSITION : Infinity);
     const withoutPosition = fans.filter((fan) => fan.score === undefined && fan.devices.length > 0);
-    await this.refreshFans.refreshOutOfLine(matchId, [...new Set([...leavers, ...withoutPosition])], nowMs);
-    await this.refreshFans.renewSessions(fans, nowMs);
+    await this.refreshOutOfLine(matchId, [...new Set([...leavers, ...withoutPosition])], nowMs);
+    // A fan whose token is no longer valid is read again.
+    await this.refresh(await this.presence.renewSessions(fans, nowMs), nowMs);
   }
 
   /**
@@ -125,4 +130,37 @@ export class FanUpdates {
       await new Promise(setImmediate);
     }
   }
+  /**
+   * Reads the tokens of single fans and sends each fan the current state. Used for fans whose state cannot be computed from the
+   * moves of the line (departures and returns): they were granted a turn, their turn ended, they left, or a published hint named
+   * them.
+   */
+  private async refresh(fans: readonly LiveFan[], nowMs: number): Promise<void> {
+    for (let from = 0; from < fans.length; from += CHUNK) {
+      await Promise.all(
+        fans.slice(from, from + CHUNK).map(async (fan) => {
+          this.connections.update(fan, await this.connectedFans.readToken(fan.token), nowMs);
+        }),
+      );
+    }
+  }
+
+  /**
+   * Refreshes fans who are not in line. One read of 200 positions finds the fans whose turn continues. The others are read
+   * one by one.
+   */
+  private async refreshOutOfLine(matchId: string, fans: readonly LiveFan[], nowMs: number): Promise<void> {
+    const [inTurn, changed] = [fans.filter(isInTurn), fans.filter((fan) => !isInTurn(fan))];
+    for (let from = 0; from < inTurn.length; from += CHUNK) {
+      const chunk = inTurn.slice(from, from + CHUNK);
+      const ids = chunk.map(({ userId }) => userId);
+      const { positions } = await this.connectedFans.readPositions(matchId, ids);
+      changed.push(...chunk.filter((_, index) => positions[index] !== 0));
+    }
+    await this.refresh(changed, nowMs);
+  }
+}
+
+function isInTurn({ lastSent }: LiveFan): boolean {
+  return lastSent === 'granted';
 }

@@ -148,7 +148,7 @@ export class FollowedLine {
       if (snapshot && snapshot.epoch !== queue.epoch) return this.readSnapshot(fans);
       snapshot ??= emptySnapshot(queue);
       for (const [index, fan] of chunk.entries()) {
-        // The score is undefined for a fan who left the line or disconnected. If such a fan is connected, MatchUpdates reads the
+        // The score is undefined for a fan who left the line or disconnected. If such a fan is connected, FanUpdates reads the
         // fan's state afterwards.
         const score = positions[index]! > 0 && fan.devices.length > 0 ? (scores[index] ?? undefined) : undefined;
         const sent = fan.score === undefined ? undefined : this.snapshot?.view.sentStateOf(fan, fan.score);

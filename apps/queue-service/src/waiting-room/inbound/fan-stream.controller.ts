@@ -6,7 +6,7 @@ import { RequestRefused } from '#platform/http/request-refused';
 import { NewConnections } from '../application/new-connections.ts';
 import { ConnectionBudget, jitteredRetryAfter } from './connection-budget.ts';
 import { nowMs, Pod } from './pod.ts';
-import { OpenStreams, StreamDevice } from './stream-device.ts';
+import { StreamDevice } from './stream-device.ts';
 import { refuseWhenFull } from './upgrade-adapter.ts';
 
 /** The event stream of a fan, for networks that block WebSockets. */
@@ -16,7 +16,6 @@ export class FanStreamController {
   constructor(
     private readonly connections: NewConnections,
     private readonly budget: ConnectionBudget,
-    private readonly streams: OpenStreams,
     private readonly pod: Pod,
   ) {}
 
@@ -39,13 +38,10 @@ export class FanStreamController {
     // Other connections may have filled the pod while the token was read.
     refuseWhenFull(this.budget);
     const device = StreamDevice.open(id, request, reply, (closed) => {
-      this.streams.delete(closed);
-      this.budget.streams -= 1;
+      this.budget.streams.delete(closed);
       this.connections.disconnect(closed);
     });
-    if (!device) return undefined;
-    this.streams.add(device);
-    this.budget.streams += 1;
+    if (device) this.budget.streams.add(device);
     return device;
   }
 }

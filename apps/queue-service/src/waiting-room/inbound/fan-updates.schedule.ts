@@ -3,7 +3,7 @@ import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { FanUpdates } from '../application/fan-updates.ts';
 import { NewConnections } from '../application/new-connections.ts';
 import { FanGateway } from './fan.gateway.ts';
-import { OpenStreams } from './stream-device.ts';
+import { ConnectionBudget } from './connection-budget.ts';
 import { nowMs } from './pod.ts';
 import { QueueConfig } from './queue-config.ts';
 
@@ -14,7 +14,7 @@ export class FanUpdatesSchedule {
     fanUpdates: FanUpdates,
     connections: NewConnections,
     gateway: FanGateway,
-    streams: OpenStreams,
+    budget: ConnectionBudget,
     config: QueueConfig,
     tasks: PeriodicTasks,
   ) {
@@ -29,8 +29,8 @@ export class FanUpdatesSchedule {
       await connections.retry(nowMs());
     });
     tasks.add({ name: 'socket pings', everyMs: 25_000, does: 'Pings every WebSocket.' }, () => gateway.pingAll());
-    tasks.add({ name: 'stream keep-alives', everyMs: 15_000, does: 'Sends a keep-alive on every event stream.' }, () =>
-      streams.sendKeepAlives(),
-    );
+    tasks.add({ name: 'stream keep-alives', everyMs: 15_000, does: 'Sends a keep-alive on every event stream.' }, () => {
+      for (const stream of budget.streams) stream.sendHeartbeat();
+    });
   }
 }

@@ -29,8 +29,6 @@ const SPREAD_MS = { min: 2000, max: 30_000 };
  */
 @WebSocketGateway({ path: '/ws' })
 export class FanGateway implements OnGatewayConnection<FanSocket>, BeforeApplicationShutdown, SocketEvents {
-  private readonly sockets = new Set<FanSocket>();
-
   constructor(
     private readonly connections: NewConnections,
     private readonly budget: ConnectionBudget,
@@ -40,8 +38,7 @@ export class FanGateway implements OnGatewayConnection<FanSocket>, BeforeApplica
   handleConnection(socket: FanSocket, token: string): void {
     const device = new SocketDevice(this.pod.newDeviceId(), socket, nowMs());
     socket.device = device;
-    this.sockets.add(socket);
-    this.budget.sockets += 1;
+    this.budget.sockets.add(socket);
     socket.listen(this);
     void this.connections.connect(device, token, nowMs());
   }
@@ -49,7 +46,7 @@ export class FanGateway implements OnGatewayConnection<FanSocket>, BeforeApplica
   /** Called every 25 seconds: pings all clients and disconnects those that were silent for too long. */
   pingAll(): void {
     const now = nowMs();
-    for (const socket of this.sockets) {
+    for (const socket of this.budget.sockets) {
       if (now - socket.device!.lastReceivedAtMs > MAX_SILENCE_MS) socket.terminate();
       else if (socket.device!.isOpen) socket.ping();
     }
@@ -65,7 +62,7 @@ export class FanGateway implements OnGatewayConnection<FanSocket>, BeforeApplica
     this.connections.drain(() => 500 + Math.floor(Math.random() * spreadMs));
     const deadlineMs = nowMs() + CLOSE_TIMEOUT_MS;
     while (this.budget.open > 0 && nowMs() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 20));
-    for (const socket of this.sockets) socket.terminate();
+    for (const socket of this.budget.sockets) socket.terminate();
   }
 
   message({ device }: FanSocket, data: Buffer, isBinary: boolean): void {
@@ -91,8 +88,6 @@ export class FanGateway implements OnGatewayConnection<FanSocket>, BeforeApplica
   }
 
   close(socket: FanSocket): void {
-    if (!this.sockets.delete(socket)) return;
-    this.budget.sockets -= 1;
-    if (socket.device) this.connections.disconnect(socket.device);
+    if (this.budget.sockets.delete(socket) && socket.device) this.connections.disconnect(socket.device);
   }
 }

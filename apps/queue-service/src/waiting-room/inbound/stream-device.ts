@@ -44,11 +44,3 @@ export class StreamDevice implements Device {
     this.stream.end(reason.kind === 'draining' ? reason.retryAfterMs : undefined);
   }
 }
-
-/** All open event streams of this pod. */
-export class OpenStreams extends Set<StreamDevice> {
-  /** Sends a keep-alive comment on every stream. Called every 15 seconds. */
-  sendKeepAlives(): void {
-    for (const device of this) device.sendHeartbeat();
-  }
-}

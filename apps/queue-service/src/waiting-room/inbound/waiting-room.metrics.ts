@@ -23,8 +23,8 @@ export class WaitingRoomMetrics {
           this.set(read());
         },
       });
-    ofPod('websocket_connections', 'Open WebSocket connections of this pod.', () => budget.sockets);
-    ofPod('event_stream_connections', 'Open event streams of this pod.', () => budget.streams);
+    ofPod('websocket_connections', 'Open WebSocket connections of this pod.', () => budget.sockets.size);
+    ofPod('event_stream_connections', 'Open event streams of this pod.', () => budget.streams.size);
     const perMatch = (name: string, help: string, valueOf: (queue: QueueState) => number) =>
       new Gauge({
         name,
