@@ -1,7 +1,7 @@
-/** Why the pod closes a connection. On a socket each kind has its own close code. `over`: the queue entry or turn has ended. */
+/** Why the pod closes a connection. On a socket each kind has its own close code (`closeCodes`). `over`: the queue entry or turn has ended. */
 export type DisconnectReason =
   | { readonly kind: 'draining'; readonly retryAfterMs: number }
-  | { readonly kind: 'unknown_token' | 'left' | 'over' | 'replaced' };
+  | { readonly kind: 'unknownToken' | 'left' | 'over' | 'replacedByNewerDevice' };
 
 /** One open connection of a fan: a socket or an event stream. `send` and `close` never throw and never wait for the client. */
 export interface Device {

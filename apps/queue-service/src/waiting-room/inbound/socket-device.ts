@@ -11,14 +11,6 @@ const SLOW_CLIENT_BYTES = 64 * 1024;
 /** Above this much unsent data a client is disconnected, so that it cannot fill the server's memory. */
 const MAX_UNSENT_BYTES = 256 * 1024;
 
-const codes = {
-  draining: closeCodes.draining,
-  unknown_token: closeCodes.unknownToken,
-  left: closeCodes.left,
-  over: closeCodes.over,
-  replaced: closeCodes.replacedByNewerDevice,
-} as const satisfies Record<DisconnectReason['kind'], number>;
-
 /** One WebSocket of a fan. */
 export class SocketDevice implements Device {
   private messages: MessageRateLimiter | undefined;
@@ -69,7 +61,7 @@ export class SocketDevice implements Device {
 
   close(reason: DisconnectReason): void {
     this.closeWithCode(
-      codes[reason.kind],
+      closeCodes[reason.kind],
       reason.kind === 'draining' ? JSON.stringify({ retry_after_ms: reason.retryAfterMs }) : undefined,
     );
   }

@@ -14,7 +14,7 @@ interface TokenToRead {
   readonly token: string;
   /** The new connection that uses this token, or '' when the read is not for a new connection. */
   readonly websocketId: string;
-  readonly isStream: boolean;
+  readonly kind: 'stream' | '';
 }
 
 type Unknown = ['unknown'];
@@ -28,12 +28,12 @@ export class RedisConnectedFans extends LineCalls implements ConnectedFans {
   private readonly tokenReads = new Map<string, Batcher<TokenToRead, QueueEntry | 'full' | undefined>>();
 
   async readToken(token: string, websocketId = ''): Promise<TokenLookup | undefined> {
-    const read = await this.readInBatch(token, { websocketId, isStream: false });
+    const read = await this.readInBatch(token, websocketId, '');
     return read === 'full' ? undefined : read;
   }
 
   readTokenForStream(token: string, websocketId: string): Promise<TokenLookup | 'full' | undefined> {
-    return this.readInBatch(token, { websocketId, isStream: true });
+    return this.readInBatch(token, websocketId, 'stream');
   }
 
   async readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsSnapshot> {
@@ -80,10 +80,7 @@ export class RedisConnectedFans extends LineCalls implements ConnectedFans {
    * seconds. A token read alone would cost two calls: 130 µs of Redis and as much of the pod. Only one batch per match runs at
    * a time, so that the pod's commands do not run into their timeout.
    */
-  private async readInBatch(
-    token: string,
-    connection: Pick<TokenToRead, 'websocketId' | 'isStream'>,
-  ): Promise<TokenLookup | 'full' | undefined> {
+  private async readInBatch(token: string, websocketId: string, kind: TokenToRead['kind']) {
     const owner = ownerOfToken(token);
     if (!owner) return undefined;
     const { matchId, userId } = owner;
@@ -97,22 +94,14 @@ export class RedisConnectedFans extends LineCalls implements ConnectedFans {
       });
       this.tokenReads.set(matchId, reads);
     }
-    const entry = await reads.add({ userId, token, ...connection });
+    const entry = await reads.add({ userId, token, websocketId, kind });
     return typeof entry === 'object' ? { ...owner, entry } : entry;
   }
 
   private async readBatch(matchId: string, tokens: readonly TokenToRead[]): Promise<(QueueEntry | 'full' | undefined)[]> {
-    const args = tokens.flatMap(({ userId, token, websocketId, isStream }) => [
-      userId,
-      token,
-      websocketId,
-      isStream ? 'stream' : '',
-    ]);
-    const reply = await this.run<Unknown | ['found', QueueReply, (QueueEntryReply | 'full' | null)[]]>(
-      'read-entries',
-      matchId,
-      ...args,
-    );
+    const args = tokens.flatMap(({ userId, token, websocketId, kind }) => [userId, token, websocketId, kind]);
+    type Reply = Unknown | ['found', QueueReply, (QueueEntryReply | 'full' | null)[]];
+    const reply = await this.run<Reply>('read-entries', matchId, ...args);
     if (reply[0] === 'unknown') return tokens.map(() => undefined);
     const queue = toQueue(reply[1]);
     return reply[2].map((entry, index) =>

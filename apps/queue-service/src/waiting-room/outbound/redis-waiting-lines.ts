@@ -119,13 +119,8 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
   }
 
   async announcePositions(matchId: string, pace: LinePace | undefined): Promise<number> {
-    const { fansPerMinute, freeWindows, minutesPerCompletion } = pace ?? {
-      fansPerMinute: 0,
-      freeWindows: 0,
-      minutesPerCompletion: 0,
-    };
-    const args = [POSITIONS_INTERVAL_MS, fansPerMinute, freeWindows, minutesPerCompletion];
-    return this.run<number>('announce-positions', matchId, ...args);
+    const numbers = pace ? [pace.fansPerMinute, pace.freeWindows, pace.minutesPerCompletion] : [0, 0, 0];
+    return this.run<number>('announce-positions', matchId, POSITIONS_INTERVAL_MS, ...numbers);
   }
 
   private async joinBatch(matchId: string, joins: readonly QueuedJoin[]): Promise<JoinOutcome[]> {
