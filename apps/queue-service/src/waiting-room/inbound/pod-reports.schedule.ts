@@ -28,7 +28,7 @@ export class PodReportsSchedule implements OnModuleDestroy {
   }
 
   /**
-   * Waits for the last heartbeat first: a heartbeat after the removal would add the pod again. Runs before FanUpdatesSchedule
+   * Waits for the last heartbeat first: a heartbeat after the removal would add the pod again. Runs before FanGateway
    * closes all connections. The connections closed then are not reported one by one: their fans reconnect to other pods.
    */
   async onModuleDestroy(): Promise<void> {
