@@ -6,7 +6,7 @@ import { z } from 'zod';
  * descriptions are copied to docs/reference/env.md and .env.example. `secret` marks settings whose values must not be shown.
  */
 
-const wholeNumber = (min: number, max: number) =>
+export const wholeNumber = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.int().min(min).max(max));
 
 const port = wholeNumber(1, 65_535);
