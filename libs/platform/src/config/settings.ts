@@ -6,10 +6,14 @@ import { z } from 'zod';
  * descriptions are copied to docs/reference/env.md and .env.example. `secret` marks settings whose values must not be shown.
  */
 
-const wholeNumber = (min: number, max: number) =>
+export const wholeNumber = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.int().min(min).max(max));
 
 const port = wholeNumber(1, 65_535);
+const flag = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .pipe(z.boolean());
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).transform((url) => url.replace(/\/+$/, ''));
 const postgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL');
 const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
@@ -151,8 +155,12 @@ export const paymentSettings = z.object({
   STRIPE_WEBHOOK_SECRET: secret('STRIPE_WEBHOOK_SECRET', 'Secret that signs payment webhooks, also those of the sandbox'),
 });
 
-/** Settings of mails, pushes and alerts: providers, limits, addresses. */
+/** Settings of mails, pushes and alerts: queues, providers, limits, addresses. */
 export const notificationSettings = z.object({
+  WORKER_QUEUES: z
+    .enum(['all', 'email', 'push'])
+    .default('all')
+    .describe('What this worker sends: mails (queue `email`), pushes (queues `push` and `push-priority`) or both'),
   EMAIL_PROVIDER: z
     .enum(['mailbox', 'mailgun', 'smtp'])
     .default('mailbox')
@@ -193,6 +201,9 @@ export const jobSettings = z.object({
     .enum(['redis', 'postgres'])
     .default('redis')
     .describe('Where general background jobs are queued; mails and pushes are always queued in Redis'),
+  JOBS_IN_MONOLITH: flag
+    .default(true)
+    .describe('`false`: the monolith does not run general background jobs; `jobs:consume` runs them'),
   LOADER_SOURCES: z.string().optional().describe('Path of the JSON file that lists the event sources'),
 });
 
@@ -219,8 +230,10 @@ const developmentValues = { AUTH_MODE: 'mock', PAYMENT_PROVIDER: 'sandbox', EMAI
 
 /** Checks the rules that concern several settings, and refuses development values in production. Returns all faults. */
 export function crossChecks(config: Readonly<Record<string, unknown>>): string[] {
+  // A worker that sends only mails or only pushes needs only the credentials of its own provider.
+  const unused = { email: 'PUSH_PROVIDER', push: 'EMAIL_PROVIDER' }[String(config.WORKER_QUEUES)];
   const faults = NEEDED_WITH.flatMap(([setting, value, ...needed]) => {
-    const missing = config[setting] === value ? needed.filter((name) => config[name] === undefined) : [];
+    const missing = config[setting] === value && setting !== unused ? needed.filter((name) => config[name] === undefined) : [];
     return missing.map((name) => `${name}: is needed with ${setting}=${value}`);
   });
   if (config.NODE_ENV !== 'production') return faults;
