@@ -8,7 +8,8 @@ import { closeRedis } from '#platform/redis/redis-connection';
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { EmailModule } from './email/email.module.ts';
 import { EmailProcessor } from './email/inbound/email.processor.ts';
-import { MailboxModule } from './mailbox/mailbox.module.ts';
+import { mailboxPages } from './mailbox/mailbox.controller.ts';
+import { Mailbox } from './mailbox/mailbox.ts';
 import type { WorkerParts } from './parts.ts';
 import { PushProcessor } from './push/inbound/push.processor.ts';
 import { PushModule } from './push/push.module.ts';
@@ -25,13 +26,12 @@ export class AppModule implements OnApplicationShutdown {
   constructor(@Inject(PARTS) private readonly parts: WorkerParts) {}
 
   static register(parts: WorkerParts): DynamicModule {
-    const { logger, metrics, database, redis } = parts;
+    const { config, logger, metrics, database, redis } = parts;
     return {
       module: AppModule,
       imports: [
         SchedulingModule.register(logger),
         SendingModule.register(parts),
-        MailboxModule.register(parts),
         EmailModule.register(parts),
         PushModule.register(parts),
         HealthModule.register({
@@ -47,8 +47,10 @@ export class AppModule implements OnApplicationShutdown {
           ],
         }),
       ],
+      controllers: mailboxPages(config),
       providers: [
         { provide: PARTS, useValue: parts },
+        { provide: Mailbox, useValue: parts.mailbox },
         {
           provide: ConsumerHeartbeats,
           inject: [EmailProcessor, PushProcessor, PeriodicTasks],

@@ -1,6 +1,7 @@
-import { queueSchemas, JOBS_PREFIX, type JobQueue } from '#contracts/queue-jobs';
-import { Queue } from 'bullmq';
+import { queueSchemas, type JobQueue } from '#contracts/queue-jobs';
+import type { Queue } from 'bullmq';
 import { notificationJobOptions } from './job-policy.ts';
+import { openQueue } from './open-queues.ts';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { Delivery, Destination, RelayedMessage } from '../outbox/destination.ts';
 
@@ -26,8 +27,7 @@ export class BullmqDestination implements Destination {
     connection: RedisConnection,
   ) {
     if (name === 'push') this.minRowsForBundles = MIN_ROWS_FOR_BUNDLES;
-    this.queue = new Queue(name, { connection, prefix: JOBS_PREFIX, skipVersionCheck: true });
-    this.queue.on('error', () => undefined);
+    this.queue = openQueue(name, connection);
   }
 
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {

@@ -2,12 +2,13 @@ import { createPostgresBackend, Queue, runMigrations, Worker, type Job, type Job
 import { Pool } from 'pg';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { jobRetention } from './job-policy.ts';
+import { openQueue } from './open-queues.ts';
 import { RedisWorker, type OpenWorker } from './queue-consumer.ts';
 
 /** Where general background jobs are queued (setting JOBS_TRANSPORT). */
 export type TransportName = 'redis' | 'postgres';
 /** State of a job in its queue. `delayed`: waits for its next attempt. */
-export type JobState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed';
+export type JobState = keyof typeof typesOf;
 
 /**
  * Seconds before the second, third and fourth attempt of a general job. When the fourth attempt fails, the job has failed for
@@ -30,8 +31,7 @@ const MAX_PARALLEL_READS = 50;
 const OPTIONS: JobsOptions = {
   attempts: 1 + JOB_RETRY_SECONDS.length,
   backoff: { type: 'custom' },
-  removeOnComplete: jobRetention.removeOnComplete as JobsOptions['removeOnComplete'],
-  removeOnFail: jobRetention.removeOnFail as JobsOptions['removeOnFail'],
+  ...jobRetention,
 };
 
 /**
@@ -46,7 +46,7 @@ export interface JobTransport {
   /** Returns the states of these jobs. Jobs that the transport does not know are missing in the result. */
   states(ids: readonly string[]): Promise<ReadonlyMap<string, JobState>>;
   remove(ids: readonly string[]): Promise<void>;
-  counts(): Promise<Readonly<Record<JobState, number>>>;
+  counts(): Promise<JobCounts>;
   readonly openWorker: OpenWorker;
   close(): Promise<void>;
 }
@@ -86,16 +86,8 @@ class BullmqTransport implements JobTransport {
     for (const id of ids) await (await this.queue.getJob(id))?.remove();
   }
 
-  async counts(): Promise<Readonly<Record<JobState, number>>> {
-    const counts = await this.queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed');
-    const count = (...names: string[]): number => names.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
-    return {
-      waiting: count('waiting', 'prioritized'),
-      delayed: count('delayed'),
-      active: count('active'),
-      completed: count('completed'),
-      failed: count('failed'),
-    };
+  counts(): Promise<JobCounts> {
+    return countsOf(this.queue);
   }
 
   async close(): Promise<void> {
@@ -104,22 +96,31 @@ class BullmqTransport implements JobTransport {
   }
 }
 
+/** BullMQ's states whose jobs we show in each of our states. */
+export const typesOf = {
+  waiting: ['waiting', 'prioritized'],
+  delayed: ['delayed'],
+  active: ['active'],
+  completed: ['completed'],
+  failed: ['failed'],
+} as const;
+/** How many jobs a queue has in each state. */
+export type JobCounts = Record<JobState, number>;
+
 /** Maps BullMQ's state names to ours; undefined for an unknown job. */
 export function stateOf(state: string | undefined): JobState | undefined {
-  switch (state) {
-    case 'waiting':
-    case 'delayed':
-    case 'active':
-    case 'completed':
-    case 'failed':
-      return state;
-    case 'prioritized':
-    case 'waiting-children':
-    case 'paused':
-      return 'waiting';
-    default:
-      return undefined;
-  }
+  if (state === 'prioritized' || state === 'waiting-children' || state === 'paused') return 'waiting';
+  return state !== undefined && state in typesOf ? (state as JobState) : undefined;
+}
+
+/** Counts the jobs of a queue by state. */
+export async function countsOf(queue: Pick<Queue, 'getJobCounts'>): Promise<JobCounts> {
+  const counts = await queue.getJobCounts(...Object.values(typesOf).flat());
+  const sums = Object.entries(typesOf).map(([state, types]) => [
+    state,
+    types.reduce((sum, type) => sum + (counts[type] ?? 0), 0),
+  ]);
+  return Object.fromEntries(sums) as JobCounts;
 }
 
 /** Opens the job transport in Redis. */
@@ -130,9 +131,7 @@ export function redisTransport(redisUrl: string): JobTransport {
     opened.push(connection);
     return connection;
   };
-  const queue = new Queue(GENERAL_QUEUE, { connection: connect('jobs', false), prefix: PREFIX, skipVersionCheck: true });
-  // Without a listener an error event ends the process. Each call on the queue reports its own error, so nothing is logged here.
-  queue.on('error', () => undefined);
+  const queue = openQueue(GENERAL_QUEUE, connect('jobs', false), PREFIX);
   const openWorker: OpenWorker = (process, options) =>
     new RedisWorker(GENERAL_QUEUE, process, { ...options, connection: connect('jobs-worker', true), prefix: PREFIX });
   return new BullmqTransport('redis', queue, openWorker, async () => {

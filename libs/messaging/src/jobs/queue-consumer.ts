@@ -3,6 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { z } from 'zod';
 import type { Logger } from '#platform/logging/logger';
 import { requestContext } from '#platform/logging/request-context';
+import { waitAtMost } from '#platform/wait-at-most';
 import { withFailureTime } from './failed-attempts.ts';
 import { HeldBack, PermanentFailure } from './job-outcomes.ts';
 import { jobRetention, retryDelayMs } from './job-policy.ts';
@@ -119,9 +120,8 @@ export class QueueConsumer<Message> {
   }
 
   start(): void {
-    void this.worker
-      .run()
-      .catch((error: unknown) => this.options.logger.error({ queue: this.options.queue, err: error }, 'queue consumer ended'));
+    const { logger, queue } = this.options;
+    void this.worker.run().catch((error: unknown) => logger.error({ queue, err: error }, 'queue consumer ended'));
   }
 
   /**
@@ -132,13 +132,8 @@ export class QueueConsumer<Message> {
     this.isStopping = true;
     clearTimeout(this.pauseTimer);
     const graceTimer = setTimeout(() => this.inProgress.putAllBack(), graceMs);
-    let redisTimer: NodeJS.Timeout | undefined;
-    const noRedis = new Promise<'no Redis'>((resolve) => {
-      redisTimer = setTimeout(resolve, graceMs + PUT_BACK_TIMEOUT_MS, 'no Redis');
-    });
-    const outcome = await Promise.race([this.worker.close(), noRedis]);
+    const outcome = await waitAtMost(graceMs + PUT_BACK_TIMEOUT_MS, this.worker.close(), 'no Redis');
     clearTimeout(graceTimer);
-    clearTimeout(redisTimer);
     if (outcome === 'no Redis') await this.worker.abandon?.();
   }
 
@@ -204,13 +199,11 @@ export class QueueConsumer<Message> {
     if (this.pauseTimer || this.isStopping) return;
     const { logger, queue } = this.options;
     logger.warn({ queue, err: error, pause_ms: forMs }, 'queue pauses');
-    this.pauseTimer = setTimeout(() => this.resume(), forMs);
+    this.pauseTimer = setTimeout(() => {
+      this.pauseTimer = undefined;
+      void this.worker.resume();
+    }, forMs);
     await this.worker.pause(true);
-  }
-
-  private resume(): void {
-    this.pauseTimer = undefined;
-    void this.worker.resume();
   }
 
   private failed(job: Job<unknown, string> | undefined, error: Error): void {
@@ -255,16 +248,7 @@ class JobsInProgress {
     return new Promise((resolve, reject) => {
       if (this.isStopped) resolve(PUT_BACK);
       this.resolvers.add(resolve);
-      work.then(
-        (outcome) => {
-          this.resolvers.delete(resolve);
-          resolve(outcome);
-        },
-        (error: unknown) => {
-          this.resolvers.delete(resolve);
-          reject(error as Error);
-        },
-      );
+      void work.then(resolve, reject).finally(() => this.resolvers.delete(resolve));
     });
   }
 

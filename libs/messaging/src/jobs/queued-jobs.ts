@@ -5,7 +5,8 @@ import type { Logger } from '#platform/logging/logger';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { RedisConnection } from '#platform/redis/redis-connection';
-import { Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
+import { openQueues } from './open-queues.ts';
 import { COUNT_JOBS_IN_BUNDLES, DELETE_QUEUED_JOBS, PAGE_OF_QUEUED_JOBS, UNPACK_BUNDLE } from './queued-jobs.sql.ts';
 import type { DataSource } from 'typeorm';
 
@@ -48,7 +49,7 @@ export async function jobsInBundles(database: DataSource, queues: readonly JobQu
  * job.
  */
 export class QueuedJobs {
-  private readonly queues: ReadonlyMap<JobQueue, Queue>;
+  readonly queues: ReadonlyMap<JobQueue, Queue>;
   private done: string[] = [];
   private flushing: NodeJS.Timeout | undefined;
   private isClosed = false;
@@ -58,10 +59,7 @@ export class QueuedJobs {
     private readonly redis: RedisConnection,
     private readonly logger: Logger,
   ) {
-    this.queues = new Map(
-      jobQueues.map((name) => [name, new Queue(name, { connection: redis, prefix: JOBS_PREFIX, skipVersionCheck: true })]),
-    );
-    for (const queue of this.queues.values()) queue.on('error', () => undefined);
+    this.queues = openQueues(jobQueues, redis);
   }
 
   /**

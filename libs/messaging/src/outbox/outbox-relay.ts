@@ -3,6 +3,7 @@ import type { Logger } from '#platform/logging/logger';
 import { driverClientOf, type DriverClient } from '#platform/postgres/database';
 import { BEGIN_READ_COMMITTED } from '#platform/postgres/read-committed';
 import { rollBack } from '#platform/postgres/roll-back';
+import { waitAtMost } from '#platform/wait-at-most';
 import { TAKE_BUNDLES, type TakenBundle } from './bundles.sql.ts';
 import type { Delivery, Destination, RelayedMessage } from './destination.ts';
 import { CLAIM_MESSAGES, DELETE_MESSAGES, MOVE_TO_QUEUED_JOBS, RECORD_FAILURE, type ClaimedRow } from './outbox-relay.sql.ts';
@@ -114,14 +115,11 @@ export class OutboxRelay {
   }
 
   private async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_resolve, reject) => {
-      const error = new Error(
-        `${this.destination.name} did not answer the delivery of ${messages.length} messages within ${this.deliveryTimeoutMs} ms`,
-      );
-      timer = setTimeout(() => reject(error), this.deliveryTimeoutMs);
-    });
-    return Promise.race([this.destination.deliver(messages), timeout]).finally(() => clearTimeout(timer));
+    const deliveries = await waitAtMost(this.deliveryTimeoutMs, this.destination.deliver(messages), undefined);
+    if (deliveries) return deliveries;
+    throw new Error(
+      `${this.destination.name} did not answer the delivery of ${messages.length} messages within ${this.deliveryTimeoutMs} ms`,
+    );
   }
 
   private report(delivery: Exclude<Delivery, { outcome: 'delivered' }>): void {

@@ -1,10 +1,9 @@
 import { openDatabase } from '#platform/postgres/database';
 import { Inbox } from '#messaging/inbox/delivery-ledger';
-import { SystemClock } from '#platform/system-clock';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
-import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
+import { Mailbox } from '../../mailbox/mailbox.ts';
 import { ticketMail } from '../../testing/jobs.ts';
 import { SendMail } from '../application/send-mail.ts';
 import { ticketAttachments } from './ticket-attachments.ts';
@@ -32,11 +31,10 @@ afterAll(async () => {
 
 /** Sends the same message eight times, four of them at the same time. Returns the number of mails in the mailbox. */
 async function sendEightTimes(inbox: Inbox): Promise<number> {
-  const mailbox = new PostgresMailbox(database);
+  const mailbox = new Mailbox(database);
   const sendMail = new SendMail(
     new MailboxMails(inbox, mailbox),
     { ticketsUrl: 'http://127.0.0.1:3000/tickets' },
-    new SystemClock(),
     ticketAttachments,
   );
   const job = ticketMail();
