@@ -9,7 +9,7 @@ import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '
 import { EmailModule } from './email/email.module.ts';
 import { EmailProcessor } from './email/inbound/email.processor.ts';
 import { mailboxPages } from './mailbox/mailbox.controller.ts';
-import { Mailbox } from './mailbox/mailbox.ts';
+import { PostgresMailbox } from './mailbox/postgres-mailbox.ts';
 import type { WorkerParts } from './parts.ts';
 import { PushProcessor } from './push/inbound/push.processor.ts';
 import { PushModule } from './push/push.module.ts';
@@ -50,7 +50,7 @@ export class AppModule implements OnApplicationShutdown {
       controllers: mailboxPages(config),
       providers: [
         { provide: PARTS, useValue: parts },
-        { provide: Mailbox, useValue: parts.mailbox },
+        { provide: PostgresMailbox, useValue: parts.mailbox },
         {
           provide: ConsumerHeartbeats,
           inject: [EmailProcessor, PushProcessor, PeriodicTasks],

@@ -18,10 +18,10 @@ import { connectRedis, whenReady } from '#platform/redis/redis-connection';
 import { TimeOrderedIds } from '#platform/system-clock';
 import { Counter } from 'prom-client';
 import type { WorkerConfig } from './config.ts';
-import { Mailbox } from './mailbox/mailbox.ts';
+import { PostgresMailbox } from './mailbox/postgres-mailbox.ts';
 import { readServiceAccount } from './push/outbound/fcm-access.ts';
-import type { ProcessorOptions } from './sending/queue-processor.ts';
-import { SendingMetrics } from './sending/sending-metrics.ts';
+import type { ProcessorOptions } from '#messaging/sending/queue-processor';
+import { SendingMetrics } from '#messaging/sending/sending-metrics';
 
 const SERVICE = 'notification-worker';
 /** The deadline of transactions outside a job. In a job the deadline is the end of the job's lock. */
@@ -77,7 +77,7 @@ export async function openParts(config: WorkerConfig, logger: Logger) {
     jobsRedis,
     transactions,
     inbox: new Inbox(transactions, marks),
-    mailbox: new Mailbox(database),
+    mailbox: new PostgresMailbox(database),
     statements: new SingleStatements(config.DATABASE_URL, `${SERVICE}-ledger`, {
       onRetry: (sqlstate) => retries.inc({ sqlstate }),
     }),

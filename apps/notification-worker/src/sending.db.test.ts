@@ -329,7 +329,9 @@ describe('a push through a provider', () => {
     await testRedis.flush();
     await inState(await publish('push', first), 'completed');
     expect([fcm.arrived.length, new Set(fcm.arrived.map(({ token }) => token)).size]).toEqual([700, 700]);
-    const progress = await new (await import('./push/outbound/broadcasts.ts')).Broadcasts(worker.database).progress();
+    const progress = await new (await import('./push/outbound/postgres-broadcasts.ts')).PostgresBroadcasts(
+      worker.database,
+    ).progress();
     expect(progress).toEqual([{ id, template: 'match_changed', devices: 700, done: 700, dead: 0, refused: 0 }]);
   });
 

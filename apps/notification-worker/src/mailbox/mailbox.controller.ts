@@ -6,7 +6,7 @@ import { ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiTags } from '@nestj
 import type { z } from 'zod';
 import type { WorkerConfig } from '../config.ts';
 import { mailboxPage, mailboxPagePolicy, mailPolicy } from './mailbox-page.ts';
-import { Mailbox } from './mailbox.ts';
+import { PostgresMailbox } from './postgres-mailbox.ts';
 
 /** The id of a message: a bigint of PostgreSQL. 18 digits always fit. */
 const messageId = /^\d{1,18}$/;
@@ -14,7 +14,7 @@ const messageId = /^\d{1,18}$/;
 @ApiTags('mailbox')
 @Controller('mailbox')
 export class MailboxController {
-  constructor(private readonly mailbox: Mailbox) {}
+  constructor(private readonly mailbox: PostgresMailbox) {}
 
   @Get()
   @Endpoint({ access: 'public' })

@@ -4,7 +4,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { processorOptions, type WorkerParts } from '../parts.ts';
 import type { Pushes } from './application/ports.ts';
 import { PushProcessor } from './inbound/push.processor.ts';
-import { Broadcasts } from './outbound/broadcasts.ts';
+import { PostgresBroadcasts } from './outbound/postgres-broadcasts.ts';
 import { Fcm } from './outbound/fcm.ts';
 import { MailboxPushes } from './outbound/mailbox-pushes.ts';
 import { ProviderPushes } from './outbound/provider-pushes.ts';
@@ -20,13 +20,12 @@ const PUSH_CONCURRENCY = { mailbox: { 'push-priority': 4, push: 4 }, fcm: { 'pus
 @Module({})
 export class PushModule {
   static register(parts: WorkerParts): DynamicModule {
-    const useFactory = (): PushProcessor =>
-      new PushProcessor(
-        pushesOf(parts),
-        new Broadcasts(parts.database),
-        PUSH_CONCURRENCY[parts.config.PUSH_PROVIDER],
-        processorOptions(parts, 'push', ['push', 'push-priority']),
-      );
+    const useFactory = (): PushProcessor => {
+      const broadcasts = new PostgresBroadcasts(parts.database);
+      broadcasts.observe(parts.metrics.registry);
+      const options = processorOptions(parts, 'push', ['push', 'push-priority']);
+      return new PushProcessor(pushesOf(parts), broadcasts, PUSH_CONCURRENCY[parts.config.PUSH_PROVIDER], options);
+    };
     return { module: PushModule, providers: [{ provide: PushProcessor, useFactory }], exports: [PushProcessor] };
   }
 }

@@ -16,10 +16,10 @@ import { ticketAttachments } from '../email/outbound/ticket-attachments.ts';
 import { ProviderMails } from '../email/outbound/provider-mails.ts';
 import type { PushProvider } from '../push/application/ports.ts';
 import { PushProcessor } from '../push/inbound/push.processor.ts';
-import { Broadcasts } from '../push/outbound/broadcasts.ts';
+import { PostgresBroadcasts } from '../push/outbound/postgres-broadcasts.ts';
 import { ProviderPushes } from '../push/outbound/provider-pushes.ts';
 import { PushLedger } from '../push/outbound/push-ledger.ts';
-import { SendingMetrics } from '../sending/sending-metrics.ts';
+import { SendingMetrics } from '#messaging/sending/sending-metrics';
 import type { ProviderLimiter } from '#messaging/sending/provider-limiter';
 import { QueuedJobs } from '#messaging/jobs/queued-jobs';
 
@@ -107,7 +107,7 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
     const ledger = new PushLedger(statements, transactions, new PostgresOutbox(), { lockMs, marks, possibleDuplicates });
     const pushes = new ProviderPushes(options.pushes, ledger, limiter, options.callsAtOnce);
     const metrics = new SendingMetrics(registry, 'push', new UnsentJobs(jobs, ['push', 'push-priority']));
-    const broadcasts = new Broadcasts(database);
+    const broadcasts = new PostgresBroadcasts(database);
     const concurrency = { 'push-priority': options.pushesAtOnce ?? 4, push: options.pushesAtOnce ?? 4 };
     processors.push(new PushProcessor(pushes, broadcasts, concurrency, { ...common, metrics }));
   }

@@ -24,7 +24,7 @@ export class UnsentJobs {
   /** The number of unsent messages. Jobs inside a bundle (many jobs of a broadcast as one) count, each as one message. */
   async count(): Promise<number | undefined> {
     const inRedis = this.queues.map((queue) => queue.getJobCountByTypes(...UNSENT));
-    // Only broadcasts have bundles, and they are never mails.
+    // Mails have no bundles. A broadcast has them.
     const inBundles = this.names.includes('push') ? [this.jobs.inBundles(this.names)] : [];
     return (await orUndefined([...inRedis, ...inBundles]))?.reduce((sum, count) => sum + count, 0);
   }

@@ -1,6 +1,6 @@
 import { emailJob, type EmailJob } from '#contracts/queue-jobs';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { QueueProcessor, type ProcessorOptions } from '../../sending/queue-processor.ts';
+import { QueueProcessor, type ProcessorOptions } from '#messaging/sending/queue-processor';
 import type { Mails } from '../application/ports.ts';
 import type { SendMail } from '../application/send-mail.ts';
 

@@ -3,7 +3,7 @@ import { Inbox } from '#messaging/inbox/delivery-ledger';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
-import { Mailbox } from '../../mailbox/mailbox.ts';
+import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
 import { ticketMail } from '../../testing/jobs.ts';
 import { SendMail } from '../application/send-mail.ts';
 import { ticketAttachments } from './ticket-attachments.ts';
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 /** Sends the same message eight times, four of them at the same time. Returns the number of mails in the mailbox. */
 async function sendEightTimes(inbox: Inbox): Promise<number> {
-  const mailbox = new Mailbox(database);
+  const mailbox = new PostgresMailbox(database);
   const sendMail = new SendMail(
     new MailboxMails(inbox, mailbox),
     { ticketsUrl: 'http://127.0.0.1:3000/tickets' },

@@ -1,5 +1,5 @@
 import type { Inbox } from '#messaging/inbox/delivery-ledger';
-import type { Mailbox } from '../../mailbox/mailbox.ts';
+import type { Mailbox } from '../../mailbox/mailbox.api.ts';
 import { Mails, type SendOutcome, type OutgoingMail } from '../application/ports.ts';
 
 /** The consumer name of mails in the table `inbox`, the same for all providers. */

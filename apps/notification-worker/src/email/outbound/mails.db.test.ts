@@ -6,7 +6,7 @@ import { PostgresTransactionManager } from '#platform/postgres/transaction-manag
 import { UnlimitedProvider } from '#messaging/sending/provider-limiter';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
-import { Mailbox } from '../../mailbox/mailbox.ts';
+import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
 import { FakeMailgun } from '../../testing/fake-mailgun.ts';
 import { FakeSmtpServer } from '../../testing/fake-smtp-server.ts';
 import type { MailProvider } from '../application/ports.ts';
@@ -36,7 +36,10 @@ const provided = (provider: MailProvider): ProviderMails =>
 
 mailsContract('the mailbox', () =>
   Promise.resolve({
-    mails: new MailboxMails(new Inbox(new PostgresTransactionManager(database, { deadlineMs: 10_000 })), new Mailbox(database)),
+    mails: new MailboxMails(
+      new Inbox(new PostgresTransactionManager(database, { deadlineMs: 10_000 })),
+      new PostgresMailbox(database),
+    ),
     arrived: () =>
       database.query<ReceivedMail[]>(
         `select recipient as "to", subject, text, html from mailbox_messages where channel = 'email'`,

@@ -27,6 +27,15 @@ export abstract class Pushes {
 }
 
 /**
+ * Reads broadcasts. A broadcast is one message to the phones of all ticket holders of a match; its device tokens are stored when
+ * it starts.
+ */
+export interface Broadcasts {
+  /** Returns the device tokens of a range of a broadcast's devices: always the same tokens in the same order. */
+  tokens(broadcastId: string, range: { readonly from: number; readonly to: number }): Promise<readonly string[]>;
+}
+
+/**
  * The result of a push to one device. `dead`: the token will never work again. `refused`: the provider does not accept this
  * message for this device. All other results except `sent` are failures that are retried: `failed` (not sent), `unanswered`
  * (unknown whether it was sent), `provider down` and `too fast` (not sent).

@@ -1,9 +1,7 @@
 import { anyPushJob, type AnyPushJob, type BroadcastJob, type JobQueue, type PushJob } from '#contracts/queue-jobs';
-import { registerGauges } from '#platform/health/gauges';
 import { Histogram } from 'prom-client';
-import { QueueProcessor, type ProcessorOptions } from '../../sending/queue-processor.ts';
-import type { Pushes } from '../application/ports.ts';
-import type { Broadcasts } from '../outbound/broadcasts.ts';
+import { QueueProcessor, type ProcessorOptions } from '#messaging/sending/queue-processor';
+import type { Broadcasts, Pushes } from '../application/ports.ts';
 
 /** The queues of pushes. Each has its own concurrency, so "your turn" never waits for the jobs of a broadcast. */
 type PushQueue = Exclude<JobQueue, 'email'>;
@@ -19,26 +17,12 @@ export class PushProcessor extends QueueProcessor<PushQueue, AnyPushJob> {
     options: ProcessorOptions,
   ) {
     super(anyPushJob, concurrency, options);
-    const { registry } = options.metrics;
     this.latency = new Histogram({
       name: 'notification_push_latency_seconds',
       help: 'Seconds from the creation of a push to its delivery to the provider.',
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600],
-      registers: [registry],
+      registers: [options.metrics.registry],
     });
-    registerGauges(registry, () => broadcasts.progress(), [
-      {
-        name: 'notification_broadcast_devices',
-        help: 'Devices of the newest broadcasts: waiting, delivered, dead (token removed) or refused by the provider.',
-        labels: ['broadcast', 'template', 'state'],
-        isReset: true,
-        values: (all) =>
-          all.flatMap(({ id: broadcast, template, devices, done, dead, refused }) => {
-            const states = { waiting: devices - done, delivered: done - dead - refused, dead, refused };
-            return Object.entries(states).map(([state, count]) => [count, { broadcast, template, state }] as const);
-          }),
-      },
-    ]);
   }
 
   /** Ends the current sends, too: each stops after its current group of devices, and another worker continues it. */

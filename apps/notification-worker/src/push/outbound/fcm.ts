@@ -7,8 +7,6 @@ import { FcmAccess, type ServiceAccount } from './fcm-access.ts';
 
 /** The number of requests that one `send` makes at the same time. FCM's HTTP v1 API takes only one token a request. */
 const MAX_CONCURRENT_REQUESTS = 100;
-/** The pause after an answer 429 without a valid Retry-After. */
-const DEFAULT_PAUSE_MS = 1000;
 /** FCM keeps an undelivered push at most four weeks. */
 const MAX_TTL_SECONDS = 28 * 86_400;
 
@@ -133,7 +131,7 @@ export function deviceResultOf(answer: ProviderAnswer, isProven: boolean): Devic
   if (status >= 200 && status < 300) return { kind: 'sent' };
   const { errorCode, status: grpcStatus, isTokenMalformed } = errorDetailsOf(answer);
   const reason = `fcm answered ${[status, errorCode || grpcStatus].filter(Boolean).join(' ')}`;
-  if (status === 429) return { kind: 'too fast', forMs: answer.retryAfterMs ?? DEFAULT_PAUSE_MS };
+  if (status === 429) return { kind: 'too fast', forMs: answer.retryAfterMs };
   if (status >= 500) return { kind: 'provider down', reason };
   if (errorCode === 'UNREGISTERED') return { kind: 'dead' };
   if (errorCode === 'SENDER_ID_MISMATCH') return isProven ? { kind: 'dead' } : { kind: 'failed', reason };

@@ -1,5 +1,5 @@
 import type { Inbox } from '#messaging/inbox/delivery-ledger';
-import type { Mailbox } from '../../mailbox/mailbox.ts';
+import type { Mailbox } from '../../mailbox/mailbox.api.ts';
 import { Pushes, type SendOutcome, type OutgoingPush } from '../application/ports.ts';
 
 /** The consumer name of pushes in the table `inbox`, the same for both push queues. */

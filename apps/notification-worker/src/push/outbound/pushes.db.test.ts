@@ -6,7 +6,7 @@ import { PostgresTransactionManager } from '#platform/postgres/transaction-manag
 import { UnlimitedProvider } from '#messaging/sending/provider-limiter';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
-import { Mailbox } from '../../mailbox/mailbox.ts';
+import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
 import { FakeFcm } from '../../testing/fake-fcm.ts';
 import { Fcm } from './fcm.ts';
 import { MailboxPushes } from './mailbox-pushes.ts';
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 pushesContract('the mailbox', () =>
   Promise.resolve({
-    pushes: new MailboxPushes(new Inbox(transactions), new Mailbox(database)),
+    pushes: new MailboxPushes(new Inbox(transactions), new PostgresMailbox(database)),
     arrived: () =>
       database.query<ReceivedPush[]>(
         `select recipient as token, subject as title, text as body from mailbox_messages where channel = 'push'`,
@@ -64,7 +64,7 @@ describe('negative control', () => {
   }
 
   test('with an inbox that forgets messages, a push that is sent twice reaches its device twice', async () => {
-    const mailbox = new Mailbox(database);
+    const mailbox = new PostgresMailbox(database);
     const pushes = new MailboxPushes(new InboxWithoutMemory(transactions), mailbox);
     const push = { messageId: 'm1', template: 'x', tokens: ['phone'], title: 't', body: 'b', data: {}, urgent: false };
     await pushes.send(push);

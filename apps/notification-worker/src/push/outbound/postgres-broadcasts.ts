@@ -1,6 +1,9 @@
 import { namedSql } from '#platform/postgres/named-sql';
+import { registerGauges } from '#platform/health/gauges';
 import { runUnprepared } from '#platform/postgres/database';
+import type { Registry } from 'prom-client';
 import type { DataSource } from 'typeorm';
+import type { Broadcasts } from '../application/ports.ts';
 
 /** Number of broadcasts, the newest ones, whose progress is reported as metrics. There are only a few broadcasts a week. */
 const MAX_WITH_METRICS = 10;
@@ -39,14 +42,10 @@ interface BroadcastProgress {
   readonly refused: number;
 }
 
-/**
- * Reads the broadcasts that the monolith has stored (apps/monolith/src/fans/postgres-fan-broadcasts.ts). A broadcast is one message
- * to the phones of all ticket holders of a match; its device tokens are stored when it starts.
- */
-export class Broadcasts {
+/** Reads the broadcasts that the monolith has stored (apps/monolith/src/fans/postgres-fan-broadcasts.ts). */
+export class PostgresBroadcasts implements Broadcasts {
   constructor(private readonly database: DataSource) {}
 
-  /** Returns the device tokens of a range of a broadcast's devices: always the same tokens in the same order. */
   async tokens(broadcastId: string, { from, to }: { from: number; to: number }): Promise<string[]> {
     const statement = BROADCAST_TOKENS.with({ broadcastId, from, to });
     const [row] = await runUnprepared<{ tokens: string[] | null }[]>(this.database, statement);
@@ -56,5 +55,22 @@ export class Broadcasts {
   /** The progress of the newest broadcasts. */
   progress(): Promise<BroadcastProgress[]> {
     return runUnprepared(this.database, BROADCAST_PROGRESS.with({ limit: MAX_WITH_METRICS }));
+  }
+
+  /** Registers the gauge of the newest broadcasts' progress. */
+  observe(registry: Registry): void {
+    registerGauges(registry, () => this.progress(), [
+      {
+        name: 'notification_broadcast_devices',
+        help: 'Devices of the newest broadcasts: waiting, delivered, dead (token removed) or refused by the provider.',
+        labels: ['broadcast', 'template', 'state'],
+        isReset: true,
+        values: (all) =>
+          all.flatMap(({ id: broadcast, template, devices, done, dead, refused }) => {
+            const states = { waiting: devices - done, delivered: done - dead - refused, dead, refused };
+            return Object.entries(states).map(([state, count]) => [count, { broadcast, template, state }] as const);
+          }),
+      },
+    ]);
   }
 }

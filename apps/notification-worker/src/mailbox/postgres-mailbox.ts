@@ -4,25 +4,11 @@ import { runUnprepared } from '#platform/postgres/database';
 import { namedSql } from '#platform/postgres/named-sql';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
+import type { Mailbox, MailboxMessage } from './mailbox.api.ts';
 
 /** Maximum number of messages that `find` returns. */
 const MAX_ITEMS = 100;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** A message that would have been sent if a real provider were configured. */
-export interface MailboxMessage {
-  readonly channel: 'email' | 'push';
-  /** The address of a mail, or the device token of a push. */
-  readonly recipient: string;
-  readonly userId?: string;
-  readonly template: string;
-  readonly subject: string;
-  readonly text: string;
-  /** Only mails have HTML. */
-  readonly html?: string;
-  /** Names of the attached files. */
-  readonly attachments?: readonly string[];
-}
 
 /** A message with what the HTML page needs in addition: its id, and whether it has HTML. */
 export interface MailboxEntry extends MailboxItem {
@@ -50,11 +36,10 @@ const FIND_MESSAGES = namedSql<Readonly<Record<'to' | 'userId' | 'template', str
   order by mailbox_messages.id desc limit :limit`,
 );
 
-/** Stores messages in the table `mailbox_messages` instead of sending them; the provider of development and tests. */
-export class Mailbox {
+/** The mailbox in the table `mailbox_messages`. */
+export class PostgresMailbox implements Mailbox {
   constructor(private readonly database: DataSource) {}
 
-  /** Stores the messages. `tx` is the transaction that marks the message as sent, so each message is stored exactly once. */
   async add(tx: Transaction, messages: readonly MailboxMessage[]): Promise<void> {
     await inside(tx).rows(ADD_MESSAGES.with({ messages: JSON.stringify(messages) }));
   }

@@ -1,9 +1,9 @@
 import { JOBS_PREFIX, type JobQueue } from '#contracts/queue-jobs';
-import { isLedgerOutage } from '#messaging/inbox/delivery-ledger';
-import { QueueConsumer } from '#messaging/jobs/queue-consumer';
-import type { QueuedJobs } from '#messaging/jobs/queued-jobs';
-import type { Alerts } from '#messaging/sending/alerts';
-import { deadLetterAlert } from '#messaging/sending/dead-letter-alert';
+import { isLedgerOutage } from '../inbox/delivery-ledger.ts';
+import { QueueConsumer } from '../jobs/queue-consumer.ts';
+import type { QueuedJobs } from '../jobs/queued-jobs.ts';
+import type { Alerts } from './alerts.ts';
+import { deadLetterAlert } from './dead-letter-alert.ts';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { BeforeApplicationShutdown, OnModuleDestroy } from '@nestjs/common';

@@ -1,5 +1,5 @@
 import { registerGauges } from '#platform/health/gauges';
-import type { UnsentJobs } from '#messaging/jobs/unsent-jobs';
+import type { UnsentJobs } from '../jobs/unsent-jobs.ts';
 import { mailTemplates, pushTemplates } from '#contracts/queue-jobs';
 import { Counter, type Registry } from 'prom-client';
 
