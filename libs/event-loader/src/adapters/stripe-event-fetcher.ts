@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { EventFetchError, type Source } from '../core/event.ts';
 import { EventFetcher, type FetchResult } from '../core/ports.ts';
@@ -68,7 +69,7 @@ export class StripeEventFetcher extends EventFetcher<StripeSource> {
   }
 
   private async waitForGap(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, this.options.gapMs ?? REQUEST_GAP_MS));
+    await setTimeout(this.options.gapMs ?? REQUEST_GAP_MS);
     if (this.options.stop?.aborted)
       throw new EventFetchError('SOURCE_STOPPED', 'the loader was stopped while it searched for the oldest event');
   }
