@@ -34,26 +34,14 @@ const OPTIONS: JobsOptions = {
   ...jobRetention,
 };
 
+type AnyQueue = Pick<Queue, 'addBulk' | 'getJobCounts' | 'close'> & { getJob(id: string): Promise<Job | undefined> };
+
 /**
  * Brings general background jobs to workers (BullMQ in Redis or PostgreSQL): in order, again after a failure, and to another
  * worker when a worker died. It holds only the ids of jobs; their content is in the table `jobs`. So when the transport loses its
  * data, jobs are delayed but not lost.
  */
-export interface JobTransport {
-  readonly name: TransportName;
-  /** Adds jobs. An id that the transport already has is ignored, so adding a job twice makes one job. */
-  add(jobs: readonly { readonly id: string; readonly class: string }[]): Promise<void>;
-  /** Returns the states of these jobs. Jobs that the transport does not know are missing in the result. */
-  states(ids: readonly string[]): Promise<ReadonlyMap<string, JobState>>;
-  remove(ids: readonly string[]): Promise<void>;
-  counts(): Promise<JobCounts>;
-  readonly openWorker: OpenWorker;
-  close(): Promise<void>;
-}
-
-type AnyQueue = Pick<Queue, 'addBulk' | 'getJobCounts' | 'close'> & { getJob(id: string): Promise<Job | undefined> };
-
-class BullmqTransport implements JobTransport {
+export class JobTransport {
   constructor(
     readonly name: TransportName,
     private readonly queue: AnyQueue,
@@ -61,6 +49,7 @@ class BullmqTransport implements JobTransport {
     private readonly closeConnections: () => Promise<void>,
   ) {}
 
+  /** Adds jobs. An id that the transport already has is ignored, so adding a job twice makes one job. */
   async add(jobs: readonly { readonly id: string; readonly class: string }[]): Promise<void> {
     if (jobs.length === 0) return;
     await this.queue.addBulk(
@@ -68,6 +57,7 @@ class BullmqTransport implements JobTransport {
     );
   }
 
+  /** Returns the states of these jobs. Jobs that the transport does not know are missing in the result. */
   async states(ids: readonly string[]): Promise<ReadonlyMap<string, JobState>> {
     const states = new Map<string, JobState>();
     for (let start = 0; start < ids.length; start += MAX_PARALLEL_READS) {
@@ -134,7 +124,7 @@ export function redisTransport(redisUrl: string): JobTransport {
   const queue = openQueue(GENERAL_QUEUE, connect('jobs', false), PREFIX);
   const openWorker: OpenWorker = (process, options) =>
     new RedisWorker(GENERAL_QUEUE, process, { ...options, connection: connect('jobs-worker', true), prefix: PREFIX });
-  return new BullmqTransport('redis', queue, openWorker, async () => {
+  return new JobTransport('redis', queue, openWorker, async () => {
     // `closeConnections` runs after the workers have ended, so their connections are cut. Without Redis a QUIT would wait for
     // ever.
     for (const connection of opened.slice(1)) connection.disconnect();
@@ -170,7 +160,7 @@ export async function postgresTransport(databaseUrl: string): Promise<JobTranspo
       { ...options, connection: openPool('jobs-worker') } as never,
       createPostgresBackend as never,
     );
-  return new BullmqTransport('postgres', queue, openWorker, async () => {
+  return new JobTransport('postgres', queue, openWorker, async () => {
     await Promise.all(pools.map((pool) => pool.end().catch(() => undefined)));
   });
 }

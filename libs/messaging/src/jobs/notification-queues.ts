@@ -4,11 +4,11 @@ import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/
 import { failedAttempts, type FailedAttempt } from './failed-attempts.ts';
 import { countsOf, stateOf, typesOf, type JobCounts, type JobState } from './job-transport.ts';
 import { openQueues } from './open-queues.ts';
+import { templateOf } from './queue-consumer.ts';
+import { isUuid } from './queued-jobs.ts';
 
 /** Maximum number of jobs that a search reads from each state of each queue. The newest jobs are read. */
 const MAX_SEARCHED_JOBS = 1000;
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** A device of a broadcast: its number among all devices of that broadcast. */
 export interface BroadcastDevice {
@@ -64,10 +64,10 @@ export class NotificationQueues {
     const states = state ? [state] : (Object.keys(typesOf) as JobState[]);
     const found = await Promise.all(names.flatMap((name) => states.map((each) => this.inState(name, each))));
     const searched = text?.toLowerCase();
-    const devices = searched && UUID.test(searched) ? await this.lookups.devicesOf(searched) : [];
-    return found
-      .flat()
-      .filter((job) => !searched || job.id.toLowerCase() === searched || contains(job, searched) || reachesAny(job, devices));
+    const devices = searched && isUuid(searched) ? await this.lookups.devicesOf(searched) : [];
+    const contains = ({ id, payload }: QueuedNotification, part: string): boolean =>
+      id.toLowerCase() === part || JSON.stringify(payload).toLowerCase().includes(part);
+    return found.flat().filter((job) => !searched || contains(job, searched) || reachesAny(job, devices));
   }
 
   async find(id: string): Promise<QueuedNotification | undefined> {
@@ -120,20 +120,16 @@ export class NotificationQueues {
 }
 
 function view(queue: JobQueue, state: JobState, job: Job): QueuedNotification {
-  const data = job.data as { template?: unknown } | null;
+  const template = templateOf(job.data);
   return {
     id: job.id ?? '',
     queue,
-    template: typeof data?.template === 'string' ? data.template : job.name,
+    template: typeof template === 'string' ? template : job.name,
     state,
     attempts: failedAttempts(job.stacktrace, job.failedReason),
     createdAt: new Date(job.timestamp),
     payload: job.data,
   };
-}
-
-function contains(job: QueuedNotification, text: string): boolean {
-  return JSON.stringify(job.payload).toLowerCase().includes(text);
 }
 
 /** True if the job is a part of a broadcast, or a bundle of such parts, whose ranges contain one of the devices. */

@@ -258,7 +258,8 @@ class JobsInProgress {
   }
 }
 
-function templateOf(data: unknown): unknown {
+/** The template (kind of mail or push) as written in the data of a job, which may be invalid. */
+export function templateOf(data: unknown): unknown {
   return typeof data === 'object' && data !== null && 'template' in data ? data.template : undefined;
 }
 

@@ -23,6 +23,7 @@ const PAGE_SIZE = 500;
 const JOBS_PER_COMMAND = 200;
 /** The form of the ids of jobs that have a copy. Jobs that did not come through the outbox may have any id, and have no copy. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+export const isUuid = (id: string): boolean => UUID.test(id);
 /** Copies of all jobs that end within this time are deleted together, in one statement. */
 const FORGET_DELAY_MS = 200;
 
@@ -134,7 +135,7 @@ export class QueuedJobs {
     const messageIds = this.done;
     this.done = [];
     if (messageIds.length === 0) return;
-    const statement = DELETE_QUEUED_JOBS.with({ messageIds: messageIds.filter((id) => UUID.test(id)) });
+    const statement = DELETE_QUEUED_JOBS.with({ messageIds: messageIds.filter(isUuid) });
     await runUnprepared(this.database, statement).catch((error: unknown) =>
       this.logger.warn({ err: error }, 'copies of finished jobs could not be deleted'),
     );

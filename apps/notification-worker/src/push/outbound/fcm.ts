@@ -99,17 +99,11 @@ function messageFor({ title, body, data, urgent, usefulUntil }: OutgoingPush, to
   };
 }
 
-interface ErrorDetails {
-  readonly errorCode: string;
-  readonly status: string;
-  /**
-   * True if an INVALID_ARGUMENT is about the token. FCM always names the field of a bad message, but of a bad token only
-   * sometimes.
-   */
-  readonly isTokenMalformed: boolean;
-}
-
-function errorDetailsOf({ body }: ProviderAnswer): ErrorDetails {
+/**
+ * Reads an error body. `isTokenMalformed`: an INVALID_ARGUMENT is about the token. FCM always names the field of a bad message, but
+ * of a bad token only sometimes.
+ */
+function errorDetailsOf({ body }: ProviderAnswer): { errorCode: string; status: string; isTokenMalformed: boolean } {
   const error = errorBody.safeParse(body).data?.error;
   const details = error?.details ?? [];
   const fields = details.flatMap((detail) => detail.fieldViolations ?? []).map(({ field }) => field);
