@@ -10,12 +10,10 @@ import { EmailModule } from './email/email.module.ts';
 import { EmailProcessor } from './email/inbound/email.processor.ts';
 import { mailboxPages } from './mailbox/mailbox.controller.ts';
 import { PostgresMailbox } from './mailbox/postgres-mailbox.ts';
-import type { WorkerParts } from './parts.ts';
+import { PARTS, type WorkerParts } from './parts.ts';
 import { PushProcessor } from './push/inbound/push.processor.ts';
 import { PushModule } from './push/push.module.ts';
 import { SendingModule } from './sending/sending.module.ts';
-
-const PARTS = Symbol('parts');
 
 /**
  * The root module of the notification worker. On shutdown the processors first finish their jobs or give them back to the queue

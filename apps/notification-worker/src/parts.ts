@@ -27,6 +27,9 @@ const SERVICE = 'notification-worker';
 /** The deadline of transactions outside a job. In a job the deadline is the end of the job's lock. */
 const TRANSACTION_DEADLINE_MS = 10_000;
 
+/** Injection token of the WorkerParts. */
+export const PARTS = Symbol('parts');
+
 /** Connections and shared objects of the notification worker. They are opened at the start and closed by AppModule. */
 export type WorkerParts = Awaited<ReturnType<typeof openParts>>;
 

@@ -4,16 +4,25 @@ import { AlertUpkeep } from '#messaging/sending/alert-upkeep';
 import { unreportedDeadLetterAlert } from '#messaging/sending/dead-letter-alert';
 import { alertChannels } from '#platform/config/settings';
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
-import { Module, type BeforeApplicationShutdown, type DynamicModule } from '@nestjs/common';
-import type { WorkerParts } from '../parts.ts';
+import { Inject, Module, type BeforeApplicationShutdown, type DynamicModule } from '@nestjs/common';
+import { PARTS, type WorkerParts } from '../parts.ts';
+
+const LOST_JOBS = { name: 'lost jobs', everyMs: 5000, does: 'Puts jobs that Redis has lost back into their queues.' };
+const ALERTS = {
+  name: 'alerts',
+  everyMs: 10_000,
+  does: 'Reports dead letters that a worker did not report before it died, and creates the alerts that had to wait or failed.',
+};
 
 /**
- * The periodic tasks of the sending. A dead letter is reported by the worker that failed it; the task reports those of workers that
- * died before. It also creates the alerts that had to wait after an earlier alert of the same kind, and retries failed alerts.
+ * What the sending of mails and of pushes shares: the repair of lost jobs, and alerts. A dead letter is reported by the worker that
+ * failed it; the task `alerts` reports those of workers that died before. It also creates the alerts that had to wait after an
+ * earlier alert of the same kind, and retries failed alerts.
  */
-class SendingTasks implements BeforeApplicationShutdown {
+@Module({})
+export class SendingModule implements BeforeApplicationShutdown {
   constructor(
-    private readonly parts: WorkerParts,
+    @Inject(PARTS) private readonly parts: WorkerParts,
     tasks: PeriodicTasks,
   ) {
     const { config, redis, alertNotes, jobs } = parts;
@@ -21,24 +30,15 @@ class SendingTasks implements BeforeApplicationShutdown {
     const upkeep = new AlertUpkeep(alertNotes, alertChannels(config), [
       async () => (await letters.unreported()).map(unreportedDeadLetterAlert),
     ]);
-    tasks.add({ name: 'lost jobs', everyMs: 5000, does: 'Puts jobs that Redis has lost back into their queues.' }, () =>
-      jobs.restoreOnce(),
-    );
-    const does =
-      'Reports dead letters that a worker did not report before it died, and creates the alerts that had to wait or failed.';
-    tasks.add({ name: 'alerts', everyMs: 10_000, does }, () => upkeep.runOnce());
+    tasks.add(LOST_JOBS, () => jobs.restoreOnce());
+    tasks.add(ALERTS, () => upkeep.runOnce());
+  }
+
+  static register(parts: WorkerParts): DynamicModule {
+    return { module: SendingModule, providers: [{ provide: PARTS, useValue: parts }] };
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.parts.jobs.close();
-  }
-}
-
-/** What the sending of mails and of pushes shares: alerts, and the repair of lost jobs. */
-@Module({})
-export class SendingModule {
-  static register(parts: WorkerParts): DynamicModule {
-    const useFactory = (tasks: PeriodicTasks): SendingTasks => new SendingTasks(parts, tasks);
-    return { module: SendingModule, providers: [{ provide: SendingTasks, inject: [PeriodicTasks], useFactory }] };
   }
 }

@@ -28,6 +28,13 @@ export function notificationJobOptions(messageId: string): JobsOptions {
   };
 }
 
+/** A mail or push as BullMQ's `addBulk` takes it. The name of a job is its template. */
+export const notificationJob = <Body extends { readonly template: string }>(id: string, body: Body) => ({
+  name: body.template,
+  data: body,
+  opts: notificationJobOptions(id),
+});
+
 /** A backoff of -1 makes BullMQ fail the job for good. */
 const NO_RETRY = -1;
 

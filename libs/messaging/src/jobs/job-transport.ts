@@ -1,14 +1,13 @@
 import { createPostgresBackend, Queue, runMigrations, Worker, type Job, type JobsOptions, type PgPool } from 'bullmq';
 import { Pool } from 'pg';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
+import type { JobState } from '#contracts/jobs';
 import { jobRetention } from './job-policy.ts';
 import { openQueue } from './open-queues.ts';
 import { RedisWorker, type OpenWorker } from './queue-consumer.ts';
 
 /** Where general background jobs are queued (setting JOBS_TRANSPORT). */
 export type TransportName = 'redis' | 'postgres';
-/** State of a job in its queue. `delayed`: waits for its next attempt. */
-export type JobState = keyof typeof typesOf;
 
 /**
  * Seconds before the second, third and fourth attempt of a general job. When the fourth attempt fails, the job has failed for
@@ -93,7 +92,7 @@ export const typesOf = {
   active: ['active'],
   completed: ['completed'],
   failed: ['failed'],
-} as const;
+} as const satisfies Record<JobState, unknown>;
 /** How many jobs a queue has in each state. */
 export type JobCounts = Record<JobState, number>;
 

@@ -1,8 +1,9 @@
 import { broadcastBundle, broadcastJob, jobQueues, jobsOfBundle, type JobQueue } from '#contracts/queue-jobs';
+import type { JobState } from '#contracts/jobs';
 import type { Job, Queue } from 'bullmq';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { failedAttempts, type FailedAttempt } from './failed-attempts.ts';
-import { countsOf, stateOf, typesOf, type JobCounts, type JobState } from './job-transport.ts';
+import { countsOf, stateOf, typesOf, type JobCounts } from './job-transport.ts';
 import { openQueues } from './open-queues.ts';
 import { templateOf } from './queue-consumer.ts';
 import { isUuid } from './queued-jobs.ts';

@@ -97,14 +97,17 @@ export class QueueConsumer<Message> {
   private readonly inProgress = new JobsInProgress();
   private pauseTimer: NodeJS.Timeout | undefined;
   private isStopping = false;
-  private readonly suspects: CrashSuspects | undefined;
+  private readonly suspects?: CrashSuspects;
 
   constructor(private readonly options: ConsumerOptions<Message>) {
-    this.suspects =
-      'connection' in options
-        ? new CrashSuspects(options.connection, `${options.prefix}:${options.queue}`, MAX_CRASHES_AS_SUSPECT)
-        : undefined;
-    const open = 'openWorker' in options ? options.openWorker : openInRedis(options.queue, options);
+    const { queue } = options;
+    let open: OpenWorker;
+    if ('openWorker' in options) open = options.openWorker;
+    else {
+      const { connection, prefix } = options;
+      this.suspects = new CrashSuspects(connection, `${prefix}:${queue}`, MAX_CRASHES_AS_SUSPECT);
+      open = (process, others) => new RedisWorker(queue, process, { ...others, connection, prefix });
+    }
     this.worker = open((job, token) => withFailureTime(this.process(job, token)), {
       autorun: false,
       concurrency: options.concurrency,
@@ -115,7 +118,7 @@ export class QueueConsumer<Message> {
       settings: { backoffStrategy: (sendsMade) => retryDelayMs(options.retrySeconds, sendsMade) },
       ...jobRetention,
     });
-    this.worker.on('error', (error) => options.logger.warn({ queue: options.queue, err: error }, 'queue connection failed'));
+    this.worker.on('error', (error) => options.logger.warn({ queue, err: error }, 'queue connection failed'));
     this.worker.on('failed', (job, error) => this.failed(job, error));
   }
 
@@ -229,10 +232,6 @@ export class RedisWorker extends Worker<unknown, string> {
   }
 }
 
-function openInRedis(queue: string, { connection, prefix }: RedisOptions): OpenWorker {
-  return (process, options) => new RedisWorker(queue, process, { ...options, connection, prefix });
-}
-
 const PUT_BACK = Symbol('put back');
 
 /**
@@ -267,9 +266,7 @@ export function templateOf(data: unknown): unknown {
  * Describes the errors of an invalid job by field paths and error codes. Values are left out: they may be people's addresses, and
  * this text is stored with the job.
  */
-function describeIssues(error: z.ZodError): string {
-  return error.issues
-    .slice(0, 5)
-    .map((issue) => `${issue.path.join('.') || 'job'} ${issue.code}`)
-    .join(', ');
+export function describeIssues({ issues }: z.ZodError): string {
+  const described = issues.slice(0, 5).map(({ path, code }) => `${path.join('.') || 'job'} ${code}`);
+  return described.join(', ');
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import { JOBS_PREFIX, jobQueues, jobsOfBundle, type BroadcastBundle, type JobQueue } from '#contracts/queue-jobs';
-import { notificationJobOptions } from './job-policy.ts';
+import { notificationJob } from './job-policy.ts';
 import type { Logger } from '#platform/logging/logger';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
@@ -86,12 +86,11 @@ export class QueuedJobs {
     );
     for (let start = 0; start < jobs.length; start += JOBS_PER_COMMAND) {
       await this.queues.get(queue)?.addBulk(
-        jobs.slice(start, start + JOBS_PER_COMMAND).map((job) => ({
-          name: job.template,
-          data: job,
+        jobs.slice(start, start + JOBS_PER_COMMAND).map((job) => {
+          const { opts, ...added } = notificationJob(job.job_id, job);
           // The age of a job counts from its creation, not from the unpacking.
-          opts: { ...notificationJobOptions(job.job_id), timestamp: Date.parse(job.created_at) },
-        })),
+          return { ...added, opts: { ...opts, timestamp: Date.parse(job.created_at) } };
+        }),
       );
     }
     this.forget(bundle.job_id);
@@ -145,9 +144,7 @@ export class QueuedJobs {
     for (const [name, queue] of this.queues) {
       const jobs = lost.filter((job) => job.queue === name);
       if (jobs.length === 0) continue;
-      await queue.addBulk(
-        jobs.map(({ message_id, body }) => ({ name: body.template, data: body, opts: notificationJobOptions(message_id) })),
-      );
+      await queue.addBulk(jobs.map(({ message_id, body }) => notificationJob(message_id, body)));
     }
     return lost.length;
   }
