@@ -1,5 +1,5 @@
 import { HttpCallFailed } from '#platform/http-client/http-call-failed';
-import { callHttp } from '#platform/http-client/http-client';
+import { callHttp, type HttpAnswer } from '#platform/http-client/http-client';
 import { EventFetchError } from '../core/event.ts';
 import { parseExactly } from './exact-json.ts';
 
@@ -18,10 +18,7 @@ export interface RemoteSource {
 }
 
 /** The answer to one GET, before it is parsed. */
-export interface Reply {
-  readonly status: number;
-  readonly body: string;
-}
+export type Reply = Pick<HttpAnswer, 'status' | 'body'>;
 
 /** The limits of one GET, if not the defaults above. */
 export interface ReplyLimits {

@@ -1,3 +1,4 @@
+import { jsonIn } from '#platform/http-client/http-client';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { templateOf } from './queue-consumer.ts';
 
@@ -73,14 +74,6 @@ export class DeadLetters {
     const [data, reason] = await this.redis.hmget(`${this.prefix}:${queue}:${jobId}`, 'data', 'failedReason');
     // The job was retried or dropped after the set of failed jobs was read.
     if (data === null || data === undefined) return undefined;
-    return { queue, jobId, template: templateIn(data), reason: reason ?? 'unknown', subject };
-  }
-}
-
-function templateIn(data: string): unknown {
-  try {
-    return templateOf(JSON.parse(data));
-  } catch {
-    return undefined;
+    return { queue, jobId, template: templateOf(jsonIn({ body: data })), reason: reason ?? 'unknown', subject };
   }
 }
