@@ -9,11 +9,9 @@ import type { Logger } from '#platform/logging/logger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { AppModule } from './app.module.ts';
+import { AppModule, sendersOf, type QueueProcessor } from './app.module.ts';
 import type { WorkerConfig } from './config.ts';
-import { EmailProcessor } from './email/inbound/email.processor.ts';
 import { openParts } from './parts.ts';
-import { PushProcessor } from './push/inbound/push.processor.ts';
 
 const DESCRIPTION =
   'The mailbox that stands in for the providers of mails and pushes. Errors are application/problem+json with a stable code.';
@@ -48,6 +46,9 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
   parts.metrics.timeRequests(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();
   serveApiDocs(app, describeApi(app, { title: 'Tribina notifications', description: DESCRIPTION, withKeys: false }));
-  const processors = [app.get(EmailProcessor), app.get(PushProcessor), app.get(ConsumerHeartbeats)];
+  const processors = [
+    ...sendersOf(config).map(({ processor }) => app.get<QueueProcessor>(processor)),
+    app.get(ConsumerHeartbeats),
+  ];
   return { app, start: () => processors.forEach((processor) => processor.start()) };
 }

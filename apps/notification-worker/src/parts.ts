@@ -36,7 +36,8 @@ export type WorkerParts = Awaited<ReturnType<typeof openParts>>;
 /** Opens the connections of the worker. */
 export async function openParts(config: WorkerConfig, logger: Logger) {
   // The service account is read before connections are opened, so that a missing or invalid file ends the start at once.
-  const serviceAccount = config.PUSH_PROVIDER === 'fcm' ? await readServiceAccount(config.FCM_SERVICE_ACCOUNT ?? '') : undefined;
+  const needsServiceAccount = config.PUSH_PROVIDER === 'fcm' && config.WORKER_QUEUES !== 'email';
+  const serviceAccount = needsServiceAccount ? await readServiceAccount(config.FCM_SERVICE_ACCOUNT ?? '') : undefined;
   const database = await openDatabase({ url: config.DATABASE_URL, name: SERVICE, logger });
   /** For commands that must answer or fail within two seconds. */
   const redis = connectRedis(config.REDIS_URL, { name: SERVICE, sharedWrites: 'all' });
@@ -93,7 +94,7 @@ export async function openParts(config: WorkerConfig, logger: Logger) {
       email: limiterOf(config.EMAIL_PROVIDER, config.EMAIL_RATE_PER_SECOND),
       push: limiterOf(config.PUSH_PROVIDER, config.PUSH_CALLS_PER_SECOND),
     },
-    /** Undefined unless PUSH_PROVIDER=fcm. */
+    /** Undefined unless this worker sends pushes with PUSH_PROVIDER=fcm. */
     serviceAccount,
   };
 }
