@@ -9,13 +9,12 @@ import { closeRedis } from '#platform/redis/redis-connection';
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { EmailModule } from './email/email.module.ts';
 import { EmailProcessor } from './email/inbound/email.processor.ts';
-import { MailboxModule } from './mailbox/mailbox.module.ts';
-import type { WorkerParts } from './parts.ts';
+import { mailboxPages } from './mailbox/mailbox.controller.ts';
+import { PostgresMailbox } from './mailbox/postgres-mailbox.ts';
+import { PARTS, type WorkerParts } from './parts.ts';
 import { PushProcessor } from './push/inbound/push.processor.ts';
 import { PushModule } from './push/push.module.ts';
 import { SendingModule } from './sending/sending.module.ts';
-
-const PARTS = Symbol('parts');
 
 /** Takes the jobs of some queues. */
 export type QueueProcessor = EmailProcessor | PushProcessor;
@@ -52,7 +51,6 @@ export class AppModule implements OnApplicationShutdown {
       imports: [
         SchedulingModule.register(logger),
         SendingModule.register(parts),
-        MailboxModule.register(parts),
         ...senders.map((sender) => sender.register(parts)),
         HealthModule.register({
           metrics,
@@ -69,8 +67,10 @@ export class AppModule implements OnApplicationShutdown {
           ],
         }),
       ],
+      controllers: mailboxPages(config),
       providers: [
         { provide: PARTS, useValue: parts },
+        { provide: PostgresMailbox, useValue: parts.mailbox },
         {
           provide: ConsumerHeartbeats,
           inject: [PeriodicTasks, ...senders.map(({ processor }) => processor)],

@@ -1,7 +1,6 @@
 import { ConfigFaults, loadConfig } from '#platform/config/load-config';
 import { workerConfig } from './config.ts';
-import { MailboxController } from './mailbox/mailbox.controller.ts';
-import { MailboxModule } from './mailbox/mailbox.module.ts';
+import { MailboxController, mailboxPages } from './mailbox/mailbox.controller.ts';
 
 const minimalSettings = { DATABASE_URL: 'postgres://127.0.0.1/tribina', REDIS_URL: 'redis://127.0.0.1:1' };
 
@@ -71,7 +70,6 @@ test('worker settings: production refuses the mailbox as provider', () => {
 });
 
 test('the mailbox has pages only if the mail or push provider is the mailbox', () => {
-  const pages = (config: object) => MailboxModule.register({ config, database: undefined } as never).controllers;
-  expect(pages({ EMAIL_PROVIDER: 'smtp', PUSH_PROVIDER: 'fcm' })).toEqual([]);
-  expect(pages({ EMAIL_PROVIDER: 'smtp', PUSH_PROVIDER: 'mailbox' })).toEqual([MailboxController]);
+  expect(mailboxPages({ EMAIL_PROVIDER: 'smtp', PUSH_PROVIDER: 'fcm' })).toEqual([]);
+  expect(mailboxPages({ EMAIL_PROVIDER: 'smtp', PUSH_PROVIDER: 'mailbox' })).toEqual([MailboxController]);
 });

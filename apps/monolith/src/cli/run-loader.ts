@@ -1,6 +1,5 @@
 import { DueEffects, type Consumer } from '#event-loader/adapters/due-effects';
-import { DueEvents } from '#event-loader/adapters/due-events';
-import type { ConfiguredSource } from '#event-loader/adapters/fetcher-by-kind';
+import type { ConfiguredSource } from '#event-loader/adapters/configured-sources';
 import { buildEventLoader } from '#event-loader/adapters/open-event-loader';
 import { openLoaderPools } from '#event-loader/adapters/postgres-event-store';
 import { RequestRefused } from '#platform/http/request-refused';
@@ -44,7 +43,7 @@ export async function runLoader(sources: readonly ConfiguredSource[], run: Run):
       throw new NotRunning('Redis does not answer; the loader needs it for its locks and its rate limiter.');
     const { loader, polls, locks } = buildEventLoader(sources, { pools, redis, logger, alerts: sourceAlerts(alerts) }, run.stop);
     const loadAndApply = async (consumers: Consumers): Promise<void> => {
-      const effects = consumers.size > 0 && new DueEffects(new DueEvents(pools.reads), consumers, locks, logger);
+      const effects = consumers.size > 0 && new DueEffects(pools.reads, consumers, locks, logger);
       if (!run.once)
         return void (await Promise.all([loader.run(run.stop, aliveSign(run.aliveFile)), effects && effects.run(run.stop)]));
       await loader.runOnce(run.stop);
