@@ -1,51 +1,35 @@
 import { useState } from 'react';
+import { Button } from './button.tsx';
 
 interface ConfirmButtonProps {
-  label: string;
-  question: string;
-  yes: string;
-  no: string;
+  texts: { label: string; question: string; yes: string; no: string };
   onConfirm: () => void;
   disabled?: boolean;
-  testId?: string;
+  testId: string;
 }
 
 /** A button that asks for confirmation. The question replaces the button; a dialog would cover the countdown. */
-export function ConfirmButton({ label, question, yes, no, onConfirm, disabled, testId }: ConfirmButtonProps) {
+export function ConfirmButton({ texts, onConfirm, disabled, testId }: ConfirmButtonProps) {
   const [isAsking, setIsAsking] = useState(false);
   if (!isAsking) {
     return (
-      <button
-        type="button"
-        className="button button-quiet"
-        disabled={disabled}
-        onClick={() => setIsAsking(true)}
-        data-testid={testId}
-      >
-        {label}
-      </button>
+      <Button tone="quiet" disabled={disabled} onClick={() => setIsAsking(true)} testId={testId}>
+        {texts.label}
+      </Button>
     );
   }
+  const confirm = () => {
+    setIsAsking(false);
+    onConfirm();
+  };
   return (
-    <div className="confirm" role="group" aria-label={question}>
-      <p>{question}</p>
+    <div className="confirm" role="group" aria-label={texts.question}>
+      <p>{texts.question}</p>
       <div className="button-row">
-        <button
-          type="button"
-          className="button button-danger"
-          disabled={disabled}
-          autoFocus
-          onClick={() => {
-            setIsAsking(false);
-            onConfirm();
-          }}
-          data-testid={testId && `${testId}-yes`}
-        >
-          {yes}
-        </button>
-        <button type="button" className="button" onClick={() => setIsAsking(false)}>
-          {no}
-        </button>
+        <Button tone="danger" disabled={disabled} autoFocus onClick={confirm} testId={`${testId}-yes`}>
+          {texts.yes}
+        </Button>
+        <Button onClick={() => setIsAsking(false)}>{texts.no}</Button>
       </div>
     </div>
   );

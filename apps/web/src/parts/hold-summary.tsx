@@ -32,15 +32,7 @@ export function HoldSummary({ hold, reservation, isTurnOver }: HoldSummaryProps)
       <Link to={paths.checkout(reservation.match_id)} className="button button-primary button-wide" testId="go-checkout">
         {inCheckout ? texts.hold.toPayment : texts.hold.checkout}
       </Link>
-      <ConfirmButton
-        label={texts.hold.release}
-        question={texts.hold.releaseSure}
-        yes={texts.hold.releaseYes}
-        no={texts.hold.keep}
-        disabled={hold.isBusy}
-        onConfirm={hold.release}
-        testId="release"
-      />
+      <ConfirmButton texts={texts.hold.release} disabled={hold.isBusy} onConfirm={hold.release} testId="release" />
     </section>
   );
 }

@@ -15,14 +15,7 @@ export function TurnBar({ turn, room }: { turn: { expiresAt: string }; room: Wai
         {texts.turn.title}
       </p>
       <Countdown until={turn.expiresAt} label={texts.turn.timeLeft} onEnd={room.recheckTurn} testId="turn-countdown" />
-      <ConfirmButton
-        label={texts.turn.leave}
-        question={texts.turn.leaveSure}
-        yes={texts.line.leaveYes}
-        no={texts.line.stay}
-        onConfirm={() => void room.leave()}
-        testId="leave-turn"
-      />
+      <ConfirmButton texts={texts.turn.leave} onConfirm={() => void room.leave()} testId="leave-turn" />
     </section>
   );
 }

@@ -95,15 +95,7 @@ function InLine({ line, state, room }: { line: LineState; state: RoomState; room
       )}
       {state.problem && <ProblemNotice problem={state.problem} />}
       <p className="fine-print">{texts.line.keepOpen}</p>
-      <ConfirmButton
-        label={texts.line.leave}
-        question={texts.line.leaveSure}
-        yes={texts.line.leaveYes}
-        no={texts.line.stay}
-        disabled={state.busy}
-        onConfirm={() => void room.leave()}
-        testId="leave-queue"
-      />
+      <ConfirmButton texts={texts.line.leave} disabled={state.busy} onConfirm={() => void room.leave()} testId="leave-queue" />
     </section>
   );
 }
