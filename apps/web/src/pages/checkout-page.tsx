@@ -3,7 +3,6 @@ import type { Order } from '#contracts/orders';
 import type { Reservation } from '#contracts/reservations';
 import { useEffect, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { CheckoutSteps } from '../parts/checkout-steps.tsx';
 import { Countdown } from '../parts/countdown.tsx';
 import { HoldersForm } from '../parts/holders-form.tsx';
 import { Link } from '../parts/link.tsx';
@@ -119,5 +118,28 @@ function HoldEnded({ matchId, isPaid }: { matchId: string; isPaid: boolean }) {
         {texts.checkout.chooseAgain}
       </Link>
     </section>
+  );
+}
+
+/** The list of the steps of a purchase, with the current step marked. */
+function CheckoutSteps({ now }: { now: 'details' | 'payment' }) {
+  const { texts } = useLanguage();
+  const names = [texts.checkout.stepSeats, texts.checkout.stepDetails, texts.checkout.stepPayment];
+  const current = now === 'details' ? 1 : 2;
+  return (
+    <ol className="steps" aria-label={texts.checkout.steps}>
+      {names.map((name, index) => (
+        <li
+          key={name}
+          className={index < current ? 'step step-done' : 'step'}
+          aria-current={index === current ? 'step' : undefined}
+        >
+          <span className="step-sign" aria-hidden="true">
+            {index < current ? <Icon name="check" /> : index + 1}
+          </span>
+          {name}
+        </li>
+      ))}
+    </ol>
   );
 }

@@ -1,16 +1,17 @@
 import type { Match } from '#contracts/matches';
 import { useAppServices } from '../api/app-services.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { Countdown } from '../parts/countdown.tsx';
 import { HoldSummary } from '../parts/hold-summary.tsx';
 import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { MatchHeading } from '../parts/match-heading.tsx';
 import { Notice, ProblemNotice } from '../parts/notice.tsx';
-import { SaleExplained } from '../parts/sale-explained.tsx';
 import { SeatChoice } from '../parts/seat-choice.tsx';
-import { TurnBar } from '../parts/turn-bar.tsx';
 import { useHold } from '../parts/use-hold.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { WaitingLine } from '../parts/waiting-line.tsx';
 import { useWaitingRoom } from '../queue/use-waiting-room.ts';
+import type { WaitingRoom } from '../queue/waiting-room.ts';
 import { useLanguage } from '../text/language.tsx';
 
 /**
@@ -57,5 +58,35 @@ function MatchContent({ match }: { match: Match }) {
       {hold.problem && !hold.reservation && !canChooseSeats && <ProblemNotice problem={hold.problem} />}
       {stage()}
     </>
+  );
+}
+
+/**
+ * Shows the remaining time of the turn. When the time is over the page asks the server for the state, in case the server's
+ * message about the end is lost.
+ */
+function TurnBar({ turn, room }: { turn: { expiresAt: string }; room: WaitingRoom }) {
+  const { texts } = useLanguage();
+  return (
+    <section className="turn-bar" aria-label={texts.turn.title} data-testid="turn-bar">
+      <p className="turn-bar-title" role="status">
+        {texts.turn.title}
+      </p>
+      <Countdown until={turn.expiresAt} label={texts.turn.timeLeft} onEnd={room.recheckTurn} testId="turn-countdown" />
+      <ConfirmButton texts={texts.turn.leave} onConfirm={() => void room.leave()} testId="leave-turn" />
+    </section>
+  );
+}
+
+/** Explains why nothing can be bought now and what the fan can do. */
+function SaleExplained({ match }: { match: Match }) {
+  const { texts, format } = useLanguage();
+  const { status, opens_at: opensAt } = match.sale;
+  return (
+    <section className="card card-narrow stage" data-testid="sale-explained">
+      <h2>{texts.saleStatus[status]}</h2>
+      {status === 'scheduled' && opensAt && <p className="stage-strong">{texts.matches.opensAt(format.dateTime(opensAt))}</p>}
+      <p>{texts.saleExplained[status === 'open' ? 'paused' : status]}</p>
+    </section>
   );
 }

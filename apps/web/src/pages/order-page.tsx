@@ -5,7 +5,6 @@ import { useAppServices } from '../api/app-services.ts';
 import { Link } from '../parts/link.tsx';
 import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { Notice } from '../parts/notice.tsx';
-import { OrderHistory } from '../parts/order-history.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { TicketCard } from '../parts/ticket-card.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
@@ -104,5 +103,25 @@ function OrderTickets({ order }: { order: Order }) {
         ))}
       </ul>
     </section>
+  );
+}
+
+/** What has happened to an order, with the times. */
+function OrderHistory({ order }: { order: Order }) {
+  const { texts, format } = useLanguage();
+  if (order.timeline.length === 0) return null;
+  return (
+    <details className="card order-history">
+      <summary>{texts.order.history}</summary>
+      <ol>
+        {order.timeline.map((entry) => (
+          <li key={`${entry.at} ${entry.event}`}>
+            <time dateTime={entry.at}>{format.clock(entry.at)}</time>
+            {/* The contract allows new events. An event without a text here is shown by its name. */}
+            <span>{texts.order.events[entry.event] ?? entry.event.replaceAll(/[._]/g, ' ')}</span>
+          </li>
+        ))}
+      </ol>
+    </details>
   );
 }

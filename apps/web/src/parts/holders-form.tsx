@@ -2,6 +2,7 @@ import type { Reservation } from '#contracts/reservations';
 import { useEffect, useRef } from 'react';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
+import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { Link } from './link.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
@@ -61,9 +62,9 @@ export function HoldersForm({ reservation, onPlaced }: { reservation: Reservatio
           {problem.code === 'RESERVATION_EXPIRED' && <Link to={paths.match(matchId)}>{texts.checkout.chooseAgain}</Link>}
         </ProblemNotice>
       )}
-      <button type="submit" className="button button-primary button-wide" disabled={busy} data-testid="place-order">
+      <Button type="submit" tone="primary" wide disabled={busy} testId="place-order">
         {busy ? texts.checkout.submitting : reservation.total_cents === 0 ? texts.checkout.submitFree : texts.checkout.submit}
-      </button>
+      </Button>
     </form>
   );
 }

@@ -1,5 +1,6 @@
 import type { Problem } from '../api/problem.ts';
 import { useLanguage } from '../text/language.tsx';
+import { Button } from './button.tsx';
 import { ProblemNotice } from './notice.tsx';
 
 /** Shown while a page loads its data. */
@@ -20,11 +21,7 @@ export function LoadingFailed({ problem, title, onRetry }: { problem: Problem; t
     <section className="card card-narrow">
       {title && <h1>{title}</h1>}
       <ProblemNotice problem={problem} />
-      {onRetry && (
-        <button type="button" className="button" onClick={onRetry}>
-          {texts.common.retry}
-        </button>
-      )}
+      {onRetry && <Button onClick={onRetry}>{texts.common.retry}</Button>}
     </section>
   );
 }

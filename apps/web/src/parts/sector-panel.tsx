@@ -4,6 +4,7 @@ import type { Sector } from '#contracts/sectors';
 import { useEffect, useRef, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
+import { Button } from './button.tsx';
 import { toggleSeat } from './chosen-seats.ts';
 import { Loading } from './loading.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
@@ -57,15 +58,14 @@ export function SectorPanel({ match, sector, hold, onBack }: SectorPanelProps) {
         <p className="fine-print">{isStanding ? texts.seats.standingText : texts.seats.bestText}</p>
         <div className="best-row">
           <QuantityPicker value={quantity} max={maxSeats} onChange={setQuantity} />
-          <button
-            type="button"
-            className="button button-primary"
+          <Button
+            tone="primary"
             disabled={hold.isBusy}
             onClick={() => hold.holdSeats({ sector_id: sector.id, quantity })}
-            data-testid="hold-best"
+            testId="hold-best"
           >
             {hold.isBusy ? texts.seats.holding : bestText}
-          </button>
+          </Button>
         </div>
       </section>
       {!isStanding && <ChooseOnMap match={match} sector={sector} hold={hold} maxSeats={maxSeats} />}
@@ -121,19 +121,18 @@ function ChooseOnMap({ match, sector, hold, maxSeats }: Omit<SectorPanelProps, '
         </div>
         <div className="button-row">
           {chosen.length > 0 && (
-            <button type="button" className="button button-quiet" onClick={() => setSelectedIds([])}>
+            <Button tone="quiet" onClick={() => setSelectedIds([])}>
               {texts.seats.clear}
-            </button>
+            </Button>
           )}
-          <button
-            type="button"
-            className="button button-primary"
+          <Button
+            tone="primary"
             disabled={hold.isBusy || chosen.length === 0}
             onClick={() => hold.holdSeats({ seat_ids: chosen })}
-            data-testid="hold-chosen"
+            testId="hold-chosen"
           >
             {hold.isBusy ? texts.seats.holding : texts.seats.holdChosen}
-          </button>
+          </Button>
         </div>
       </div>
     </section>

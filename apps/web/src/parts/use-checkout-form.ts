@@ -1,26 +1,16 @@
 import type { CheckOutRequest } from '#contracts/orders';
 import type { Reservation } from '#contracts/reservations';
-import { type FormEvent, useEffect, useState } from 'react';
-import { toProblem, type Problem } from '../api/problem.ts';
+import { type FormEvent, useEffect, useMemo, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { toStoredPurchase } from '../purchase-store.ts';
 import { useLanguage } from '../text/language.tsx';
 import { type FieldErrors, validateCheckout, serverFieldErrors } from './checkout-errors.ts';
-
-interface CheckoutForm {
-  request: CheckOutRequest;
-  errors: FieldErrors;
-  problem: Problem | undefined;
-  busy: boolean;
-  setName(index: number, name: string): void;
-  setEmail(email: string): void;
-  submit(event: FormEvent): void;
-}
+import { useAction } from './use-action.ts';
 
 /**
  * The state of the checkout form: the fan's input (stored until the tab is closed), its errors, and the function that sends it.
  */
-export function useCheckoutForm(reservation: Reservation, onPlaced: () => void): CheckoutForm {
+export function useCheckoutForm(reservation: Reservation, onPlaced: () => void) {
   const { texts } = useLanguage();
   const { api, purchaseStore } = useAppServices();
   const matchId = reservation.match_id;
@@ -32,25 +22,16 @@ export function useCheckoutForm(reservation: Reservation, onPlaced: () => void):
     }));
     return { holders, email: stored?.email ?? '' };
   });
-  const [errors, setErrors] = useState<FieldErrors>({});
-  const [problem, setProblem] = useState<Problem>();
-  const [busy, setBusy] = useState(false);
+  const [found, setFound] = useState<FieldErrors>({});
+  const { busy, problem, setProblem, run } = useAction();
+  const errors = useMemo(() => (problem ? serverFieldErrors(problem, texts) : found), [problem, found, texts]);
   useEffect(() => purchaseStore.writeHolders(matchId, request), [purchaseStore, matchId, request]);
 
   const send = async () => {
-    setBusy(true);
-    try {
-      const holders = request.holders.map((holder) => ({ ...holder, name: holder.name.trim() }));
-      const placed = await api.checkout(reservation.id, { holders, email: request.email.trim() });
-      purchaseStore.update(matchId, toStoredPurchase(placed));
-      onPlaced();
-    } catch (caught) {
-      const problem = toProblem(caught);
-      setErrors(serverFieldErrors(problem, texts));
-      setProblem(problem);
-    } finally {
-      setBusy(false);
-    }
+    const holders = request.holders.map((holder) => ({ ...holder, name: holder.name.trim() }));
+    const placed = await api.checkout(reservation.id, { holders, email: request.email.trim() });
+    purchaseStore.update(matchId, toStoredPurchase(placed));
+    onPlaced();
   };
 
   return {
@@ -58,18 +39,17 @@ export function useCheckoutForm(reservation: Reservation, onPlaced: () => void):
     errors,
     problem,
     busy,
-    setName: (index, name) =>
-      setRequest({
-        ...request,
-        holders: request.holders.map((holder, holderIndex) => (holderIndex === index ? { ...holder, name } : holder)),
-      }),
-    setEmail: (email) => setRequest({ ...request, email }),
-    submit: (event) => {
+    setName: (index: number, name: string) => {
+      const holders = request.holders.map((holder, holderIndex) => (holderIndex === index ? { ...holder, name } : holder));
+      setRequest({ ...request, holders });
+    },
+    setEmail: (email: string) => setRequest({ ...request, email }),
+    submit: (event: FormEvent) => {
       event.preventDefault();
-      const found = validateCheckout(request, texts);
-      setErrors(found);
+      const invalid = validateCheckout(request, texts);
+      setFound(invalid);
       setProblem(undefined);
-      if (Object.keys(found).length === 0) void send();
+      if (Object.keys(invalid).length === 0) void run(send);
     },
   };
 }

@@ -6,6 +6,7 @@ import type { WaitingRoom } from '../queue/waiting-room.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Announcement } from './announcement.tsx';
+import { Button } from './button.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Link } from './link.tsx';
 import { Loading } from './loading.tsx';
@@ -43,15 +44,9 @@ function JoinInvitation({ match, state, room }: WaitingLineProps) {
       )}
       {status?.status === 'paused' && <Notice tone="warning">{texts.line.paused}</Notice>}
       {state.problem && <ProblemNotice problem={state.problem} />}
-      <button
-        type="button"
-        className="button button-primary button-wide"
-        disabled={state.busy}
-        onClick={() => void room.join()}
-        data-testid="join-queue"
-      >
+      <Button tone="primary" wide disabled={state.busy} onClick={() => void room.join()} testId="join-queue">
         {state.busy ? texts.line.joining : texts.line.join}
-      </button>
+      </Button>
       <p className="fine-print">{texts.line.keepOpen}</p>
     </section>
   );
@@ -112,15 +107,9 @@ function LineEnded({ reason, state, room, match }: { reason: LineEndReason } & W
       {state.problem && <ProblemNotice problem={state.problem} />}
       <div className="button-row">
         {canJoinAgain && (
-          <button
-            type="button"
-            className="button button-primary"
-            disabled={state.busy}
-            onClick={() => void room.join()}
-            data-testid="join-queue"
-          >
+          <Button tone="primary" disabled={state.busy} onClick={() => void room.join()} testId="join-queue">
             {reason === 'replaced' ? texts.line.takeOver : texts.line.joinAgain}
-          </button>
+          </Button>
         )}
         {reason === 'turn_completed' && (
           <Link to={paths.tickets} className="button">

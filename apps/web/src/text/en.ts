@@ -126,7 +126,7 @@ export const en = {
   saleStatus,
   saleExplained: {
     scheduled: 'The sale has not opened yet. This page updates by itself when it opens.',
-    pausedNoQueue: 'The organiser has paused the sale. This page updates by itself when the sale continues.',
+    paused: 'The organiser has paused the sale. This page updates by itself when the sale continues.',
     sold_out: 'All tickets are sold. Returned tickets reopen the sale, so check again later.',
     closed: 'The sale for this match is closed.',
   },

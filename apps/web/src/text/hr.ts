@@ -72,7 +72,7 @@ export const hr: Texts = {
   },
   saleExplained: {
     scheduled: 'Prodaja još nije počela. Čim počne, ova će se stranica sama osvježiti.',
-    pausedNoQueue: 'Organizator je pauzirao prodaju. Čim se nastavi, ova će se stranica sama osvježiti.',
+    paused: 'Organizator je pauzirao prodaju. Čim se nastavi, ova će se stranica sama osvježiti.',
     sold_out: 'Sve su ulaznice prodane. Vraćene ulaznice ponovno otvaraju prodaju, pa se isplati navratiti poslije.',
     closed: 'Prodaja za ovu utakmicu je zatvorena.',
   },
