@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import type { Problem } from '../api/problem.ts';
 import { useLanguage } from '../text/language.tsx';
-import { describeProblem } from '../text/problem-texts.ts';
 import { Icon } from './icon.tsx';
 
 type Tone = 'info' | 'good' | 'warning' | 'bad';
@@ -32,7 +31,7 @@ export function ProblemNotice({ problem, children }: { problem: Problem; childre
   const isServerError = problem.status >= 500 || problem.code === 'UNKNOWN';
   return (
     <Notice tone="bad" testId="problem">
-      <p>{describeProblem(problem, texts.problems, format)}</p>
+      <p>{texts.problems[problem.code](problem, format)}</p>
       {isServerError && problem.requestId && <p className="fine-print">{texts.common.requestId(problem.requestId)}</p>}
       {children}
     </Notice>

@@ -1,17 +1,18 @@
 import type { Match } from '#contracts/matches';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import type { LineState, LineEndReason, RoomState } from '../queue/room-state.ts';
 import type { WaitingRoom } from '../queue/waiting-room.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
-import { Announcement } from './announcement.tsx';
 import { Button } from './button.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Link } from './link.tsx';
 import { Loading } from './loading.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 import { useLoaded } from './use-loaded.ts';
+
+const announceIntervalMs = 15_000;
 
 interface WaitingLineProps {
   match: Match;
@@ -57,6 +58,7 @@ function InLine({ line, state, room }: { line: LineState; state: RoomState; room
   const [firstPosition] = useState(line.position);
   const wait = useWaitText(line);
   const progress = firstPosition > 1 ? Math.min(1, Math.max(0, (firstPosition - line.position) / (firstPosition - 1))) : 1;
+  const remaining = line.remaining_sectors ?? [];
   const isLive = state.link === 'live' && !state.delayed;
   return (
     <section className="card card-narrow stage line" data-testid="waiting-line">
@@ -83,9 +85,9 @@ function InLine({ line, state, room }: { line: LineState; state: RoomState; room
         <Notice tone="warning">{line.reason ? texts.line.pausedReason(asSentence(line.reason)) : texts.line.paused}</Notice>
       )}
       {!isLive && <Notice tone="info">{state.delayed ? texts.line.delayed : texts.line.reconnecting}</Notice>}
-      {line.remaining.length > 0 && (
+      {remaining.length > 0 && (
         <p className="fine-print">
-          {texts.line.remaining}: {line.remaining.map((sector) => `${sector.name} (${sector.available})`).join(', ')}
+          {texts.line.remaining}: {remaining.map((sector) => `${sector.name} (${sector.available})`).join(', ')}
         </p>
       )}
       {state.problem && <ProblemNotice problem={state.problem} />}
@@ -124,10 +126,31 @@ function LineEnded({ reason, state, room, match }: { reason: LineEndReason } & W
   );
 }
 
-function useWaitText(line: LineState): string {
+function useWaitText({ estimated_wait_range: range, estimated_wait_minutes: minutes }: LineState): string {
   const { texts } = useLanguage();
-  if (line.waitRange && line.waitRange[0] < line.waitRange[1]) return texts.line.waitBetween(...line.waitRange);
-  return line.waitMinutes === null ? texts.line.waitUnknown : texts.line.waitMinutes(line.waitMinutes);
+  if (range && range[0] < range[1]) return texts.line.waitBetween(...range);
+  return minutes === null ? texts.line.waitUnknown : texts.line.waitMinutes(minutes);
 }
 
 const asSentence = (text: string) => (/[.!?]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`);
+
+/**
+ * A text that screen readers read aloud. The latest text is announced at most every 15 s, because a position in the line can
+ * change every second.
+ */
+function Announcement({ text }: { text: string }) {
+  const latest = useRef(text);
+  const [spokenText, setSpokenText] = useState(text);
+  useEffect(() => {
+    latest.current = text;
+  }, [text]);
+  useEffect(() => {
+    const timer = setInterval(() => setSpokenText(latest.current), announceIntervalMs);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <p className="only-spoken" aria-live="polite">
+      {spokenText}
+    </p>
+  );
+}

@@ -3,7 +3,8 @@ import type { OrderStatus } from '#contracts/orders';
 import type { SeatStatus } from '#contracts/seats';
 import type { TicketStatus } from '#contracts/tickets';
 import type { LineEndReason } from '../queue/room-state.ts';
-import { problemTexts } from './en-problems.ts';
+import type { ProblemCode } from '../api/problem.ts';
+import { problemTexts, type ProblemText } from './en-problems.ts';
 import { plural } from './plural.ts';
 
 const seats = (count: number) => plural('en', count, { one: '1 seat', other: `${count} seats` });
@@ -382,7 +383,7 @@ export const en = {
       },
     },
   },
-  problems: problemTexts,
+  problems: problemTexts as Record<ProblemCode, ProblemText>,
 };
 
 /** The texts of the page. Every language must have exactly these texts: TypeScript reports a missing or extra text. */
