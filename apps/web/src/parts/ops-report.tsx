@@ -1,7 +1,7 @@
 import type { OpsMatch } from '#contracts/matches';
 import type { OrderStatus } from '#contracts/orders';
 import { useAppServices } from '../api/app-services.ts';
-import type { Texts } from '../text/en.ts';
+import type { Texts } from '../text/texts.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Loading } from './loading.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';

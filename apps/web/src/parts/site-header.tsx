@@ -1,5 +1,6 @@
 import { paths, type Route } from '../routes.ts';
-import { type Language, languages, useLanguage } from '../text/language.tsx';
+import { useLanguage } from '../text/language.tsx';
+import { type Language, languages } from '../text/texts.ts';
 import { Link } from './link.tsx';
 
 export function SiteHeader({ route }: { route: Route }) {
