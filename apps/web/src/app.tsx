@@ -10,7 +10,7 @@ import { NotFoundPage } from './pages/not-found-page.tsx';
 import { OpsPage } from './pages/ops-page.tsx';
 import { OrderPage } from './pages/order-page.tsx';
 import { TicketsPage } from './pages/tickets-page.tsx';
-import { LoadingFailed, Loading } from './parts/loading.tsx';
+import { Loading } from './parts/loading.tsx';
 import { SiteFooter } from './parts/site-footer.tsx';
 import { SiteHeader } from './parts/site-header.tsx';
 import { useLoaded } from './parts/use-loaded.ts';
@@ -39,7 +39,7 @@ function ConfiguredApp() {
   if (startupConfig) return <Site startupConfig={startupConfig} />;
   return (
     <main className="container">
-      {problem ? <LoadingFailed problem={problem} title={texts.common.startFailed} onRetry={reload} /> : <Loading />}
+      <Loading problem={problem} title={texts.common.startFailed} onRetry={reload} />
     </main>
   );
 }

@@ -6,7 +6,7 @@ import { useAppServices } from '../api/app-services.ts';
 import { Countdown } from '../parts/countdown.tsx';
 import { HoldersForm } from '../parts/holders-form.tsx';
 import { Link } from '../parts/link.tsx';
-import { LoadingFailed, Loading } from '../parts/loading.tsx';
+import { Loading } from '../parts/loading.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { PaymentPanel } from '../parts/payment-panel.tsx';
 import { SeatPrices } from '../parts/seat-prices.tsx';
@@ -49,7 +49,7 @@ export function CheckoutPage({ matchId }: { matchId: string }) {
   }, [hasNoReservation, problem, purchaseStore, matchId]);
 
   if (data) return <Checkout data={data} onChange={reload} />;
-  return problem && !hasNoReservation ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />;
+  return <Loading problem={hasNoReservation ? undefined : problem} onRetry={reload} />;
 }
 
 function Checkout({ data: { match, reservation, order }, onChange }: { data: CheckoutData; onChange: () => void }) {
@@ -71,7 +71,7 @@ function Checkout({ data: { match, reservation, order }, onChange }: { data: Che
       <Link to={paths.match(match.id)} className="back-link">
         <Icon name="back" /> {texts.checkout.backToSeats}
       </Link>
-      <PageTitle documentTitle={texts.checkout.title}>{texts.checkout.title}</PageTitle>
+      <PageTitle>{texts.checkout.title}</PageTitle>
       <CheckoutSteps now={isPaying ? 'payment' : 'details'} />
       <div className="checkout">
         <aside className="card checkout-side" aria-labelledby="order-summary-title">
@@ -101,21 +101,13 @@ function HoldEnded({ matchId, isPaid }: { matchId: string; isPaid: boolean }) {
   const { texts } = useLanguage();
   const { purchaseStore } = useAppServices();
   useEffect(() => purchaseStore.forgetPurchase(matchId), [purchaseStore, matchId]);
-  if (isPaid) {
-    return (
-      <section className="card card-narrow stage">
-        <PageTitle documentTitle={texts.checkout.title}>{texts.order.statuses.completed}</PageTitle>
-        <Link to={paths.tickets} className="button button-primary">
-          {texts.order.allTickets}
-        </Link>
-      </section>
-    );
-  }
   return (
-    <section className="card card-narrow stage" data-testid="hold-over">
-      <PageTitle documentTitle={texts.checkout.title}>{texts.checkout.holdOver}</PageTitle>
-      <Link to={paths.match(matchId)} className="button button-primary">
-        {texts.checkout.chooseAgain}
+    <section className="card card-narrow stage" data-testid={isPaid ? undefined : 'hold-over'}>
+      <PageTitle documentTitle={texts.checkout.title}>
+        {isPaid ? texts.order.statuses.completed : texts.checkout.holdOver}
+      </PageTitle>
+      <Link to={isPaid ? paths.tickets : paths.match(matchId)} className="button button-primary">
+        {isPaid ? texts.order.allTickets : texts.checkout.chooseAgain}
       </Link>
     </section>
   );

@@ -3,16 +3,23 @@ import { useAppServices } from '../api/app-services.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Countdown } from '../parts/countdown.tsx';
 import { HoldSummary } from '../parts/hold-summary.tsx';
-import { LoadingFailed, Loading } from '../parts/loading.tsx';
-import { MatchHeading } from '../parts/match-heading.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Link } from '../parts/link.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { MatchFacts } from '../parts/match-facts.tsx';
 import { Notice, ProblemNotice } from '../parts/notice.tsx';
+import { PageTitle } from '../parts/page-title.tsx';
+import { SaleBadge } from '../parts/sale-badge.tsx';
 import { SeatChoice } from '../parts/seat-choice.tsx';
+import { TeamCrest } from '../parts/team-crest.tsx';
 import { useHold } from '../parts/use-hold.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { WaitingLine } from '../parts/waiting-line.tsx';
 import { useWaitingRoom } from '../queue/use-waiting-room.ts';
 import type { WaitingRoom } from '../queue/waiting-room.ts';
+import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
+import { matchTitle } from '../text/match-title.ts';
 
 /**
  * How often the page reloads the match to notice an opened, paused or resumed sale. A shorter interval would overload the API,
@@ -25,7 +32,7 @@ export function MatchPage({ matchId }: { matchId: string }) {
   const { api } = useAppServices();
   const { value: match, problem, reload } = useLoaded((signal) => api.match(matchId, signal), matchId, refreshMs);
   if (match) return <MatchContent match={match} />;
-  return problem ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />;
+  return <Loading problem={problem} onRetry={reload} />;
 }
 
 /** Shows the first that applies: the held seats, the seat choice, the waiting line, or why there is nothing to buy. */
@@ -88,5 +95,29 @@ function SaleExplained({ match }: { match: Match }) {
       {status === 'scheduled' && opensAt && <p className="stage-strong">{texts.matches.opensAt(format.dateTime(opensAt))}</p>}
       <p>{texts.saleExplained[status === 'open' ? 'paused' : status]}</p>
     </section>
+  );
+}
+
+/** The top of a match page: teams, kickoff, venue and the state of the sale. */
+function MatchHeading({ match }: { match: Match }) {
+  const { texts } = useLanguage();
+  const title = matchTitle(match);
+  return (
+    <div className="match-heading">
+      <Link to={paths.matches} className="back-link">
+        <Icon name="back" /> {texts.common.backToMatches}
+      </Link>
+      <div className="match-heading-row">
+        <span className="match-crests">
+          <TeamCrest name={match.home} />
+          <TeamCrest name={match.away} />
+        </span>
+        <div>
+          <PageTitle>{title}</PageTitle>
+          <MatchFacts match={match} />
+        </div>
+        <SaleBadge status={match.sale.status} />
+      </div>
+    </div>
   );
 }

@@ -3,20 +3,23 @@ import { useLanguage } from '../text/language.tsx';
 import { Button } from './button.tsx';
 import { ProblemNotice } from './notice.tsx';
 
-/** Shown while a page loads its data. */
-export function Loading() {
-  const { texts } = useLanguage();
-  return (
-    <p className="loading" role="status">
-      <span className="spinner" aria-hidden="true" />
-      {texts.common.loading}
-    </p>
-  );
+interface LoadingProps {
+  problem?: Problem;
+  title?: string;
+  onRetry?: () => void;
 }
 
-/** Shown when a page could not load its data, with a button to try again. */
-export function LoadingFailed({ problem, title, onRetry }: { problem: Problem; title?: string; onRetry?: () => void }) {
+/** Shown while a page loads its data, or could not load it. Then it has a button to try again. */
+export function Loading({ problem, title, onRetry }: LoadingProps) {
   const { texts } = useLanguage();
+  if (!problem) {
+    return (
+      <p className="loading" role="status">
+        <span className="spinner" aria-hidden="true" />
+        {texts.common.loading}
+      </p>
+    );
+  }
   return (
     <section className="card card-narrow">
       {title && <h1>{title}</h1>}

@@ -5,7 +5,7 @@ import { useLanguage } from '../text/language.tsx';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { OpsOrderCard } from './ops-order-card.tsx';
-import { LoadingFailed } from './loading.tsx';
+import { Loading } from './loading.tsx';
 import { useLoaded } from './use-loaded.ts';
 
 /** The search of operators for an order, by its number or the full e-mail address. Nothing is listed before a search. */
@@ -32,7 +32,7 @@ export function OpsOrders({ match, onChange }: { match: OpsMatch; onChange: () =
           {texts.ops.refund.search}
         </Button>
       </form>
-      {problem && <LoadingFailed problem={problem} onRetry={reload} />}
+      {problem && <Loading problem={problem} onRetry={reload} />}
       {value?.items.length === 0 && (
         <p className="empty" data-testid="ops-nothing-found">
           {texts.ops.refund.nothing}

@@ -1,16 +1,15 @@
 import type { Match } from '#contracts/matches';
 import type { Seat } from '#contracts/seats';
 import type { Sector } from '#contracts/sectors';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Button } from './button.tsx';
 import { toggleSeat } from './chosen-seats.ts';
+import { Icon } from './icon.tsx';
 import { Loading } from './loading.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
-import { QuantityPicker } from './quantity-picker.tsx';
 import { SeatMap } from './seat-map.tsx';
-import { Icon } from './icon.tsx';
 import type { Hold } from './use-hold.ts';
 import { useLoaded } from './use-loaded.ts';
 
@@ -136,5 +135,41 @@ function ChooseOnMap({ match, sector, hold, maxSeats }: Omit<SectorPanelProps, '
         </div>
       </div>
     </section>
+  );
+}
+
+interface QuantityPickerProps {
+  value: number;
+  max: number;
+  onChange: (value: number) => void;
+}
+
+/** The field and the buttons for the number of seats, from 1 to `max`. */
+function QuantityPicker({ value, max, onChange }: QuantityPickerProps) {
+  const { texts } = useLanguage();
+  const id = useId();
+  const set = (next: number) => onChange(Math.min(max, Math.max(1, Math.round(next) || 1)));
+  return (
+    <div className="quantity">
+      <label htmlFor={id}>{texts.seats.quantity}</label>
+      <div className="stepper">
+        <button type="button" onClick={() => set(value - 1)} disabled={value <= 1} aria-label={texts.seats.fewer}>
+          −
+        </button>
+        <input
+          id={id}
+          type="number"
+          inputMode="numeric"
+          min={1}
+          max={max}
+          value={value}
+          onChange={(event) => set(event.target.valueAsNumber)}
+          data-testid="quantity"
+        />
+        <button type="button" onClick={() => set(value + 1)} disabled={value >= max} aria-label={texts.seats.more}>
+          +
+        </button>
+      </div>
+    </div>
   );
 }

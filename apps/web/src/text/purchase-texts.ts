@@ -116,11 +116,7 @@ export const purchaseTexts = (t: Translate) => ({
     fixErrors: (count: number) =>
       t(
         plural('en', count, { one: 'One entry needs your attention.', other: `${count} entries need your attention.` }),
-        plural('hr', count, {
-          one: `Treba ispraviti ${count} unos.`,
-          few: `Treba ispraviti ${count} unosa.`,
-          other: `Treba ispraviti ${count} unosa.`,
-        }),
+        `Treba ispraviti ${count} ${plural('hr', count, { one: 'unos', other: 'unosa' })}.`,
       ),
     submit: t('Continue to payment', 'Nastavi na plaćanje'),
     submitFree: t('Get the tickets', 'Preuzmi ulaznice'),
