@@ -1,18 +1,16 @@
 import type { Match } from '#contracts/matches';
+import type { Reservation } from '#contracts/reservations';
 import { useAppServices } from '../api/app-services.ts';
-import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { ConfirmButton } from '../parts/button.tsx';
 import { Countdown } from '../parts/countdown.tsx';
-import { HoldSummary } from '../parts/hold-summary.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Link } from '../parts/link.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { MatchFacts } from '../parts/match-facts.tsx';
-import { Notice, ProblemNotice } from '../parts/notice.tsx';
+import { MatchFacts, SaleBadge, TeamCrest } from '../parts/match-facts.tsx';
+import { Loading, Notice, ProblemNotice } from '../parts/notice.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
-import { SaleBadge } from '../parts/sale-badge.tsx';
 import { SeatChoice } from '../parts/seat-choice.tsx';
-import { TeamCrest } from '../parts/team-crest.tsx';
-import { useHold } from '../parts/use-hold.ts';
+import { SeatPrices } from '../parts/seat-prices.tsx';
+import { type Hold, useHold } from '../parts/use-hold.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { WaitingLine } from '../parts/waiting-line.tsx';
 import { useWaitingRoom } from '../queue/use-waiting-room.ts';
@@ -119,5 +117,34 @@ function MatchHeading({ match }: { match: Match }) {
         <SaleBadge status={match.sale.status} />
       </div>
     </div>
+  );
+}
+
+interface HoldSummaryProps {
+  hold: Hold;
+  reservation: Reservation;
+  isTurnOver: boolean;
+}
+
+/** Shows the held seats with their countdown, and the buttons to check out or to release them. */
+function HoldSummary({ hold, reservation, isTurnOver }: HoldSummaryProps) {
+  const { texts } = useLanguage();
+  const inCheckout = reservation.status === 'ordered';
+  return (
+    <section className="card card-narrow stage" data-testid="hold-summary" data-reservation-id={reservation.id}>
+      <div className="stage-top">
+        <h2>{texts.hold.title}</h2>
+        <Countdown until={reservation.expires_at} label={texts.hold.expiresIn} onEnd={hold.endAtExpiry} testId="hold-countdown" />
+      </div>
+      {inCheckout && <p>{texts.hold.ordered}</p>}
+      {!reservation.together && <Notice tone="warning">{texts.hold.apart}</Notice>}
+      {isTurnOver && !inCheckout && <Notice tone="info">{texts.hold.windowGone}</Notice>}
+      <SeatPrices reservation={reservation} />
+      {hold.problem && <ProblemNotice problem={hold.problem} />}
+      <Link to={paths.checkout(reservation.match_id)} className="button button-primary button-wide" testId="go-checkout">
+        {inCheckout ? texts.hold.toPayment : texts.hold.checkout}
+      </Link>
+      <ConfirmButton texts={texts.hold.release} disabled={hold.isBusy} onConfirm={hold.release} testId="release" />
+    </section>
   );
 }

@@ -1,6 +1,6 @@
 import { useAppServices } from '../api/app-services.ts';
-import { Loading } from '../parts/loading.tsx';
 import { MatchCard } from '../parts/match-card.tsx';
+import { Loading } from '../parts/notice.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useLanguage } from '../text/language.tsx';

@@ -1,6 +1,7 @@
 import type { OpsMatch } from '#contracts/matches';
 import { useAppServices } from '../api/app-services.ts';
-import { Loading } from '../parts/loading.tsx';
+import { SaleBadge } from '../parts/match-facts.tsx';
+import { Loading } from '../parts/notice.tsx';
 import { OpsBlacklist } from '../parts/ops-blacklist.tsx';
 import { OpsCancel } from '../parts/ops-cancel.tsx';
 import { OpsOrders } from '../parts/ops-orders.tsx';
@@ -8,7 +9,6 @@ import { OpsQueueForm } from '../parts/ops-queue-form.tsx';
 import { OpsReport } from '../parts/ops-report.tsx';
 import { OpsSale } from '../parts/ops-sale.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
-import { SaleBadge } from '../parts/sale-badge.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { navigate, paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';

@@ -2,7 +2,7 @@ import type { Match } from '#contracts/matches';
 import type { Ticket } from '#contracts/tickets';
 import { useAppServices } from '../api/app-services.ts';
 import { Link } from '../parts/link.tsx';
-import { Loading } from '../parts/loading.tsx';
+import { Loading } from '../parts/notice.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { TicketCard } from '../parts/ticket-card.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import type { Problem } from '../api/problem.ts';
 import { useLanguage } from '../text/language.tsx';
+import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
 type Tone = 'info' | 'good' | 'warning' | 'bad';
@@ -35,5 +36,31 @@ export function ProblemNotice({ problem, children }: { problem: Problem; childre
       {isServerError && problem.requestId && <p className="fine-print">{texts.common.requestId(problem.requestId)}</p>}
       {children}
     </Notice>
+  );
+}
+
+interface LoadingProps {
+  problem?: Problem;
+  title?: string;
+  onRetry?: () => void;
+}
+
+/** Shown while a page loads its data, or could not load it. Then it has a button to try again. */
+export function Loading({ problem, title, onRetry }: LoadingProps) {
+  const { texts } = useLanguage();
+  if (!problem) {
+    return (
+      <p className="loading" role="status">
+        <span className="spinner" aria-hidden="true" />
+        {texts.common.loading}
+      </p>
+    );
+  }
+  return (
+    <section className="card card-narrow">
+      {title && <h1>{title}</h1>}
+      <ProblemNotice problem={problem} />
+      {onRetry && <Button onClick={onRetry}>{texts.common.retry}</Button>}
+    </section>
   );
 }

@@ -2,7 +2,7 @@ import type { OpsMatch } from '#contracts/matches';
 import { useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
-import { ConfirmButton } from './confirm-button.tsx';
+import { ConfirmButton } from './button.tsx';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 import { useAction } from './use-action.ts';

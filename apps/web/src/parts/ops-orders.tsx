@@ -4,8 +4,8 @@ import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
+import { Loading } from './notice.tsx';
 import { OpsOrderCard } from './ops-order-card.tsx';
-import { Loading } from './loading.tsx';
 import { useLoaded } from './use-loaded.ts';
 
 /** The search of operators for an order, by its number or the full e-mail address. Nothing is listed before a search. */

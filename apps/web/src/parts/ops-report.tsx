@@ -1,10 +1,9 @@
 import type { OpsMatch } from '#contracts/matches';
 import type { OrderStatus } from '#contracts/orders';
 import { useAppServices } from '../api/app-services.ts';
-import type { Texts } from '../text/texts.ts';
 import { useLanguage } from '../text/language.tsx';
-import { Loading } from './loading.tsx';
-import { Notice, ProblemNotice } from './notice.tsx';
+import type { Texts } from '../text/texts.ts';
+import { Loading, Notice, ProblemNotice } from './notice.tsx';
 import { useLoaded } from './use-loaded.ts';
 
 const refreshMs = 2_000;

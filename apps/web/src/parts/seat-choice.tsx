@@ -1,7 +1,7 @@
 import type { Match } from '#contracts/matches';
 import { useState } from 'react';
 import { useLanguage } from '../text/language.tsx';
-import { Loading } from './loading.tsx';
+import { Loading } from './notice.tsx';
 import { SectorList } from './sector-list.tsx';
 import { SectorPanel } from './sector-panel.tsx';
 import type { Hold } from './use-hold.ts';

@@ -5,11 +5,9 @@ import type { LineState, LineEndReason, RoomState } from '../queue/room-state.ts
 import type { WaitingRoom } from '../queue/waiting-room.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
-import { Button } from './button.tsx';
-import { ConfirmButton } from './confirm-button.tsx';
+import { Button, ConfirmButton } from './button.tsx';
 import { Link } from './link.tsx';
-import { Loading } from './loading.tsx';
-import { Notice, ProblemNotice } from './notice.tsx';
+import { Loading, Notice, ProblemNotice } from './notice.tsx';
 import { useLoaded } from './use-loaded.ts';
 
 const announceIntervalMs = 15_000;
