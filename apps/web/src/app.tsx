@@ -31,15 +31,11 @@ export function App() {
 /** Loads the configuration that the page needs before its first API call: the queue service's URL and how fans sign in. */
 function ConfiguredApp() {
   const { texts } = useLanguage();
-  const {
-    value: startupConfig,
-    problem,
-    reload,
-  } = useLoaded((signal) => anonymousClient.get<StartupConfig>('/config.json', { signal }), '');
-  if (startupConfig) return <Site startupConfig={startupConfig} />;
+  const config = useLoaded((signal) => anonymousClient.get<StartupConfig>('/config.json', { signal }), '');
+  if (config.value) return <Site startupConfig={config.value} />;
   return (
     <main className="container">
-      <Loading problem={problem} title={texts.common.startFailed} onRetry={reload} />
+      <Loading problem={config.problem} title={texts.common.startFailed} onRetry={config.reload} />
     </main>
   );
 }

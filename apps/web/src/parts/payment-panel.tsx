@@ -41,15 +41,11 @@ function SandboxPayment({ order, confirmUrl, onChange }: { order: Order; confirm
   // payment by itself.
   const isUnsure = problem?.code === 'UNREACHABLE' && outcome === 'succeeded';
 
-  useLoaded(
-    async (signal) => {
-      const polled = await api.order(order.id, signal);
-      if (polled.status !== 'awaiting_payment') onChange();
-      return polled;
-    },
-    order.id,
-    orderPollMs,
-  );
+  const poll = async (signal: AbortSignal) => {
+    const polled = await api.order(order.id, signal);
+    if (polled.status !== 'awaiting_payment') onChange();
+  };
+  useLoaded(poll, order.id, orderPollMs);
 
   const simulate = (chosen: SandboxOutcome) => {
     setOutcome(chosen);

@@ -74,11 +74,8 @@ export function SectorPanel({ match, sector, hold, onBack }: SectorPanelProps) {
 function ChooseOnMap({ match, sector, hold, maxSeats }: Omit<SectorPanelProps, 'onBack'> & { maxSeats: number }) {
   const { texts, format } = useLanguage();
   const { api } = useAppServices();
-  const { value: seats, reload } = useLoaded(
-    (signal) => api.seats(match.id, sector.id, signal),
-    `${match.id}/${sector.id}`,
-    seatsRefreshMs,
-  );
+  const load = (signal: AbortSignal) => api.seats(match.id, sector.id, signal);
+  const { value: seats, reload } = useLoaded(load, `${match.id}/${sector.id}`, seatsRefreshMs);
   const [selectedIds, setSelectedIds] = useState<string[]>([]);
   const [isOverLimit, setIsOverLimit] = useState(false);
 
