@@ -38,6 +38,19 @@ test.each([
   expect([...new Set(faults)]).toEqual(missing);
 });
 
+test.each([
+  ['email', ['MAILGUN_DOMAIN', 'MAILGUN_API_KEY']],
+  ['push', ['FCM_SERVICE_ACCOUNT']],
+  ['all', ['MAILGUN_DOMAIN', 'MAILGUN_API_KEY', 'FCM_SERVICE_ACCOUNT']],
+])('worker settings: with WORKER_QUEUES=%s only the credentials %o are required', (queues, missing) => {
+  const env = { ...minimalSettings, WORKER_QUEUES: queues, EMAIL_PROVIDER: 'mailgun', PUSH_PROVIDER: 'fcm' };
+  expect(faultsOf(env).map((fault) => fault.split(':')[0])).toEqual(missing);
+});
+
+test.each(['sms', 'EMAIL', 'email,push'])('worker settings: WORKER_QUEUES=%s is a fault', (queues) => {
+  expect(faultsOf({ ...minimalSettings, WORKER_QUEUES: queues })).toEqual([expect.stringMatching(/^WORKER_QUEUES: /)]);
+});
+
 test('worker settings: production with real providers has no faults', () => {
   const providers = {
     NODE_ENV: 'production',

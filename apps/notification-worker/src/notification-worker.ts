@@ -19,11 +19,9 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { Counter } from 'prom-client';
-import { AppModule } from './app.module.ts';
+import { AppModule, sendersOf, type QueueProcessor } from './app.module.ts';
 import type { WorkerConfig } from './config.ts';
-import { EmailProcessor } from './email/inbound/email.processor.ts';
 import type { WorkerParts } from './parts.ts';
-import { PushProcessor } from './push/inbound/push.processor.ts';
 import { readServiceAccount } from './push/outbound/fcm-access.ts';
 import { AlertNotes } from '#messaging/sending/alert-notes';
 import { Alerts } from '#messaging/sending/alerts';
@@ -37,7 +35,8 @@ const TRANSACTION_DEADLINE_MS = 10_000;
 
 async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerParts> {
   // The service account is read before connections are opened, so that a missing or invalid file ends the start at once.
-  const serviceAccount = config.PUSH_PROVIDER === 'fcm' ? await readServiceAccount(config.FCM_SERVICE_ACCOUNT ?? '') : undefined;
+  const needsServiceAccount = config.PUSH_PROVIDER === 'fcm' && config.WORKER_QUEUES !== 'email';
+  const serviceAccount = needsServiceAccount ? await readServiceAccount(config.FCM_SERVICE_ACCOUNT ?? '') : undefined;
   const database = await openDatabase({ url: config.DATABASE_URL, name: SERVICE, logger });
   const redis = connectRedis(config.REDIS_URL, { name: SERVICE, sharedWrites: 'all' });
   const jobsRedis = connectRedis(config.REDIS_URL, { name: `${SERVICE}-jobs`, forJobs: true });
@@ -111,6 +110,9 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
   parts.metrics.timeRequests(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();
   serveApiDocs(app, describeApi(app, { title: 'Tribina notifications', description: DESCRIPTION, withKeys: false }));
-  const processors = [app.get(EmailProcessor), app.get(PushProcessor), app.get(ConsumerHeartbeats)];
+  const processors = [
+    ...sendersOf(config).map(({ processor }) => app.get<QueueProcessor>(processor)),
+    app.get(ConsumerHeartbeats),
+  ];
   return { app, start: () => processors.forEach((processor) => processor.start()) };
 }

@@ -25,7 +25,7 @@ export interface WorkerParts {
   readonly possibleDuplicates: Counter<'consumer'>;
   readonly alerts: Alerts;
   readonly alertNotes: AlertNotes;
-  /** Undefined unless PUSH_PROVIDER=fcm. */
+  /** Undefined unless this worker sends pushes with PUSH_PROVIDER=fcm. */
   readonly serviceAccount: ServiceAccount | undefined;
   /** The Redis connection for commands that must answer or fail within two seconds. */
   readonly redis: RedisConnection;

@@ -38,8 +38,9 @@ export interface ConsumerDependencies {
 }
 
 /**
- * Runs the general jobs (all jobs except mails and pushes) in every replica of the monolith. Also queues jobs again that Redis
- * has lost, and finds failures that operators must be told about and sends the alerts.
+ * Runs the general jobs (all jobs except mails and pushes) in every replica of the monolith, unless JOBS_IN_MONOLITH is false.
+ * Also queues jobs again that Redis has lost, and finds failures that operators must be told about and sends the alerts. These
+ * two loops run in every monolith whatever JOBS_IN_MONOLITH says, because `jobs:consume` ends after its time limit.
  */
 export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private runner: JobRunner | undefined;
@@ -49,6 +50,8 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
     private readonly parts: ConsumerDependencies,
     private readonly alerts: AlertUpkeep,
     private readonly tasks: PeriodicTasks,
+    /** Whether this process runs jobs besides `consume` (JOBS_IN_MONOLITH). */
+    private readonly runsJobs: boolean,
   ) {
     const { ledger, transport, logger } = parts;
     const upkeep = new JobUpkeep(ledger, transport, logger);
@@ -57,7 +60,7 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
   }
 
   onApplicationBootstrap(): void {
-    if (!this.tasks.isEnabled) return;
+    if (!this.tasks.isEnabled || !this.runsJobs) return;
     this.runner = this.open(CONCURRENT_JOBS);
     this.runner.start();
   }

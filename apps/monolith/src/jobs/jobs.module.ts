@@ -10,10 +10,11 @@ import { AlertUpkeep } from '#messaging/sending/alert-upkeep';
 import { Alerts } from '#messaging/sending/alerts';
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import type { MonolithConfig } from '../config.ts';
 import { FansModule } from '../fans/fans.module.ts';
 import { NoticeJobKinds, HolderNoticesModule } from '../holder-notices/holder-notices.module.ts';
 import { PurchaseJobKinds, PurchaseModule } from '../purchase/purchase.module.ts';
-import { LOGGER } from '../tokens.ts';
+import { CONFIG, LOGGER } from '../tokens.ts';
 import { alertProviders } from './alerts.providers.ts';
 import { AllQueues } from './all-queues.ts';
 import { JobConsumer, type ConsumerDependencies } from './job-consumer.schedule.ts';
@@ -63,9 +64,9 @@ export class JobDestinations {
     },
     {
       provide: JobConsumer,
-      useFactory: (parts: ConsumerDependencies, alerts: AlertUpkeep, tasks: PeriodicTasks) =>
-        new JobConsumer(parts, alerts, tasks),
-      inject: [CONSUMER_DEPENDENCIES, AlertUpkeep, PeriodicTasks],
+      useFactory: (parts: ConsumerDependencies, alerts: AlertUpkeep, tasks: PeriodicTasks, config: MonolithConfig) =>
+        new JobConsumer(parts, alerts, tasks, config.JOBS_IN_MONOLITH),
+      inject: [CONSUMER_DEPENDENCIES, AlertUpkeep, PeriodicTasks, CONFIG],
     },
     {
       provide: JobDestinations,

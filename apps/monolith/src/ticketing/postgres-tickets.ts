@@ -2,7 +2,8 @@ import type { Transaction } from '#application/transaction-manager';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import type { OrderTicket, TicketHolder, TicketStatus, TicketToIssue } from './ticketing.api.ts';
+import type { TicketStatus } from '#contracts/tickets';
+import type { OrderTicket, TicketHolder, TicketToIssue } from './ticketing.api.ts';
 import {
   ADD_TICKETS,
   FIND_TICKET,

@@ -1,5 +1,6 @@
 import type { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
+import type { TicketStatus } from '#contracts/tickets';
 import {
   TicketingApi,
   type OwnTicket,
@@ -7,7 +8,6 @@ import {
   type OrderTicket,
   type OrderToIssue,
   type TicketHolder,
-  type TicketStatus,
 } from './ticketing.api.ts';
 import type { PostgresTickets, Ticket } from './postgres-tickets.ts';
 import type { TicketCodes } from './ticket-codes.ts';

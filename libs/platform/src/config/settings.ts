@@ -10,6 +10,10 @@ const wholeNumber = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.int().min(min).max(max));
 
 const port = wholeNumber(1, 65_535);
+const flag = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .pipe(z.boolean());
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).transform((url) => url.replace(/\/+$/, ''));
 const list = z.string().transform((text) =>
   text
@@ -160,8 +164,12 @@ export const paymentSettings = z.object({
   STRIPE_WEBHOOK_SECRET: secret('STRIPE_WEBHOOK_SECRET', 'Secret that signs payment webhooks, also those of the sandbox'),
 });
 
-/** Settings of mails, pushes and alerts: providers, limits, addresses. */
+/** Settings of mails, pushes and alerts: queues, providers, limits, addresses. */
 export const notificationSettings = z.object({
+  WORKER_QUEUES: z
+    .enum(['all', 'email', 'push'])
+    .default('all')
+    .describe('What this worker sends: mails (queue `email`), pushes (queues `push` and `push-priority`) or both'),
   EMAIL_PROVIDER: z
     .enum(['mailbox', 'mailgun', 'smtp'])
     .default('mailbox')
@@ -202,6 +210,9 @@ export const jobSettings = z.object({
     .enum(['redis', 'postgres'])
     .default('redis')
     .describe('Where general background jobs are queued; mails and pushes are always queued in Redis'),
+  JOBS_IN_MONOLITH: flag
+    .default(true)
+    .describe('`false`: the monolith does not run general background jobs; `jobs:consume` runs them'),
   LOADER_SOURCES: z.string().optional().describe('Path of the JSON file that lists the event sources'),
 });
 
@@ -226,10 +237,13 @@ export function crossChecks(config: Values): string[] {
   if (config.AUTH_MODE === 'jwt')
     for (const name of ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE']) needs(name, 'with AUTH_MODE=jwt');
   if (config.PAYMENT_PROVIDER === 'stripe') needs('STRIPE_SECRET_KEY', 'with PAYMENT_PROVIDER=stripe');
-  if (config.EMAIL_PROVIDER === 'mailgun')
+  // A worker that sends only mails or only pushes needs only the credentials of its own provider.
+  const sendsMails = config.WORKER_QUEUES !== 'push';
+  const sendsPushes = config.WORKER_QUEUES !== 'email';
+  if (config.EMAIL_PROVIDER === 'mailgun' && sendsMails)
     for (const name of ['MAILGUN_DOMAIN', 'MAILGUN_API_KEY']) needs(name, 'with EMAIL_PROVIDER=mailgun');
-  if (config.EMAIL_PROVIDER === 'smtp') needs('SMTP_URL', 'with EMAIL_PROVIDER=smtp');
-  if (config.PUSH_PROVIDER === 'fcm') needs('FCM_SERVICE_ACCOUNT', 'with PUSH_PROVIDER=fcm');
+  if (config.EMAIL_PROVIDER === 'smtp' && sendsMails) needs('SMTP_URL', 'with EMAIL_PROVIDER=smtp');
+  if (config.PUSH_PROVIDER === 'fcm' && sendsPushes) needs('FCM_SERVICE_ACCOUNT', 'with PUSH_PROVIDER=fcm');
   if (config.NODE_ENV !== 'production') return faults;
   const refused: Record<string, string> = {
     AUTH_MODE: 'mock',
