@@ -142,11 +142,11 @@ export async function reopenSectorOnThePage({ browser, system, matches }: Journe
   const browserErrors = page.collectBrowserErrors(tab);
   await page.openMatches(tab, system.publicUrl);
   await page.openMatch(tab, matches.direct);
-  let fullLoads = 0;
-  tab.on('request', (request) => (fullLoads += /\/seats$/.test(request.url()) ? 1 : 0));
+  const fullLoads: string[] = [];
+  tab.on('request', (request) => void (request.url().endsWith('/seats') && fullLoads.push(request.url())));
   const first = await page.openSectorAndReadAnswer(tab, 4);
   // A development build of the page would send this request twice and cancel the first.
-  expect(fullLoads).toBe(1);
+  expect(fullLoads).toHaveLength(1);
   const { sectorId } = await page.openSector(tab, 4);
   const otherFan = new Fan(system);
   const seats = `/matches/${matches.direct}/sectors/${sectorId}/seats`;
