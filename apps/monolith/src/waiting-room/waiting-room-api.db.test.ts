@@ -108,7 +108,7 @@ describe('the outbox destination of the waiting room', () => {
   test.each([
     ['the sale is still open', 'open', { status: 'active', useful_windows: 0 }, ['control', 'windows']],
     // The message with the new state is in the outbox, perhaps behind the message that ends the turn.
-    ['the sale has just become sold_out', 'sold_out', { useful_windows: 0 }, ['control', 'sold-out', 'windows']],
+    ['the sale has just become sold_out', 'sold_out', { useful_windows: 0 }, ['control', 'windows']],
   ])('before it ends the turn of the last seat, it sends zero useful windows: %s', async (_, saleStatus, control, calls) => {
     const [monolith] = replicas;
     if (!monolith) throw new Error('no replica');

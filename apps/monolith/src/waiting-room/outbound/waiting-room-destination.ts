@@ -1,3 +1,4 @@
+import type { SaleStatus } from '#domain/catalog/sale';
 import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { PurchaseApi } from '../../purchase/purchase.api.ts';
@@ -57,18 +58,19 @@ export class WaitingRoomDestination implements Destination {
 
   /**
    * Sends the current number of useful windows before a turn ends. When a turn ends, the next fan gets a turn at once; after the
-   * last seat was sold, the next fan would find no seat. A sale that is already sold out is sent too: its own message may still
-   * be in the outbox.
+   * last seat was sold, the next fan would find no seat. For a sale that is already sold out only the number is sent: the message
+   * that ends the line once is perhaps still in the outbox.
    */
   private async updateUsefulWindows(matchId: string): Promise<void> {
-    if ((await this.purchase.seatsLeft(matchId)).free < MANY_FREE_SEATS) await this.syncMatch(matchId);
+    if ((await this.purchase.seatsLeft(matchId)).free < MANY_FREE_SEATS)
+      await this.syncMatch(matchId, (saleStatus) => (saleStatus === 'sold_out' ? 0 : undefined));
   }
 
   /** Sends the state of a match. Its seats are counted under the queue lock, so an older count cannot replace this one. */
-  private syncMatch(matchId: string): Promise<void> {
+  private syncMatch(matchId: string, usefulWindows?: (saleStatus: SaleStatus) => number | undefined): Promise<void> {
     return this.waitingRoom.withQueueLock(matchId, async () => {
       const match = await this.catalog.match(matchId);
-      if (match?.queueRequired) await this.waitingRoom.sync(match);
+      if (match?.queueRequired) await this.waitingRoom.sync(match, usefulWindows?.(match.saleStatus));
     });
   }
 
