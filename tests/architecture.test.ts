@@ -179,8 +179,8 @@ describe('periodic tasks', () => {
     'libs/queue-client/src/transports.ts': 'it sends the heartbeats of one connection, in a browser',
     'apps/queue-service/src/waiting-room/inbound/pods.listener.ts': 'it pings one connection',
     'apps/monolith/src/cli/demo-crowd.ts': 'it prints the progress of one command',
-    'apps/web/src/parts/announcement.tsx': 'it belongs to one element of a page in a browser',
-    'apps/web/src/parts/use-time-left.ts': 'it belongs to one element of a page in a browser',
+    'apps/web/src/parts/waiting-line.tsx': 'it belongs to one element of a page in a browser',
+    'apps/web/src/parts/countdown.tsx': 'it belongs to one element of a page in a browser',
   };
 
   test('production code uses setInterval only for one lock, stream or connection; periodic tasks register with PeriodicTasks', () => {

@@ -6,7 +6,8 @@ export abstract class WaitingRoomApi {
   /**
    * Sends the whole state of a match. Creates the queue if it does not exist, and restores its turns if Redis has lost them.
    * Returns after the waiting room has accepted the state, otherwise throws DEPENDENCY_UNAVAILABLE. Without `usefulWindows` (how
-   * many turns may still find a seat), they are counted.
+   * many turns may still find a seat), they are counted, and the line of a sold-out sale ends. With it, a sold-out sale keeps its
+   * line.
    */
   abstract sync(match: QueuedMatch, usefulWindows?: number): Promise<void>;
   /**

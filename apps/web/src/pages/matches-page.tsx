@@ -1,6 +1,6 @@
 import { useAppServices } from '../api/app-services.ts';
-import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { MatchCard } from '../parts/match-card.tsx';
+import { Loading } from '../parts/notice.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useLanguage } from '../text/language.tsx';
@@ -14,10 +14,9 @@ export function MatchesPage() {
   const matches = value?.items.toSorted((a, b) => a.kickoff_at.localeCompare(b.kickoff_at));
   return (
     <>
-      <PageTitle documentTitle={texts.matches.title}>{texts.matches.title}</PageTitle>
+      <PageTitle>{texts.matches.title}</PageTitle>
       <p className="lead">{texts.matches.intro}</p>
-      {!matches && !problem && <Loading />}
-      {!matches && problem && <LoadingFailed problem={problem} onRetry={reload} />}
+      {!matches && <Loading problem={problem} onRetry={reload} />}
       {matches?.length === 0 && <p className="empty">{texts.matches.empty}</p>}
       {matches && matches.length > 0 && (
         <ul className="match-list">

@@ -39,7 +39,7 @@ export class HttpWaitingRoom extends WaitingRoomApi {
     const useful = usefulWindows ?? (await this.usefulWindowsOf(match));
     const answer = await this.calls.call('PUT', `${match.id}/control`, controlOf(match, useful));
     if (answer.headers[STATE_NEEDED_HEADER] !== undefined) return this.restorer.restore(match, useful);
-    if (match.saleStatus === 'sold_out') await this.reportRemaining(match.id, []);
+    if (match.saleStatus === 'sold_out' && usefulWindows === undefined) await this.reportRemaining(match.id, []);
   }
 
   async restoreIfUnknown(match: QueuedMatch): Promise<boolean> {

@@ -1,3 +1,4 @@
+import type { SaleStatus } from '#domain/catalog/sale';
 import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { PurchaseApi } from '../../purchase/purchase.api.ts';
@@ -57,15 +58,19 @@ export class WaitingRoomDestination implements Destination {
 
   /**
    * Sends the current number of useful windows before a turn ends. When a turn ends, the next fan gets a turn at once; after the
-   * last seat was sold, the next fan would find no seat.
+   * last seat was sold, the next fan would find no seat. For a sale that is already sold out only the number is sent: the message
+   * that ends the line once is perhaps still in the outbox.
    */
   private async updateUsefulWindows(matchId: string): Promise<void> {
-    if ((await this.purchase.seatsLeft(matchId)).free >= MANY_FREE_SEATS) return;
-    await this.waitingRoom.withQueueLock(matchId, async () => {
+    if ((await this.purchase.seatsLeft(matchId)).free < MANY_FREE_SEATS)
+      await this.syncMatch(matchId, (saleStatus) => (saleStatus === 'sold_out' ? 0 : undefined));
+  }
+
+  /** Sends the state of a match. Its seats are counted under the queue lock, so an older count cannot replace this one. */
+  private syncMatch(matchId: string, usefulWindows?: (saleStatus: SaleStatus) => number | undefined): Promise<void> {
+    return this.waitingRoom.withQueueLock(matchId, async () => {
       const match = await this.catalog.match(matchId);
-      const isOn = match?.saleStatus === 'open' || match?.saleStatus === 'paused';
-      // `sync` counts the seats under the queue lock, so an older count of another process cannot replace this count.
-      if (match?.queueRequired && isOn) await this.waitingRoom.sync(match);
+      if (match?.queueRequired) await this.waitingRoom.sync(match, usefulWindows?.(match.saleStatus));
     });
   }
 
@@ -81,10 +86,7 @@ export class WaitingRoomDestination implements Destination {
 
   private async send(message: WaitingRoomMessage): Promise<void> {
     if (message.kind === 'complete') return this.waitingRoom.complete(message.match_id, message.user_id, message.session_token);
-    return this.waitingRoom.withQueueLock(message.match_id, async () => {
-      const match = await this.catalog.match(message.match_id);
-      if (match?.queueRequired) await this.waitingRoom.sync(match);
-    });
+    return this.syncMatch(message.match_id);
   }
 }
 
