@@ -19,6 +19,5 @@ export async function withMonolithContext<T>(
     return await work(context);
   } finally {
     await context.close();
-    await resources.close();
   }
 }
