@@ -16,7 +16,7 @@ import {
   type MatchOnSale,
   type WholeMonolith,
 } from '../testing/whole-monolith.ts';
-import { QueueKeeper } from '../waiting-room/inbound/queue-keeper.schedule.ts';
+import { QueueKeeper } from '../waiting-room/queue-keeper.schedule.ts';
 import { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 import { FakeQueueService } from '../waiting-room/testing/fake-queue-service.ts';
 import { CheckSale } from './check-sale.ts';
