@@ -1,4 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
+import type { Ticket as TicketAnswer } from '#contracts/tickets';
 
 /** `used`: a gate has admitted the ticket. `transferred` and `refunded`: the ticket and its code are no longer valid. */
 export type TicketStatus = 'valid' | 'used' | 'transferred' | 'refunded';
@@ -31,32 +32,20 @@ export interface OrderToIssue {
 /** A fan with valid or used tickets for a match, and the seats of these tickets. */
 export interface TicketHolder {
   readonly userId: string;
-  readonly seats: readonly { readonly sector: string; readonly row: string | null; readonly number: number | null }[];
+  readonly seats: readonly Pick<TicketToIssue, 'sector' | 'row' | 'number'>[];
 }
 
 /** A ticket as its owner may see it, with its code. */
-export interface OwnTicket {
-  readonly id: string;
+export interface OwnTicket extends IssuedTicket {
   readonly orderId: string;
   readonly matchId: string;
-  readonly seat: {
-    readonly seatId: string;
-    readonly sector: string;
-    readonly row: string | null;
-    readonly number: number | null;
-  };
-  readonly holderName: string;
-  readonly status: TicketStatus;
-  readonly code: string;
 }
 
+/** A ticket of an order. */
+export type TicketOfOrder = Pick<OwnTicket, 'id' | 'status'>;
+
 /** A ticket of an order, of any owner. After a transfer there is a new ticket for the same seat. */
-export interface OrderTicket {
-  readonly id: string;
-  readonly userId: string;
-  readonly seatId: string;
-  readonly status: TicketStatus;
-}
+export type OrderTicket = TicketOfOrder & { readonly userId: string; readonly seatId: string };
 
 /** Issues, reads, transfers and refunds tickets for other contexts. */
 export abstract class TicketingApi {
@@ -80,5 +69,12 @@ export abstract class TicketingApi {
   abstract lockOfOrder(tx: Transaction, orderId: string): Promise<readonly OrderTicket[]>;
   /** Marks the tickets as refunded, also those that were transferred to another fan. Their codes become invalid. */
   abstract refund(tx: Transaction, ticketIds: readonly string[]): Promise<void>;
-  abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly { id: string; status: TicketStatus }[]>>;
+  abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly TicketOfOrder[]>>;
+}
+
+/** A ticket of the caller in the format of the API. */
+export function ticketView(ticket: OwnTicket): TicketAnswer {
+  const { id, orderId, matchId, seatId, sector, row, number, holderName, status, code } = ticket;
+  const seat = { seat_id: seatId, sector, row, number };
+  return { id, order_id: orderId, match_id: matchId, seat, holder_name: holderName, status, code };
 }
