@@ -1,13 +1,15 @@
-import { JobRunner, type JobKind } from '#messaging/jobs/job-runner';
-import type { JobLedger } from '#messaging/jobs/job-ledger';
-import type { JobTransport } from '#messaging/jobs/job-transport';
+import { JobRunner, type RunnerOptions } from '#messaging/jobs/job-runner';
 import { JobUpkeep } from '#messaging/jobs/job-upkeep';
-import type { Logger } from '#platform/logging/logger';
 import type { TaskDefinition } from '#platform/schedule/periodic-task';
-import type { PeriodicTasks } from '#platform/schedule/periodic-tasks';
-import type { TransactionManager } from '#application/transaction-manager';
-import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import type { AlertUpkeep } from '#messaging/sending/alert-upkeep';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { AlertUpkeep } from '#messaging/sending/alert-upkeep';
 import type { ConsumeLimits } from './jobs.api.ts';
 
 /** Each running job uses one of the pool's 24 connections; most of them must stay free for requests. */
@@ -28,25 +30,21 @@ const ALERTS: TaskDefinition = {
 };
 const POLL_INTERVAL_MS = 100;
 
-/** What `JobConsumer` needs to run jobs. */
-export interface ConsumerDependencies {
-  readonly transport: JobTransport;
-  readonly ledger: JobLedger;
-  readonly transactions: TransactionManager;
-  readonly kinds: readonly JobKind[];
-  readonly logger: Logger;
-}
+/** Injection token: what the consumer needs to run jobs. */
+export const JOB_RUNNER = Symbol('job runner');
+export type JobRunnerParts = Pick<RunnerOptions, 'transport' | 'ledger' | 'transactions' | 'kinds' | 'logger'>;
 
 /**
  * Runs the general jobs (all jobs except mails and pushes) in every replica of the monolith. Also queues jobs again that Redis
  * has lost, and finds failures that operators must be told about and sends the alerts.
  */
+@Injectable()
 export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private runner: JobRunner | undefined;
   private stopped: Promise<void> | undefined;
 
   constructor(
-    private readonly parts: ConsumerDependencies,
+    @Inject(JOB_RUNNER) private readonly parts: JobRunnerParts,
     private readonly alerts: AlertUpkeep,
     private readonly tasks: PeriodicTasks,
   ) {
