@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { NotRunning } from './environment.ts';
+import { NotRunning, stopSignal } from './environment.ts';
 
 const matches = z.object({ items: z.array(z.object({ id: z.string(), queue_required: z.boolean() })) });
 const joined = z.object({ websocket_url: z.string(), sse_url: z.string() });
@@ -39,9 +39,7 @@ export async function firstQueueMatch(publicUrl: string): Promise<string> {
 /** Simulates fans: each one joins, waits on its socket, keeps its turn for some seconds and leaves. Stops after `seconds`. */
 export async function demoCrowd(crowd: CrowdOptions): Promise<Counts> {
   const counts = { joined: 0, granted: 0, left: 0 };
-  const stop = new AbortController();
-  const end = setTimeout(() => stop.abort(), crowd.seconds * 1000);
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
+  const stop = AbortSignal.any([stopSignal(), AbortSignal.timeout(crowd.seconds * 1000)]);
   const report = setInterval(
     () =>
       crowd.print(`in line ${counts.joined - counts.granted}, with a turn ${counts.granted - counts.left}, left ${counts.left}`),
@@ -50,17 +48,16 @@ export async function demoCrowd(crowd: CrowdOptions): Promise<Counts> {
   const fansToJoin = Array.from({ length: crowd.fans }, () => randomUUID());
   const visits: Promise<void>[] = [];
   const joinFans = async (): Promise<void> => {
-    for (let fan = fansToJoin.pop(); fan && !stop.signal.aborted; fan = fansToJoin.pop()) {
+    for (let fan = fansToJoin.pop(); fan && !stop.aborted; fan = fansToJoin.pop()) {
       const urls = await join(crowd, fan);
       counts.joined += 1;
-      visits.push(waitAndLeave(crowd, { fan, urls }, counts, stop.signal));
+      visits.push(waitAndLeave(crowd, { fan, urls }, counts, stop));
     }
   };
   try {
     await Promise.all(Array.from({ length: CONCURRENT_JOINS }, joinFans));
     await Promise.all(visits);
   } finally {
-    clearTimeout(end);
     clearInterval(report);
   }
   return counts;
