@@ -77,11 +77,11 @@ export function seedDemo(): Promise<string[]> {
   return withApi(OperationsApi, async (operations) => {
     const lines: string[] = [];
     for (const command of demoMatches()) {
-      const { matchId, sectors } = await operations.createMatch(command);
+      const { match, sectors } = await operations.createMatch(command);
       const seats = sectors.reduce((sum, { capacity }) => sum + capacity, 0);
       const access = command.queueRequired ? 'with a waiting room' : 'without a queue';
       lines.push(
-        `${command.home} – ${command.away}, ${command.venue}: ${seats} seats in ${sectors.length} sectors, ${access} (${matchId})`,
+        `${command.home} – ${command.away}, ${command.venue}: ${seats} seats in ${sectors.length} sectors, ${access} (${match.id})`,
       );
     }
     return lines;
