@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Command, CommanderError } from 'commander';
 import { addDataCommands } from './cli/data-commands.ts';
-import { addDemoCommands } from './cli/demo-commands.ts';
+import { addDemoCommands } from './cli/demo-crowd.ts';
 import { addLoaderCommands } from './cli/loader-commands.ts';
 import { addJobCommands } from './cli/job-commands.ts';
 import { addOutboxCommands } from './cli/outbox-commands.ts';
