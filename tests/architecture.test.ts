@@ -170,6 +170,8 @@ describe('periodic tasks', () => {
     'libs/platform/src/http/raw-connection.ts': 'it belongs to one HTTP server and runs only while this server closes',
     'libs/platform/src/idempotency/idempotency-cache.ts':
       'it renews the locks of requests, which run longer than the periodic tasks',
+    'libs/platform/src/watchdog/watchdog.ts': 'it shows that the event loop runs, also while the tasks end',
+    'libs/platform/src/watchdog/watchdog-thread.ts': 'it is the clock of a thread that watches the process',
     'libs/event-loader/src/adapters/redis-locks.ts': 'it renews one lock',
     'libs/queue-client/src/transports.ts': 'it sends the heartbeats of one connection, in a browser',
     'apps/queue-service/src/waiting-room/inbound/pods.listener.ts': 'it pings one connection',

@@ -1,4 +1,4 @@
-import { NestLog } from '#platform/logging/logger';
+import { nestLog } from '#platform/logging/logger';
 import { NestFactory } from '@nestjs/core';
 import { randomUUID } from 'node:crypto';
 import { importCompiled, MONOLITH } from '../instruments/compiled.ts';
@@ -21,7 +21,7 @@ export async function openUseCaseShop(address: ShopAddress): Promise<Shop> {
   );
   const resources = await openResources(await monolithConfig(address), 'monolith');
   const context = await NestFactory.createApplicationContext(AppModule.register(resources), {
-    logger: new NestLog(resources.logger),
+    logger: nestLog(resources.logger),
     abortOnError: false,
   });
   const holdSeats = context.get(HoldSeats, { strict: false });

@@ -8,11 +8,10 @@ import { runWorker, type RunningWorker } from '../../apps/notification-worker/sr
 import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
 import { RelayApi } from '../../apps/monolith/src/relay/relay.api.ts';
 import { documentedDestinations } from '../../tools/docs/events.ts';
-import { redisKeyPattern, platformKeys } from '../../tools/docs/redis-keys.ts';
 import { renderSchedule } from '../../tools/docs/schedule.ts';
-import { waitingRoomKeys } from '../../tools/docs/waiting-room-keys.ts';
 import { FAN_ID, INTERNAL_SECRET, newKey, openServices, type Services } from '../bad-input/system.ts';
 import { expectGenerated } from './generated.ts';
+import { documentedRedisKeys, redisKeyPattern } from './redis-keys-page.ts';
 import { operationsOf, referencesOf, routeOf, type OpenApiDocument } from './openapi-document.ts';
 
 // Tests of reference pages that need running services: the OpenAPI documents, the destinations of the outbox, the periodic
@@ -151,7 +150,7 @@ test('the outbox has exactly the destinations that docs/reference/events.md list
 test('every key in Redis is documented in redis-keys.md, with its type and with or without an expiry', async () => {
   await createKeys();
   const redis = new Redis(system.redisUrl);
-  const documented = [...Object.values(waitingRoomKeys), ...platformKeys];
+  const documented = documentedRedisKeys();
   const keys = await redis.keys('*');
   const wrong: string[] = [];
   for (const key of keys) {

@@ -1,5 +1,4 @@
-import { readSources } from '#event-loader/adapters/configured-sources';
-import type { ConfiguredSource } from '#event-loader/adapters/fetcher-by-kind';
+import { readSources, type ConfiguredSource } from '#event-loader/adapters/configured-sources';
 import { ConfigFaults, loadConfigOrExit } from '#platform/config/load-config';
 import { databaseSettings } from '#platform/config/settings';
 import { openDatabase } from '#platform/postgres/database';

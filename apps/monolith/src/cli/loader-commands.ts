@@ -11,13 +11,14 @@ export function addLoaderCommands(program: Command): void {
     .command('loader:run')
     .description('fetch events from all sources in LOADER_SOURCES into the database; any number of loaders may run at once')
     .option('--once', 'poll each source once, then stop')
-    .action(async ({ once }: { once?: boolean }) => {
+    .option('--alive-file <path>', 'write this file every few seconds while the sources are polled, for a probe of the container')
+    .action(async ({ once = false, aliveFile }: { once?: boolean; aliveFile?: string }) => {
       const sources = loaderSources();
       const stop = new AbortController();
       const onSignal = (): void => stop.abort();
       for (const signal of SIGNALS) process.on(signal, onSignal);
       try {
-        for (const line of await runLoader(sources, { once: once ?? false, stop: stop.signal })) print(line);
+        for (const line of await runLoader(sources, { once, aliveFile, stop: stop.signal })) print(line);
       } finally {
         for (const signal of SIGNALS) process.off(signal, onSignal);
       }

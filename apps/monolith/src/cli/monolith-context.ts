@@ -1,4 +1,4 @@
-import { NestLog } from '#platform/logging/logger';
+import { nestLog } from '#platform/logging/logger';
 import type { Abstract, INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.ts';
@@ -13,7 +13,7 @@ export async function withMonolithContext<T>(
 ): Promise<T> {
   const resources = await openResources(config, 'cli', 2);
   const context = await NestFactory.createApplicationContext(AppModule.register(resources, { backgroundWork: false }), {
-    logger: new NestLog(resources.logger),
+    logger: nestLog(resources.logger),
     abortOnError: false,
   });
   try {

@@ -10,6 +10,8 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { AlertUpkeep } from '#messaging/sending/alert-upkeep';
+import type { MonolithConfig } from '../config.ts';
+import { CONFIG } from '../tokens.ts';
 import type { ConsumeLimits } from './jobs.api.ts';
 
 /** Each running job uses one of the pool's 24 connections; most of them must stay free for requests. */
@@ -35,8 +37,9 @@ export const JOB_RUNNER = Symbol('job runner');
 export type JobRunnerParts = Pick<RunnerOptions, 'transport' | 'ledger' | 'transactions' | 'kinds' | 'logger'>;
 
 /**
- * Runs the general jobs (all jobs except mails and pushes) in every replica of the monolith. Also queues jobs again that Redis
- * has lost, and finds failures that operators must be told about and sends the alerts.
+ * Runs the general jobs (all jobs except mails and pushes) in every replica of the monolith, unless JOBS_IN_MONOLITH is false.
+ * Also queues jobs again that Redis has lost, and finds failures that operators must be told about and sends the alerts. These
+ * two loops run in every monolith whatever JOBS_IN_MONOLITH says, because `jobs:consume` ends after its time limit.
  */
 @Injectable()
 export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
@@ -47,6 +50,7 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
     @Inject(JOB_RUNNER) private readonly parts: JobRunnerParts,
     private readonly alerts: AlertUpkeep,
     private readonly tasks: PeriodicTasks,
+    @Inject(CONFIG) private readonly config: Pick<MonolithConfig, 'JOBS_IN_MONOLITH'>,
   ) {
     const { ledger, transport, logger } = parts;
     const upkeep = new JobUpkeep(ledger, transport, logger);
@@ -55,7 +59,7 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
   }
 
   onApplicationBootstrap(): void {
-    if (!this.tasks.isEnabled) return;
+    if (!this.tasks.isEnabled || !this.config.JOBS_IN_MONOLITH) return;
     this.runner = this.open(CONCURRENT_JOBS);
     this.runner.start();
   }

@@ -2,6 +2,7 @@ import { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
+import type { TicketStatus } from '#contracts/tickets';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { TicketCodes } from './ticket-codes.ts';
@@ -124,7 +125,7 @@ export class PostgresTickets extends api.TicketingApi {
     return ticket;
   }
 
-  private async setStatus(tx: Transaction, ticketIds: readonly string[], status: api.TicketStatus): Promise<void> {
+  private async setStatus(tx: Transaction, ticketIds: readonly string[], status: TicketStatus): Promise<void> {
     await inside(tx).rows(sql.SET_TICKET_STATUS.with({ ticketIds, status }));
   }
 }

@@ -1,8 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { Ticket as TicketAnswer } from '#contracts/tickets';
-
-/** `used`: a gate has admitted the ticket. `transferred` and `refunded`: the ticket and its code are no longer valid. */
-export type TicketStatus = 'valid' | 'used' | 'transferred' | 'refunded';
+import type { Ticket as TicketAnswer, TicketStatus } from '#contracts/tickets';
 
 /** A seat and the name of its holder, for which a ticket is to be issued. */
 export interface TicketToIssue {

@@ -63,6 +63,7 @@ describe('Redis rate limiter', () => {
     second: limiters[1]!,
     gapMs: 200,
     sleep: async (ms) => void (await sleep(ms)),
+    now: () => performance.now(),
   }));
 
   test('after a restart of Redis without its data, no permit is given until the permits from before have expired', async () => {

@@ -24,5 +24,11 @@ describe('memory locks', () => {
 describe('memory rate limiter', () => {
   const time = new ManualTime();
   const limiter = new MemoryRateLimiter(time);
-  sourceRateLimiterContract(() => ({ first: limiter, second: limiter, gapMs: 200, sleep: (ms) => time.sleep(ms) }));
+  sourceRateLimiterContract(() => ({
+    first: limiter,
+    second: limiter,
+    gapMs: 200,
+    sleep: (ms) => time.sleep(ms),
+    now: () => time.now(),
+  }));
 });

@@ -1,5 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from '../logging/logger.ts';
+import { startWatchdog } from '../watchdog/watchdog.ts';
 
 /**
  * Maximum time of a shutdown. After it the process exits even if a request still runs. It is longer than the default request
@@ -15,7 +16,8 @@ const ACCEPT_BACKLOG = 4096;
 
 /**
  * Starts the HTTP server. On the first SIGTERM or SIGINT the service drains: it takes no new work, finishes running requests and
- * closes its connections. A second signal is ignored, because a supervisor and a terminal may each send one.
+ * closes its connections. A second signal is ignored, because a supervisor and a terminal may each send one. A process that hangs is
+ * killed.
  */
 export async function runService(
   app: NestFastifyApplication,
@@ -52,5 +54,6 @@ export async function runService(
     process.stderr.write(`${name} cannot start: ${reason}\n`);
     process.exit(69);
   }
+  startWatchdog(name);
   logger.info({ host, port }, `${name} listens`);
 }

@@ -27,6 +27,7 @@ test('standing sector: the sector list has the number of free places, and the se
     name: 'Terrace',
     kind: 'standing',
     gate: 'N2',
+    wheelchair: false,
     price_cents: 900,
     currency: 'EUR',
     capacity: 6,
