@@ -38,9 +38,6 @@ export async function openUseCaseShop(address: ShopAddress): Promise<Shop> {
       const metric = await resources.metrics.registry.getSingleMetric('transaction_retries_total')?.get();
       return (metric?.values ?? []).reduce((sum, { value }) => sum + value, 0);
     },
-    close: async () => {
-      await context.close();
-      await resources.close();
-    },
+    close: () => context.close(),
   };
 }

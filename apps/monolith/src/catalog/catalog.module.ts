@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { CatalogApi } from './catalog.api.ts';
 import { MatchesController } from './matches.controller.ts';
 import { PostgresCatalog } from './postgres-catalog.ts';
@@ -7,9 +6,7 @@ import { PostgresCatalog } from './postgres-catalog.ts';
 /** Matches, their sectors and prices, and the state of each sale. */
 @Module({
   controllers: [MatchesController],
-  providers: [
-    { provide: CatalogApi, useFactory: (dataSource: DataSource) => new PostgresCatalog(dataSource), inject: [DataSource] },
-  ],
+  providers: [{ provide: CatalogApi, useClass: PostgresCatalog }],
   exports: [CatalogApi],
 })
 export class CatalogModule {}

@@ -1,9 +1,10 @@
 import { nestLog } from '#platform/logging/logger';
-import type { INestApplicationContext } from '@nestjs/common';
+import type { Abstract, INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.ts';
 import type { MonolithConfig } from '../config.ts';
 import { openResources } from '../resources.ts';
+import { cliConfig } from './environment.ts';
 
 /** Gives access to the monolith's use cases without HTTP and without background work. */
 export async function withMonolithContext<T>(
@@ -19,6 +20,10 @@ export async function withMonolithContext<T>(
     return await work(context);
   } finally {
     await context.close();
-    await resources.close();
   }
+}
+
+/** Gives a command one API of a context of the monolith. */
+export function withApi<Api, T>(type: Abstract<Api>, work: (api: Api) => Promise<T>): Promise<T> {
+  return withMonolithContext(cliConfig(), (context) => work(context.get<Api>(type, { strict: false })));
 }

@@ -11,7 +11,7 @@ import fs from 'node:fs';
 import { PartnerSalesApi } from '../purchase/partner-sales.api.ts';
 import { PaymentReportsApi } from '../purchase/payment-reports.api.ts';
 import { GateLogApi } from '../ticketing/gate-log.api.ts';
-import { cliConfig, NotRunning } from './environment.ts';
+import { cliConfig, errorText, NotRunning } from './environment.ts';
 import { loaderAlerts, sourceAlerts } from './loader-alerts.ts';
 import { withMonolithContext } from './monolith-context.ts';
 
@@ -93,6 +93,6 @@ function resultLines(sum: Sum, failing: ReadonlyMap<string, unknown>): string[] 
   const again = sum.fetchedAgain > 0 ? `, ${sum.fetchedAgain} fetched again` : '';
   return [
     `${sum.stored} event(s) stored, ${sum.refused} duplicate(s) refused, ${sum.quarantined} quarantined${again}`,
-    ...[...failing].map(([source, error]) => `${source}: ${error instanceof Error ? error.message : String(error)}`),
+    ...[...failing].map(([source, error]) => `${source}: ${errorText(error)}`),
   ];
 }

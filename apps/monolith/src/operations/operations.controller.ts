@@ -59,12 +59,8 @@ export class OperationsController {
     @Query({ schema: pageQuery }) query: z.output<typeof pageQuery>,
   ): Promise<z.infer<typeof schemas.opsMatchListAnswer>> {
     const matches = await this.catalog.list({ after: decodeCursor(query.cursor), limit: query.limit + 1 });
-    return page(
-      matches,
-      query.limit,
-      (match) => schemas.opsMatchView(match),
-      ({ id: matchId }) => matchId,
-    );
+    const view = (match: CatalogMatch) => schemas.opsMatchView(match);
+    return page(matches, query.limit, view, ({ id }) => id);
   }
 
   @Patch(':id')
@@ -140,22 +136,12 @@ export class OperationsController {
   @ApiOkResponse({ standardSchema: schemas.matchReportAnswer })
   async report(@Param('id', { schema: uuidField }) matchId: string): Promise<z.infer<typeof schemas.matchReportAnswer>> {
     const { seats, queue } = await this.readMatchReport.execute(matchId);
+    const { available, held, sold, blocked, refunded, revenueCents, orders } = seats;
+    const { open_windows = 0, granted = 0, completed = 0, expired = 0 } = queue ?? {};
     return {
-      capacity: seats.available + seats.held + seats.sold + seats.blocked,
-      available: seats.available,
-      held: seats.held,
-      sold: seats.sold,
-      blocked: seats.blocked,
-      refunded: seats.refunded,
-      revenue_cents: seats.revenueCents,
-      orders: seats.orders,
-      queue: queue && {
-        waiting: queue.waiting,
-        open_windows: queue.openWindows,
-        granted: queue.granted,
-        completed: queue.completed,
-        expired: queue.expired,
-      },
+      capacity: available + held + sold + blocked,
+      ...{ available, held, sold, blocked, refunded, revenue_cents: revenueCents, orders },
+      queue: queue && { waiting: queue.total, open_windows, granted, completed, expired },
     };
   }
 

@@ -1,7 +1,7 @@
 import { developmentSecrets } from '#platform/config/settings';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { openMonolith, putOnSale, seated, type WholeMonolith } from '../testing/whole-monolith.ts';
-import { QueueKeeper } from './inbound/queue-keeper.schedule.ts';
+import { QueueKeeper } from './queue-keeper.schedule.ts';
 import { FakeQueueService } from './testing/fake-queue-service.ts';
 import { WaitingRoomApi } from './waiting-room.api.ts';
 import { WaitingRoomDestinations } from './waiting-room.module.ts';

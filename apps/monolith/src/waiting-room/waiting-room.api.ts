@@ -11,13 +11,6 @@ export abstract class WaitingRoomApi {
    */
   abstract sync(match: QueuedMatch, usefulWindows?: number): Promise<void>;
   /**
-   * Restores the state of a match if the waiting room does not know it. Returns true if it restored the state. Call it only in
-   * `withQueueLock`.
-   */
-  abstract restoreIfUnknown(match: QueuedMatch): Promise<boolean>;
-  /** Tells the waiting room that this match has no queue. */
-  abstract reportNoQueue(matchId: string): Promise<void>;
-  /**
    * Sends the sectors that still have seats, for the fans in line. `asOf` grows with every count of the seats, so that the
    * waiting room ignores an older count. `sectors` must not be empty: send a sold-out match with `sync`.
    */

@@ -1,8 +1,8 @@
 import type { SaleStatus } from '#domain/catalog/sale';
 import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
-import type { CatalogApi } from '../../catalog/catalog.api.ts';
-import type { PurchaseApi } from '../../purchase/purchase.api.ts';
-import { WAITING_ROOM_DESTINATION, type WaitingRoomApi, type WaitingRoomMessage } from '../waiting-room.api.ts';
+import type { CatalogApi } from '../catalog/catalog.api.ts';
+import type { PurchaseApi } from '../purchase/purchase.api.ts';
+import { WAITING_ROOM_DESTINATION, type WaitingRoomApi, type WaitingRoomMessage } from './waiting-room.api.ts';
 
 /**
  * How long one run of the relay delivers messages of the kind `sync`. The remaining ones wait for the next run, because a call to

@@ -3,9 +3,10 @@ import type { Logger } from '#platform/logging/logger';
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import type { MonolithConfig } from '../../config.ts';
-import { CONFIG, LOGGER } from '../../tokens.ts';
-import { RestoreQueue } from '../application/restore-queue.ts';
+import { CatalogApi } from '../catalog/catalog.api.ts';
+import type { MonolithConfig } from '../config.ts';
+import { CONFIG, LOGGER } from '../tokens.ts';
+import { HttpWaitingRoom } from './http-waiting-room.ts';
 
 /**
  * The most matches whose state is restored at the same time. A limit is needed because any client can make the waiting room ask
@@ -21,7 +22,8 @@ export class StateNeededListener implements OnApplicationBootstrap, BeforeApplic
   private isStopping = false;
 
   constructor(
-    private readonly restoreQueue: RestoreQueue,
+    private readonly catalog: CatalogApi,
+    private readonly waitingRoom: HttpWaitingRoom,
     @Inject(CONFIG) config: MonolithConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly tasks: PeriodicTasks,
@@ -44,6 +46,21 @@ export class StateNeededListener implements OnApplicationBootstrap, BeforeApplic
     await closeRedis(this.subscriber);
   }
 
+  /**
+   * Sends the waiting room the state of a match's queue if the waiting room does not know it, or reports that the match has no
+   * queue. Returns true if it restored the state. If several replicas call it at the same time, only one of them restores.
+   */
+  async restore(matchId: string): Promise<boolean> {
+    if (!(await this.catalog.match(matchId))?.queueRequired) {
+      await this.waitingRoom.reportNoQueue(matchId);
+      return false;
+    }
+    return this.waitingRoom.withQueueLock(matchId, async () => {
+      const match = await this.catalog.match(matchId);
+      return match ? this.waitingRoom.restoreIfUnknown(match) : false;
+    });
+  }
+
   private handle(message: string): void {
     // The channel carries all events of all lines. Only `queue.state_needed` is handled here.
     if (this.isStopping || !message.includes('queue.state_needed')) return;
@@ -51,15 +68,14 @@ export class StateNeededListener implements OnApplicationBootstrap, BeforeApplic
     if (!matchId || this.running.has(matchId) || this.running.size >= MAX_CONCURRENT_RESTORES) return;
     this.running.set(
       matchId,
-      this.restore(matchId).finally(() => this.running.delete(matchId)),
+      this.answer(matchId).finally(() => this.running.delete(matchId)),
     );
   }
 
-  private async restore(matchId: string): Promise<void> {
+  private async answer(matchId: string): Promise<void> {
     const startedAt = performance.now();
     try {
-      const isRestored = await this.restoreQueue.execute(matchId);
-      if (!isRestored) return;
+      if (!(await this.restore(matchId))) return;
       const ms = Math.round(performance.now() - startedAt);
       this.logger.warn({ match_id: matchId, ms }, 'the waiting room did not know this queue; its state was restored');
     } catch (error) {

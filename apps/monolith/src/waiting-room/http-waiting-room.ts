@@ -5,8 +5,8 @@ import { ConcurrencyLimit } from '#platform/limits/concurrency-limit';
 import { driverClientOf, prepared } from '#platform/postgres/database';
 import { rollBack } from '#platform/postgres/roll-back';
 import type { DataSource } from 'typeorm';
-import type { PurchaseApi } from '../../purchase/purchase.api.ts';
-import { controlOf, WaitingRoomApi, type QueuedMatch, type RemainingSector } from '../waiting-room.api.ts';
+import type { PurchaseApi } from '../purchase/purchase.api.ts';
+import { controlOf, WaitingRoomApi, type QueuedMatch, type RemainingSector } from './waiting-room.api.ts';
 import type { QueueRestorer } from './queue-restorer.ts';
 import type { QueueServiceCalls } from './queue-service-calls.ts';
 
@@ -42,12 +42,17 @@ export class HttpWaitingRoom extends WaitingRoomApi {
     if (match.saleStatus === 'sold_out' && usefulWindows === undefined) await this.reportRemaining(match.id, []);
   }
 
+  /**
+   * Restores the state of a match if the waiting room does not know it. Returns true if it restored the state. Call it only in
+   * `withQueueLock`.
+   */
   async restoreIfUnknown(match: QueuedMatch): Promise<boolean> {
     if ((await this.queueStatus(match.id)) !== 'unknown') return false;
     await this.restorer.restore(match, await this.usefulWindowsOf(match));
     return true;
   }
 
+  /** Tells the waiting room that this match has no queue. */
   async reportNoQueue(matchId: string): Promise<void> {
     await this.calls.call('PUT', `${matchId}/restore`, { exists: false });
   }

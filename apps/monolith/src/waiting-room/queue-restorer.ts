@@ -1,6 +1,6 @@
 import { MAX_RESTORED_PER_PART, type RestoreRequest } from '#contracts/waiting-room-control';
-import type { StoredTurns } from '../../purchase/stored-turns.api.ts';
-import { restoredSaleOf, type QueuedMatch } from '../waiting-room.api.ts';
+import type { StoredTurns } from '../purchase/stored-turns.api.ts';
+import { restoredSaleOf, type QueuedMatch } from './waiting-room.api.ts';
 import type { QueueServiceCalls } from './queue-service-calls.ts';
 
 /**

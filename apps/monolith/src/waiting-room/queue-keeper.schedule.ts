@@ -2,9 +2,9 @@ import type { Logger } from '#platform/logging/logger';
 import type { TaskDefinition } from '#platform/schedule/periodic-task';
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { Inject, Injectable } from '@nestjs/common';
-import { CatalogApi, type CatalogMatch } from '../../catalog/catalog.api.ts';
-import { LOGGER } from '../../tokens.ts';
-import { WaitingRoomApi } from '../waiting-room.api.ts';
+import { CatalogApi, type CatalogMatch } from '../catalog/catalog.api.ts';
+import { LOGGER } from '../tokens.ts';
+import { WaitingRoomApi } from './waiting-room.api.ts';
 
 const QUEUE_KEEPER: TaskDefinition = {
   name: 'queue keeper',
