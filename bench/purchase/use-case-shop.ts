@@ -1,4 +1,4 @@
-import { NestLog } from '#platform/logging/logger';
+import { nestLog } from '#platform/logging/logger';
 import { NestFactory } from '@nestjs/core';
 import { randomUUID } from 'node:crypto';
 import { importCompiled, MONOLITH } from '../instruments/compiled.ts';
@@ -21,7 +21,7 @@ export async function openUseCaseShop(address: ShopAddress): Promise<Shop> {
   );
   const resources = await openResources(await monolithConfig(address), 'monolith');
   const context = await NestFactory.createApplicationContext(AppModule.register(resources), {
-    logger: new NestLog(resources.logger),
+    logger: nestLog(resources.logger),
     abortOnError: false,
   });
   const holdSeats = context.get(HoldSeats, { strict: false });
@@ -38,9 +38,6 @@ export async function openUseCaseShop(address: ShopAddress): Promise<Shop> {
       const metric = await resources.metrics.registry.getSingleMetric('transaction_retries_total')?.get();
       return (metric?.values ?? []).reduce((sum, { value }) => sum + value, 0);
     },
-    close: async () => {
-      await context.close();
-      await resources.close();
-    },
+    close: () => context.close(),
   };
 }

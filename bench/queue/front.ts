@@ -34,7 +34,7 @@ export async function measureFront({ databaseUrl, redisUrl }: OwnServers, fans: 
       withServer(worker, async () => {
         const matchId = randomUUID();
         await restoreEmpty(core.lines, matchId);
-        await core.lines.change(matchId, { status: 'active', processingRate: 60_000, maxOpenWindows: 1 });
+        await core.lines.change(matchId, { status: 'active', processing_rate: 60_000, max_open_windows: 1 });
         const users = await registerFansWithDevices(monolith.url, fans);
         for (const user of users) {
           await core.lines.join(matchId, user);

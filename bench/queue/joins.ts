@@ -62,7 +62,7 @@ async function waitForRewrite(redis: Redis): Promise<void> {
 export async function joinsWithoutHttp({ lines }: WaitingRoomLines, joins: number): Promise<number> {
   const matchId = randomUUID();
   await restoreEmpty(lines, matchId);
-  await lines.change(matchId, { status: 'active', processingRate: 6000, maxOpenWindows: 100 });
+  await lines.change(matchId, { status: 'active', processing_rate: 6000, max_open_windows: 100 });
   await Promise.all(Array.from({ length: 100 }, () => lines.join(matchId, randomUUID())));
   const { granted } = await lines.admit(matchId, 100);
   if (granted !== 100) throw new Error(`${granted} of 100 turns were granted`);

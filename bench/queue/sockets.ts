@@ -39,7 +39,7 @@ export async function changeLineSettings({ url }: { url: string }, matchId: stri
 export async function createLine({ lines }: WaitingRoomLines, fans: number): Promise<{ matchId: string; tokens: string[] }> {
   const matchId = randomUUID();
   await restoreEmpty(lines, matchId);
-  await lines.change(matchId, { status: 'active', processingRate: 30_000, maxOpenWindows: 0 });
+  await lines.change(matchId, { status: 'active', processing_rate: 30_000, max_open_windows: 0 });
   const outcomes = await Promise.all(Array.from({ length: fans }, () => lines.join(matchId, randomUUID())));
   return { matchId, tokens: outcomes.map((outcome) => ('entry' in outcome ? outcome.entry.queueToken! : '')) };
 }

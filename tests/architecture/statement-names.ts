@@ -1,7 +1,7 @@
 import type { SourceFile } from './sources.ts';
 
 /** Finds each call of `namedSql<type>('name', …)` and captures the name. The type may span several lines. */
-const NAMED_SQL = /\bnamedSql(?:<[^(]*>)?\(\s*'([^']+)'/g;
+const NAMED_SQL = /\bnamedSql(?:<.*?>)?\(\s*'([^']+)'/gs;
 
 /**
  * Names that two statements have. PostgreSQL prepares a statement once per connection under its name, so the second one fails as

@@ -115,10 +115,10 @@ export const brokenCopies: [rule: string, label: string, at: string, value: unkn
   ],
   [
     'selectorsFindPods',
-    'NetworkPolicy/to-redis',
+    'NetworkPolicy/from-ingress-controller',
     'spec.podSelector.matchExpressions.0.values.1',
     'queue',
-    'NetworkPolicy/to-redis: no pod',
+    'NetworkPolicy/from-ingress-controller: no pod',
   ],
   ['servicesReachPorts', 'Service/monolith', 'spec.ports.0.targetPort', 8080, 'have no port 8080'],
   [
@@ -160,5 +160,56 @@ export const brokenCopies: [rule: string, label: string, at: string, value: unkn
   ],
   ['variablesAreSettings', 'ConfigMap/tribina-settings', 'data.QUEUE_URL', 'http://queue', 'QUEUE_URL is not a setting'],
   ['variablesAreSettings', 'Secret/tribina-monolith', 'stringData.JWT_SECRET', '', 'JWT_SECRET is not a setting'],
+  [
+    'variablesAreSettings',
+    'Deployment/email-worker',
+    `${container}.env.0.name`,
+    'WORKER_QUEUE',
+    'Deployment/email-worker: WORKER_QUEUE is not a setting',
+  ],
+  [
+    'secretsAreInSecrets',
+    'ConfigMap/tribina-settings',
+    'data.MAILGUN_API_KEY',
+    'key-0',
+    'ConfigMap/tribina-settings: MAILGUN_API_KEY is secret',
+  ],
+  ['secretsAreInSecrets', 'Deployment/email-worker', `${container}.env.0.name`, 'REDIS_URL', 'REDIS_URL is secret'],
   ['secretsAreEmpty', 'Secret/tribina-monolith', 'stringData.STRIPE_SECRET_KEY', 'sk_live_1', 'STRIPE_SECRET_KEY has a value'],
+  [
+    'deploymentsAreProbed',
+    'Deployment/loader',
+    `${container}.livenessProbe.exec`,
+    { command: ['true'] },
+    'is not probed by the file that it writes',
+  ],
+  ['deploymentsAreProbed', 'Deployment/loader', `${container}.startupProbe`, undefined, 'is not probed by the file'],
+  ['documentsHaveNamespaces', 'Deployment/monolith', 'metadata.namespace', undefined, 'is in no namespace of ours'],
+  ['autoscalersHaveBounds', 'Deployment/email-worker', 'spec.replicas', 2, 'starts with 2 pods, not 1'],
+];
+
+/** The same for the optional parts of the overlay with PostgreSQL and Redis in the cluster. */
+export const brokenDataTier: typeof brokenCopies = [
+  ['podsAreLockedDown', 'StatefulSet/redis', `${container}.securityContext.readOnlyRootFilesystem`, false, 'root file system'],
+  ['podsHaveResourceLimits', 'Job/create-redis-cluster', `${container}.resources.limits`, undefined, 'no memory limit'],
+  ['allImagesAreEqual', 'StatefulSet/redis', `${container}.image`, 'redis:latest', 'neither a version tag'],
+  ['selectorsFindPods', 'Service/redis', 'spec.selector', { 'app.kubernetes.io/name': 'redis-node' }, 'no pod matches'],
+  ['servicesReachPorts', 'Service/redis', 'spec.ports.1.targetPort', 'cluster', 'have no port cluster'],
+  [
+    'configMapsAndSecretsAreUsed',
+    'Cluster/postgresql',
+    'spec.managed.roles.0.passwordSecret.name',
+    'postgresql-app',
+    'Secret/postgresql-app: a pod uses it and it does not exist',
+  ],
+  [
+    'configMapsAndSecretsAreUsed',
+    'StatefulSet/redis',
+    `${container}.env.1.valueFrom.secretKeyRef.name`,
+    'cache',
+    'Secret/cache: a pod',
+  ],
+  ['secretsAreEmpty', 'Secret/redis', 'stringData.password', 'x', 'password has a value'],
+  ['deploymentsDrainInTime', 'StatefulSet/redis', `${pod}.terminationGracePeriodSeconds`, 30, 'is killed after 30 s'],
+  ['commandsExist', 'Deployment/job-worker', `${container}.command.2`, 'dist/apps/monolith/src/main.js', 'not its own'],
 ];

@@ -13,6 +13,7 @@ interface Service {
   cap_drop?: string[];
   volumes?: string[];
   stop_grace_period?: string;
+  profiles?: string[];
 }
 /** The parts of docker-compose.yml that the tests read. */
 export interface ComposeFile {
@@ -25,31 +26,41 @@ export const parseCompose = (text: string): ComposeFile => parse(text, { merge: 
 /** Facts of the project that docker-compose.yml is compared with. */
 export interface ProjectFacts {
   settings: ReadonlySet<string>;
-  /** The port of each long-running service. */
+  /** The app of each long-running service with a port. */
+  apps: Readonly<Record<string, string>>;
+  /** The port of each app. */
   ports: Readonly<Record<string, number>>;
+  /** Environment variables that are no settings of the project. */
+  runtimeVariables: ReadonlySet<string>;
   /** Names of long-running services without a port, because they receive no requests. */
   portless: ReadonlySet<string>;
   drainSeconds: number;
   exists: (file: string) => boolean;
 }
 
-/** Environment variables that Node and the C library read, so they are not settings of the project. */
-const RUNTIME_VARIABLES = new Set(['NODE_OPTIONS', 'MALLOC_ARENA_MAX']);
+/** A service of which several run: a port of the machine can be published by one of them only. */
+const UNPUBLISHED = new Set(['push-worker']);
+/** A service that ends by itself without an error, so that it must be started again then too. */
+const ENDS_BY_ITSELF = new Set(['job-worker']);
 
 function ownServiceViolations(name: string, service: Service, facts: ProjectFacts): string[] {
   const [node, flag, entry = ''] = service.command ?? [];
   const source = entry.replace(/^dist\//, '').replace(/\.js$/, '.ts');
-  const port = facts.ports[name];
+  const app = facts.apps[name];
+  const port = facts.ports[app ?? ''];
   const isPortless = facts.portless.has(name);
   const isOneShot = port === undefined && !isPortless;
   const rules: [boolean, string][] = [
     [service.image === 'tribina:local' && service.build === '.', 'does not run our own image'],
     [node === 'node' && flag === '--enable-source-maps' && facts.exists(source), `runs ${entry}, and there is no ${source}`],
     [
-      port === undefined ? source === 'apps/monolith/src/cli.ts' : source === `apps/${name}/src/main.ts`,
+      port === undefined ? source === 'apps/monolith/src/cli.ts' : source === `apps/${app}/src/main.ts`,
       `runs ${entry}, which is not its own`,
     ],
-    [service.restart === (isOneShot ? 'no' : 'on-failure'), `restart is ${service.restart}`],
+    [
+      service.restart === (isOneShot ? 'no' : ENDS_BY_ITSELF.has(name) ? 'unless-stopped' : 'on-failure'),
+      `restart is ${service.restart}`,
+    ],
     [service.read_only === true && String(service.cap_drop) === 'ALL', 'is not locked down'],
     [
       isOneShot || Number.parseInt(service.stop_grace_period ?? '10s', 10) > facts.drainSeconds,
@@ -57,7 +68,9 @@ function ownServiceViolations(name: string, service: Service, facts: ProjectFact
     ],
     [service.environment?.NODE_ENV !== 'production', 'runs in production mode, which refuses the development secrets'],
     [
-      port === undefined ? !service.ports : String(service.ports) === `127.0.0.1:${port}:${port}`,
+      port === undefined || UNPUBLISHED.has(name)
+        ? !service.ports?.length
+        : String(service.ports) === `127.0.0.1:${port}:${port}`,
       `publishes ${String(service.ports)}, not its port on 127.0.0.1 only`,
     ],
     [
@@ -66,7 +79,7 @@ function ownServiceViolations(name: string, service: Service, facts: ProjectFact
     ],
   ];
   const unknown = Object.keys(service.environment ?? {}).filter(
-    (variable) => !facts.settings.has(variable) && !RUNTIME_VARIABLES.has(variable),
+    (variable) => !facts.settings.has(variable) && !facts.runtimeVariables.has(variable),
   );
   return [
     ...rules.filter(([holds]) => !holds).map(([, complaint]) => `${name}: ${complaint}`),
@@ -116,7 +129,7 @@ export function composeViolations(compose: ComposeFile, facts: ProjectFacts): st
   );
   const used = mounted.filter((volume) => !volume.startsWith('./'));
   const absent = mounted.filter((volume) => volume.startsWith('./') && !facts.exists(volume));
-  const missing = [...Object.keys(facts.ports), ...facts.portless].filter((name) => !services[name]);
+  const missing = [...Object.keys(facts.apps), ...facts.portless].filter((name) => !services[name]);
   return [
     ...missing.map((name) => `${name}: is missing`),
     ...own.flatMap(([name, service]) => ownServiceViolations(name, service, facts)),

@@ -1,6 +1,15 @@
 import { readSources } from '#event-loader/adapters/configured-sources';
 import { composeViolations, parseCompose } from './compose.ts';
-import { drainSeconds, exists, portlessServices, ports, readText, settings } from './manifests-and-settings.ts';
+import {
+  apps,
+  drainSeconds,
+  exists,
+  portlessServices,
+  ports,
+  readText,
+  runtimeVariables,
+  settings,
+} from './manifests-and-settings.ts';
 import { dockerfileViolations, dockerignoreViolations, runtimeAssets } from './image.ts';
 
 describe('the image', () => {
@@ -52,11 +61,26 @@ describe('the image', () => {
 });
 
 describe('docker-compose.yml', () => {
-  const facts = { settings, ports, portless: portlessServices, drainSeconds, exists };
+  const facts = { settings, apps, ports, runtimeVariables, portless: portlessServices, drainSeconds, exists };
   const compose = readText('docker-compose.yml');
 
   test('docker-compose.yml breaks no rule: it starts the whole system in development mode', () => {
     expect(composeViolations(parseCompose(compose), facts)).toEqual([]);
+  });
+
+  test('one service sends the mails and one the pushes; the job worker starts only with the profile `worker`', () => {
+    const { services } = parseCompose(compose);
+    const queues = Object.entries(services).flatMap(([name, { environment }]) =>
+      environment?.WORKER_QUEUES === undefined ? [] : [[name, environment.WORKER_QUEUES]],
+    );
+    expect(queues).toEqual([
+      ['email-worker', 'email'],
+      ['push-worker', 'push'],
+    ]);
+    expect(Object.entries(services).flatMap(([name, { profiles }]) => (profiles ? [[name, ...profiles]] : []))).toEqual([
+      ['job-worker', 'worker'],
+    ]);
+    expect(services['job-worker']?.command?.slice(3)).toEqual(['jobs:consume', '--time-limit=3600', '--limit=1000000']);
   });
 
   test('LOADER_SOURCES of the loader service is valid and its source files exist', () => {
@@ -86,6 +110,10 @@ describe('docker-compose.yml', () => {
     ['seed: { condition: service_completed_successfully }', 'seed: { condition: service_healthy }', 'nothing checks that'],
     ['stop_grace_period: 65s', 'stop_grace_period: 30s', 'killed before its drain'],
     ['  loader:\n', '  leader:\n', 'loader: is missing'],
+    ['  push-worker:\n', '  pushes:\n', 'push-worker: is missing'],
+    ['ports: []', "ports: ['127.0.0.1:3002:3002']", 'push-worker: publishes 127.0.0.1:3002:3002'],
+    ['restart: unless-stopped', 'restart: on-failure', 'job-worker: restart is on-failure'],
+    ['WORKER_QUEUES: push', 'WORKER_QUEUE: push', 'push-worker: WORKER_QUEUE is not a setting'],
     ['./compose/loader:', './compose/leader:', './compose/leader: is mounted and does not exist'],
     ['LOADER_SOURCES:', 'LOADER_SOURCE:', 'loader: LOADER_SOURCE is not a setting'],
     ["cli.js, 'loader:run'", "main.js, 'loader:run'", 'loader: runs dist/apps/monolith/src/main.js, which is not its own'],

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { KubeDocument } from './kube-documents.ts';
 import { labelOf } from './kube-documents.ts';
 
@@ -6,6 +7,12 @@ interface Validator {
   errors?: { instancePath: string; message?: string; keyword: string; params: unknown }[] | null;
 }
 
+/** Where the validators of the operators' API types are. Their packages do not export them, so they are loaded by path. */
+const operators: Readonly<Record<string, string>> = {
+  'postgresql.cnpg.io/v1': '@kubernetes-models/cloudnative-pg/_schemas/ComGithubCloudnativePgCloudnativePgApiV1',
+  'keda.sh/v1alpha1': '@kubernetes-models/keda/_schemas/ComGithubKedacoreKedaV2ApisKedaV1alpha1',
+};
+
 /**
  * kubernetes-models ships one compiled validator per API type: `autoscaling/v2` HorizontalPodAutoscaler is
  * `_schemas/IoK8sApiAutoscalingV2HorizontalPodAutoscaler.js`. An API type that Kubernetes does not have has no file.
@@ -13,11 +20,12 @@ interface Validator {
 async function validatorFor({ apiVersion, kind }: KubeDocument): Promise<Validator | undefined> {
   const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['core', apiVersion];
   const capital = (word = '') => word.charAt(0).toUpperCase() + word.slice(1);
+  const operator = operators[apiVersion];
+  const file = operator
+    ? path.resolve('node_modules', `${operator}${kind}.js`)
+    : `kubernetes-models/_schemas/IoK8sApi${capital(group?.split('.')[0])}${capital(version)}${kind}`;
   try {
-    const module = (await import(
-      `kubernetes-models/_schemas/IoK8sApi${capital(group?.split('.')[0])}${capital(version)}${kind}`
-    )) as { validate: Validator };
-    return module.validate;
+    return ((await import(file)) as { validate: Validator }).validate;
   } catch {
     return undefined;
   }

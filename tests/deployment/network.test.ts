@@ -1,6 +1,6 @@
 import * as settingsSlices from '#platform/config/settings';
 import { webPrefixes } from '../../apps/monolith/src/web-pages.ts';
-import { production } from './manifests-and-settings.ts';
+import { inCluster, kind, production } from './manifests-and-settings.ts';
 import { withChangedField, ofKind, withoutDocument } from './kube-documents.ts';
 import type { Party } from './network.ts';
 import { mayConnect, routedService } from './network.ts';
@@ -14,7 +14,8 @@ describe('network', () => {
     ['the ingress reaches the monolith', ingress, pod('monolith'), 3000],
     ['the ingress reaches the queue service', ingress, pod('queue-service'), 3001],
     ['the monolith reaches the queue service', pod('monolith'), pod('queue-service'), 3001],
-    ['Prometheus reaches the worker', prometheus, pod('notification-worker'), 3002],
+    ['Prometheus reaches the e-mail worker', prometheus, pod('email-worker'), 3002],
+    ['Prometheus reaches the push worker', prometheus, pod('push-worker'), 3002],
     ['the queue service resolves names', pod('queue-service'), dns, 53],
     ['the monolith reaches PostgreSQL', pod('monolith'), { address: '10.20.0.5' }, 5432],
     ['the migration reaches PostgreSQL', pod('migrate'), { address: '10.20.0.5' }, 5432],
@@ -22,12 +23,13 @@ describe('network', () => {
     ['the loader reaches PostgreSQL', pod('loader'), { address: '10.20.0.5' }, 5432],
     ['the loader reaches Redis', pod('loader'), { address: '10.20.1.5' }, 6379],
     ['the loader reaches a source', pod('loader'), { address: '203.0.113.7' }, 443],
-    ['the worker reaches the mail provider', pod('notification-worker'), { address: '203.0.113.7' }, 443],
+    ['the e-mail worker reaches the mail provider', pod('email-worker'), { address: '203.0.113.7' }, 443],
+    ['the push worker reaches PostgreSQL', pod('push-worker'), { address: '10.20.0.5' }, 5432],
   ];
   const forbiddenConnections: [string, Party, Party, number][] = [
-    ['the ingress cannot reach the notification worker and its mailbox', ingress, pod('notification-worker'), 3002],
+    ['the ingress cannot reach the e-mail worker and its mailbox', ingress, pod('email-worker'), 3002],
     ['another namespace cannot reach the monolith', { namespace: 'default' }, pod('monolith'), 3000],
-    ['the worker cannot reach the queue service', pod('notification-worker'), pod('queue-service'), 3001],
+    ['the worker cannot reach the queue service', pod('push-worker'), pod('queue-service'), 3001],
     ['the queue service cannot reach the monolith', pod('queue-service'), pod('monolith'), 3000],
     ['the queue service cannot reach PostgreSQL', pod('queue-service'), { address: '10.20.0.5' }, 5432],
     ['the monolith cannot reach another database of the same network', pod('monolith'), { address: '10.30.0.5' }, 5432],
@@ -54,6 +56,51 @@ describe('network', () => {
     expect(needed).toEqual(policies.filter((label) => label !== 'NetworkPolicy/default-deny'));
     const noPolicies = policies.reduce(withoutDocument, production);
     expect(forbiddenConnections.every(([, from, to, port]) => mayConnect(noPolicies, from, to, port))).toBe(true);
+  });
+});
+
+describe('network of the data tier in the cluster', () => {
+  const pod = (name: string): Party => ({ pod: name });
+  const operator: Party = { namespace: 'cnpg-system' };
+  const owned: [Party, Party, number][] = [
+    [pod('monolith'), pod('postgresql'), 5432],
+    [pod('email-worker'), pod('postgresql'), 5432],
+    [pod('migrate'), pod('postgresql'), 5432],
+    [pod('queue-service'), pod('redis'), 6379],
+    [pod('push-worker'), pod('redis'), 6379],
+    [pod('loader'), pod('redis'), 6379],
+  ];
+  const refused: [Party, Party, number][] = [
+    [pod('queue-service'), pod('postgresql'), 5432],
+    [pod('migrate'), pod('redis'), 6379],
+    [pod('redis'), pod('postgresql'), 5432],
+    [{ namespace: 'default' }, pod('redis'), 6379],
+    [{ namespace: 'default' }, pod('postgresql'), 5432],
+  ];
+  const onlyInCluster: [Party, Party, number][] = [
+    [pod('job-worker'), pod('postgresql'), 5432],
+    [pod('job-worker'), pod('redis'), 6379],
+    [pod('create-redis-cluster'), pod('redis'), 6379],
+    [pod('redis'), pod('redis'), 16379],
+    [pod('postgresql'), pod('postgresql'), 5432],
+    [operator, pod('postgresql'), 8000],
+    // The API of Kubernetes, from which an instance learns its role.
+    [pod('postgresql'), { address: '10.96.0.1' }, 443],
+  ];
+  const refusedOnlyInCluster: [Party, Party, number][] = [
+    [pod('monolith'), pod('redis'), 16379],
+    [pod('monolith'), { address: '10.20.0.5' }, 5432],
+    [pod('redis'), { address: '203.0.113.7' }, 443],
+    [operator, pod('redis'), 6379],
+  ];
+
+  test.each([
+    ['in-cluster', inCluster, [...owned, ...onlyInCluster], [...refused, ...refusedOnlyInCluster]],
+    ['kind', kind, [...owned, [pod('seed'), pod('postgresql'), 5432] as [Party, Party, number]], refused],
+  ])('%s: the policies allow the connections that are needed and refuse others', (_name, documents, wanted, unwanted) => {
+    const may = ([from, to, port]: [Party, Party, number]) => mayConnect(documents, from, to, port);
+    expect(wanted.filter((connection) => !may(connection))).toEqual([]);
+    expect(unwanted.filter(may)).toEqual([]);
   });
 });
 

@@ -1,10 +1,11 @@
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
+import type { IStatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
 import type { IIngress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
 import type { KubeDocument } from './kube-documents.ts';
 import { ofKind } from './kube-documents.ts';
 import type { LabelSelector } from './wiring.ts';
-import { selectorMatches } from './wiring.ts';
+import { podLabels, selectorMatches } from './wiring.ts';
 
 /** One end of a connection: one of our pods, a pod of another namespace, or an address outside the cluster. */
 export type Party = { pod: string } | { namespace: string; labels?: Record<string, string> } | { address: string };
@@ -19,7 +20,6 @@ interface PolicyRule {
   ports: { port?: number | string }[];
 }
 
-const labelsOf = (pod: string) => ({ 'app.kubernetes.io/name': pod, 'app.kubernetes.io/part-of': 'tribina' });
 const asNumber = (address: string) => address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 
 function contains(cidr: string, address: string): boolean {
@@ -28,7 +28,12 @@ function contains(cidr: string, address: string): boolean {
   return Math.floor(asNumber(base) / size) === Math.floor(asNumber(address) / size);
 }
 
-function matches({ podSelector, namespaceSelector, ipBlock }: Peer, party: Party): boolean {
+type Labels = Readonly<Record<string, string>>;
+
+/** Whether the party is this peer. `labels` are those of the party's pod. */
+function matches({ podSelector, namespaceSelector, ipBlock }: Peer, party: Party, labels: Labels): boolean {
+  // A rule without peers is for everybody.
+  if (!podSelector && !namespaceSelector && !ipBlock) return true;
   if ('address' in party)
     return (
       ipBlock !== undefined &&
@@ -40,7 +45,14 @@ function matches({ podSelector, namespaceSelector, ipBlock }: Peer, party: Party
   const rightNamespace = namespaceSelector
     ? selectorMatches(namespaceSelector, { 'kubernetes.io/metadata.name': namespace })
     : 'pod' in party;
-  return rightNamespace && selectorMatches(podSelector ?? {}, 'pod' in party ? labelsOf(party.pod) : (party.labels ?? {}));
+  return rightNamespace && selectorMatches(podSelector ?? {}, labels);
+}
+
+function labelsOf(documents: readonly KubeDocument[], party: Party): Labels {
+  if (!('pod' in party)) return 'labels' in party ? (party.labels ?? {}) : {};
+  const found = podLabels(documents).find(({ name }) => name === party.pod);
+  if (!found) throw new Error(`there is no pod ${party.pod}`);
+  return found.labels;
 }
 
 function allowed(
@@ -52,7 +64,8 @@ function allowed(
   portNames: Map<string, number>,
 ): boolean {
   const policies = ofKind<INetworkPolicy>(documents, 'NetworkPolicy').filter(
-    ({ body }) => body.spec?.policyTypes?.includes(direction) && selectorMatches(body.spec.podSelector ?? {}, labelsOf(pod)),
+    ({ body }) =>
+      body.spec?.policyTypes?.includes(direction) && selectorMatches(body.spec.podSelector ?? {}, labelsOf(documents, { pod })),
   );
   // Kubernetes: a pod without a policy may do everything. A pod with policies may do what at least one of them allows.
   if (policies.length === 0) return true;
@@ -61,15 +74,17 @@ function allowed(
       ? (body.spec?.ingress ?? []).map((rule) => ({ peers: (rule.from ?? [{}]) as Peer[], ports: rule.ports ?? [] }))
       : (body.spec?.egress ?? []).map((rule) => ({ peers: (rule.to ?? [{}]) as Peer[], ports: rule.ports ?? [] })),
   );
+  const labels = labelsOf(documents, other);
   const opens = (rule: PolicyRule) =>
     rule.ports.length === 0 ||
     rule.ports.some((open) => (typeof open.port === 'string' ? portNames.get(open.port) : open.port) === port);
-  return rules.some((rule) => rule.peers.some((peer) => matches(peer, other)) && opens(rule));
+  return rules.some((rule) => rule.peers.some((peer) => matches(peer, other, labels)) && opens(rule));
 }
 
 /** Whether the NetworkPolicies let `from` connect to `to`: egress of `from` and ingress of `to` must both allow it. */
 export function mayConnect(documents: readonly KubeDocument[], from: Party, to: Party, port: number): boolean {
-  const target = 'pod' in to ? ofKind<IDeployment>(documents, 'Deployment').find(({ name }) => name === to.pod) : undefined;
+  const services = [...ofKind<IDeployment>(documents, 'Deployment'), ...ofKind<IStatefulSet>(documents, 'StatefulSet')];
+  const target = 'pod' in to ? services.find(({ name }) => name === to.pod) : undefined;
   const ports = target?.body.spec?.template.spec?.containers.flatMap((container) => container.ports ?? []) ?? [];
   const names = new Map(ports.map((open) => [open.name ?? '', open.containerPort]));
   const mayLeave = !('pod' in from) || allowed(documents, 'Egress', from.pod, to, port, names);

@@ -1,14 +1,17 @@
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import { ConfigFaults, loadConfig } from '#platform/config/load-config';
 import { parseSources } from '#event-loader/adapters/configured-sources';
-import { configs, production } from './manifests-and-settings.ts';
+import path from 'node:path';
+import { loaderSettings } from '../../apps/monolith/src/config.ts';
+import { apps, configs, inCluster, kind, production, runtimeVariables } from './manifests-and-settings.ts';
+import type { KubeDocument } from './kube-documents.ts';
 import { ofKind } from './kube-documents.ts';
 
-type Service = keyof typeof configs;
+type Service = keyof typeof apps;
 type Variables = Record<string, string>;
 
-const dataOf = (kind: string, name: string): Variables => {
-  const [found] = ofKind<{ data?: Variables; stringData?: Variables }>(production, kind).filter(
+const dataOf = (documents: readonly KubeDocument[], kindOf: string, name: string): Variables => {
+  const [found] = ofKind<{ data?: Variables; stringData?: Variables }>(documents, kindOf).filter(
     (document) => document.name === name,
   );
   return { ...found?.body.data, ...found?.body.stringData };
@@ -26,18 +29,33 @@ const secretValues: Variables = {
   MAILGUN_API_KEY: 'key-0',
 };
 
-/** The environment of a production pod, from its ConfigMap and its Secret. The secrets named in `empty` have no value. */
-function environmentOf(service: Service, empty: readonly string[] = []): Variables {
-  const secret = Object.keys(dataOf('Secret', `tribina-${service}`)).map((name) => [
-    name,
-    empty.includes(name) ? '' : (secretValues[name] ?? ''),
-  ]);
-  return { ...dataOf('ConfigMap', 'tribina-settings'), ...(Object.fromEntries(secret) as Variables) };
+/** The environment of the container of this Deployment as Kubernetes makes it, with the values of the documents' Secrets. */
+function containerEnvironment(documents: readonly KubeDocument[], service: string): Variables {
+  const [deployment] = ofKind<IDeployment>(documents, 'Deployment').filter(({ name }) => name === service);
+  const [container] = deployment?.body.spec?.template.spec?.containers ?? [];
+  const sources = (container?.envFrom ?? []).map(({ secretRef, configMapRef }) =>
+    secretRef ? dataOf(documents, 'Secret', secretRef.name ?? '') : dataOf(documents, 'ConfigMap', configMapRef?.name ?? ''),
+  );
+  const own = (container?.env ?? []).map(({ name, value }) => [name, value ?? '']);
+  // The image sets BIND_HOST.
+  return Object.assign({ BIND_HOST: '0.0.0.0' }, ...sources, Object.fromEntries(own)) as Variables;
 }
+
+/** The environment of a production pod with filled Secret templates. The secrets named in `empty` have no value. */
+function environmentOf(
+  service: Service,
+  empty: readonly string[] = [],
+  documents: readonly KubeDocument[] = production,
+): Variables {
+  const filled = secretNames(service).map((name) => [name, empty.includes(name) ? '' : (secretValues[name] ?? '')]);
+  return { ...containerEnvironment(documents, service), ...(Object.fromEntries(filled) as Variables) };
+}
+
+const secretNames = (service: Service) => Object.keys(dataOf(production, 'Secret', `tribina-${service}`));
 
 function faultsOf(service: Service, environment: Variables): readonly string[] {
   try {
-    loadConfig(configs[service], environment);
+    loadConfig(configs[apps[service]], environment);
     return [];
   } catch (error) {
     if (error instanceof ConfigFaults) return error.faults;
@@ -45,31 +63,66 @@ function faultsOf(service: Service, environment: Variables): readonly string[] {
   }
 }
 
-const services = Object.keys(configs) as Service[];
+const services = Object.keys(apps) as Service[];
 
 test.each(services)('%s starts in production with filled Secret templates', (service) => {
   expect(faultsOf(service, environmentOf(service))).toEqual([]);
+  expect(faultsOf(service, environmentOf(service, [], inCluster))).toEqual([]);
 });
 
-const secrets = services.flatMap((service) =>
-  Object.keys(dataOf('Secret', `tribina-${service}`)).map((name) => [service, name] as const),
-);
+test.each([...services, 'loader', 'job-worker'])('%s gets only settings that exist for its process', (service) => {
+  const app = apps[service as Service] ?? 'monolith';
+  const known = new Set([...Object.keys(configs[app].shape), ...Object.keys(loaderSettings.shape), ...runtimeVariables]);
+  const secretsAndOwn = Object.keys(containerEnvironment(inCluster, service)).filter(
+    (name) => !(name in dataOf(inCluster, 'ConfigMap', 'tribina-settings')),
+  );
+  expect(secretsAndOwn.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('each worker has the credentials of its own provider only', () => {
+  expect(secretNames('email-worker')).toEqual(['DATABASE_URL', 'REDIS_URL', 'MAILGUN_API_KEY']);
+  expect(secretNames('push-worker')).toEqual(['DATABASE_URL', 'REDIS_URL']);
+  const queues = (['email-worker', 'push-worker'] as const).map((service) => environmentOf(service).WORKER_QUEUES);
+  expect(queues).toEqual(['email', 'push']);
+});
+
+test('the monolith runs no jobs where the job worker runs them, and otherwise it does', () => {
+  const runsJobs = (documents: readonly KubeDocument[]) =>
+    loadConfig(configs.monolith, environmentOf('monolith', [], documents)).JOBS_IN_MONOLITH;
+  expect([runsJobs(production), runsJobs(inCluster)]).toEqual([true, false]);
+});
+
+test.each(services)('kind: %s starts with the settings of the overlay, in development mode', (service) => {
+  const environment = containerEnvironment(kind, service);
+  expect(faultsOf(service, environment)).toEqual([]);
+  expect(environment).toMatchObject({ NODE_ENV: 'development', AUTH_MODE: 'mock', EMAIL_PROVIDER: 'mailbox' });
+  expect(faultsOf(service, { ...environment, NODE_ENV: 'production' })).not.toEqual([]);
+});
+
+test('kind: the loader’s source file is valid, and the file that it names is in the same ConfigMap', () => {
+  const files = dataOf(kind, 'ConfigMap', 'tribina-loader-sources');
+  const { sources, faults } = parseSources(JSON.parse(files['sources.json'] ?? ''), {}, '/etc/tribina/loader');
+  expect(faults).toEqual([]);
+  expect(sources.map((source) => (source.kind === 'file' ? path.basename(source.path) : ''))).toEqual(['gate-scans.ndjson']);
+  expect(files).toHaveProperty(['gate-scans.ndjson']);
+});
+
+const secrets = services.flatMap((service) => secretNames(service).map((name) => [service, name] as const));
 test.each(secrets)('%s refuses to start in production while %s is empty as in the template', (service, name) => {
   const faults = faultsOf(service, environmentOf(service, [name]));
   expect(faults.filter((fault) => fault.startsWith(`${name}: `))).toHaveLength(1);
 });
 
 test.each(services)('the Secret of %s has only settings that the service reads', (service) => {
-  const given = Object.keys(dataOf('Secret', `tribina-${service}`));
-  expect(given.filter((name) => !(name in configs[service].shape))).toEqual([]);
+  expect(secretNames(service).filter((name) => !(name in configs[apps[service]].shape))).toEqual([]);
 });
 
 test.each([
   ['monolith', 'AUTH_MODE', 'mock'],
   ['queue-service', 'AUTH_MODE', 'mock'],
   ['monolith', 'PAYMENT_PROVIDER', 'sandbox'],
-  ['notification-worker', 'EMAIL_PROVIDER', 'mailbox'],
-  ['notification-worker', 'PUSH_PROVIDER', 'mailbox'],
+  ['email-worker', 'EMAIL_PROVIDER', 'mailbox'],
+  ['push-worker', 'PUSH_PROVIDER', 'mailbox'],
 ] as const)('%s refuses %s=%s in production', (service, name, value) => {
   expect(faultsOf(service, { ...environmentOf(service), [name]: value })).toContain(`${name}: ${value} is refused in production`);
 });
@@ -88,7 +141,7 @@ test('the Deployment of the event loader gets the settings of the monolith, and 
   expect(settingsSources).toEqual(['tribina-settings', 'tribina-monolith', 'tribina-loader']);
   const sourcesPath = container?.env?.find(({ name }) => name === 'LOADER_SOURCES')?.value ?? '';
   expect(container?.volumeMounts?.some(({ mountPath }) => `${mountPath}/sources.json` === sourcesPath)).toBe(true);
-  const sources: unknown = JSON.parse(dataOf('ConfigMap', 'tribina-loader-sources')['sources.json'] ?? '');
+  const sources: unknown = JSON.parse(dataOf(production, 'ConfigMap', 'tribina-loader-sources')['sources.json'] ?? '');
   expect(parseSources(sources, environmentOf('monolith'), '/').faults).toEqual([]);
   expect(parseSources(sources, environmentOf('monolith', ['STRIPE_SECRET_KEY']), '/').faults).toHaveLength(1);
 });

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
+import type { IStatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
 import type { IJob } from 'kubernetes-models/batch/v1/Job';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
@@ -8,19 +9,27 @@ import { ofKind } from './kube-documents.ts';
 
 interface Pod {
   label: string;
+  kind: Workload;
   name: string;
   spec: IPodSpec;
   container: IContainer;
 }
 
-function podsOf(documents: readonly KubeDocument[], kind: 'Deployment' | 'Job'): Pod[] {
-  return ofKind<IDeployment | IJob>(documents, kind).map(({ label, name, body }) => {
-    const spec = body.spec?.template.spec as IPodSpec;
-    return { label, name, spec, container: spec.containers[0] as IContainer };
-  });
+type Workload = 'Deployment' | 'Job' | 'StatefulSet';
+
+function podsOf(documents: readonly KubeDocument[], ...kinds: Workload[]): Pod[] {
+  return kinds.flatMap((kind) =>
+    ofKind<IDeployment | IJob | IStatefulSet>(documents, kind).map(({ label, name, body }) => {
+      const spec = body.spec?.template.spec as IPodSpec;
+      return { label, kind, name, spec, container: spec.containers[0] as IContainer };
+    }),
+  );
 }
 
-const allPods = (documents: readonly KubeDocument[]) => [...podsOf(documents, 'Deployment'), ...podsOf(documents, 'Job')];
+const allPods = (documents: readonly KubeDocument[]) => podsOf(documents, 'Deployment', 'Job', 'StatefulSet');
+/** The pods that run our image. The others run PostgreSQL or Redis. */
+const ownPods = (documents: readonly KubeDocument[]) =>
+  allPods(documents).filter(({ container }) => /(^|\/)tribina[:@]/.test(container.image ?? ''));
 
 /** The violations of one pod. Each rule is a pair: a condition that must be true, and the complaint if it is false. */
 function violationsOf(pod: Pod, rules: [boolean, string][]): string[] {
@@ -62,19 +71,25 @@ export const podsHaveResourceLimits: Rule = (documents) =>
 
 /**
  * Rule: the liveness probe checks only the process, the readiness probe also its dependencies. If the liveness probe checked
- * dependencies, an outage of the database would restart healthy pods.
+ * dependencies, an outage of the database would restart healthy pods. A pod without a port is probed by a command, and the job worker
+ * not at all, because it ends by itself.
  */
 export const deploymentsAreProbed: Rule = (documents) =>
   podsOf(documents, 'Deployment').flatMap((pod) => {
     const { startupProbe, readinessProbe, livenessProbe, ports = [] } = pod.container;
-    // A service that receives no requests has no port, so it must have no probes. The rule portsAreTheDefaults checks existing ports.
-    if (ports.length === 0)
+    const probes = [startupProbe, readinessProbe, livenessProbe];
+    // The rule portsAreTheDefaults checks existing ports.
+    if (ports.length === 0) {
+      const alive = /--alive-file,(\S+?)$/.exec(String(pod.container.command))?.[1];
       return violationsOf(pod, [
-        [!startupProbe && !readinessProbe && !livenessProbe, 'is probed on a port that it does not have'],
+        [probes.every((probe) => !probe?.httpGet), 'is probed on a port that it does not have'],
+        [
+          alive ? probes.every((probe) => String(probe?.exec?.command).includes(` ${alive} `)) : probes.every((probe) => !probe),
+          'is not probed by the file that it writes',
+        ],
       ]);
-    const onItsPort = [startupProbe, readinessProbe, livenessProbe].every((probe) =>
-      ports.some((port) => port.name === probe?.httpGet?.port),
-    );
+    }
+    const onItsPort = probes.every((probe) => ports.some((port) => port.name === probe?.httpGet?.port));
     return violationsOf(pod, [
       [startupProbe?.httpGet?.path === '/health/live', 'has no start-up probe on /health/live'],
       [readinessProbe?.httpGet?.path === '/health/ready', 'has no readiness probe on /health/ready'],
@@ -87,49 +102,56 @@ export const deploymentsAreProbed: Rule = (documents) =>
 export const deploymentsDrainInTime =
   (drainSeconds: number): Rule =>
   (documents) =>
-    podsOf(documents, 'Deployment').flatMap((pod) => {
+    podsOf(documents, 'Deployment', 'StatefulSet').flatMap((pod) => {
       const sleep = pod.container.lifecycle?.preStop?.sleep?.seconds ?? 0;
       const grace = pod.spec.terminationGracePeriodSeconds ?? 30;
       return violationsOf(pod, [
-        [sleep >= 5 || !pod.container.ports, 'gets SIGTERM before Kubernetes stops sending requests to it (no preStop sleep)'],
+        [
+          sleep >= 5 || !pod.container.ports || pod.kind === 'StatefulSet',
+          'gets SIGTERM before Kubernetes stops sending requests to it (no preStop sleep)',
+        ],
         [grace > sleep + drainSeconds, `is killed after ${grace} s; sleep and drain take ${sleep + drainSeconds} s`],
       ]);
     });
 
-/** Rule: each command runs a file that the build produces, from the app with the name of the Deployment or from the monolith's CLI. */
+/** Rule: each command runs a file that the build produces, from the app of the Deployment or from the monolith's CLI. */
 export const commandsExist =
-  (exists: (file: string) => boolean = (file) => fs.existsSync(file)): Rule =>
+  (apps: Readonly<Record<string, string>>, exists: (file: string) => boolean = (file) => fs.existsSync(file)): Rule =>
   (documents) =>
-    allPods(documents).flatMap((pod) => {
+    ownPods(documents).flatMap((pod) => {
       const [node, flag, entry = ''] = pod.container.command ?? [];
       const source = entry.replace(/^dist\//, '').replace(/\.js$/, '.ts');
       return violationsOf(pod, [
         [node === 'node' && flag === '--enable-source-maps', 'is not started by node --enable-source-maps'],
         [entry.startsWith('dist/apps/') && exists(source), `runs ${entry}, and there is no ${source}`],
         [
-          source === `apps/${pod.name}/src/main.ts` || source === 'apps/monolith/src/cli.ts',
+          source === `apps/${apps[pod.name]}/src/main.ts` || source === 'apps/monolith/src/cli.ts',
           `runs ${entry}, which is not its own`,
         ],
       ]);
     });
 
-/** Rule: each Deployment opens the default port of its service. */
+/** Rule: each Deployment opens the default port of its app. */
 export const portsAreTheDefaults =
-  (ports: Readonly<Record<string, number>>): Rule =>
+  (apps: Readonly<Record<string, string>>, ports: Readonly<Record<string, number>>): Rule =>
   (documents) =>
     podsOf(documents, 'Deployment').flatMap((pod) => {
       const port = pod.container.ports?.map(({ containerPort }) => containerPort).join();
       return violationsOf(pod, [
-        [String(port) === String(ports[pod.name]), `listens on ${port}; ${ports[pod.name]} is its default`],
+        [
+          String(port) === String(ports[apps[pod.name] ?? '']),
+          `listens on ${port}; ${ports[apps[pod.name] ?? '']} is its default`,
+        ],
       ]);
     });
 
-/** Rule: all containers run the same image, with a version tag or a digest. */
+/** Rule: all containers with our image run the same one, and every image has a version tag or a digest. */
 export const allImagesAreEqual: Rule = (documents) => {
-  const images = new Set(allPods(documents).map((pod) => String(pod.container.image)));
-  const untagged = [...images].filter((image) => !/:(?!latest$)[\w.-]+$|@sha256:[0-9a-f]{64}$/.test(image));
+  const own = new Set(ownPods(documents).map((pod) => String(pod.container.image)));
+  const all = new Set(allPods(documents).map((pod) => String(pod.container.image)));
+  const untagged = [...all].filter((image) => !/:(?!latest$)[\w.-]+$|@sha256:[0-9a-f]{64}$/.test(image));
   return [
-    ...(images.size > 1 ? [`more than one image: ${[...images].join(', ')}`] : []),
+    ...(own.size > 1 ? [`more than one image: ${[...own].join(', ')}`] : []),
     ...untagged.map((image) => `${image}: has neither a version tag nor a digest`),
   ];
 };

@@ -60,7 +60,7 @@ test('the Redis master that stores a line is killed while fans join and get turn
   const pods = [await pod(), await pod()];
   const matchId = randomUUID();
   await restoreEmpty(pods[0]!, matchId);
-  await pods[0]!.change(matchId, { status: 'active', processingRate: 600, maxOpenWindows: 200 });
+  await pods[0]!.change(matchId, { status: 'active', processing_rate: 600, max_open_windows: 200 });
   const slot = await cluster.servers[0]!.client.cluster('KEYSLOT', queueKeys.line(matchId));
   const owner = Math.min(2, Math.floor(slot / 5461));
   const acknowledged = new Map<string, string>();

@@ -56,7 +56,7 @@ test('with the Redis command WAIT, every acknowledged join survives the death of
   const lines = new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1, () => unconfirmed.push(1)));
   const matchId = randomUUID();
   await restoreEmpty(lines, matchId);
-  await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
+  await lines.change(matchId, { status: 'active', max_open_windows: 0 });
   const before = await joinMany(lines, matchId, 120);
   // On a busy machine the replica may confirm too late. Such a join is refused but may still be stored.
   expect(before.acknowledged.length).toBeGreaterThan(0);
@@ -73,7 +73,7 @@ test('negative control: without the Redis command WAIT acknowledged joins are lo
   const lines = new RedisWaitingLines(redis, SETTINGS);
   const matchId = randomUUID();
   await restoreEmpty(lines, matchId);
-  await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
+  await lines.change(matchId, { status: 'active', max_open_windows: 0 });
   await joinMany(lines, matchId, 10);
   await waitUntil(async () => (await replica!.client.zcard(queueKeys.line(matchId))) === 10);
   link.silence();
@@ -86,7 +86,7 @@ test('a promoted Redis master that never had a replica accepts joins, and a Redi
   const matchId = randomUUID();
   const lines = new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1));
   await restoreEmpty(lines, matchId);
-  await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
+  await lines.change(matchId, { status: 'active', max_open_windows: 0 });
   link.refuse();
   await waitUntil(async () => (await master!.client.info('replication')).includes('connected_slaves:0'));
   expect((await joinMany(lines, matchId, 1)).acknowledged).toEqual([]);

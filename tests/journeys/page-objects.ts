@@ -98,9 +98,13 @@ export function seatOnMap(page: Page, seatId: string): Locator {
   return page.getByTestId('seat-map').locator(`[data-seat="${seatId}"]`);
 }
 
-/** Opens a sector. Returns the `since` parameter of the request for its seats, and the size of the answer. */
+/**
+ * Opens a sector. Returns the `since` parameter of the request for its seats, and the size of the answer. An answer for another
+ * sector does not count: it is a refresh of the sector that this click closes, and the page stops reading it.
+ */
 export async function openSectorAndReadAnswer(page: Page, nth: number): Promise<{ since: string | null; bytes: number }> {
-  const seatsResponse = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/seats'));
+  const sectorId = await page.getByTestId('sector-row').nth(nth).getAttribute('data-sector-id');
+  const seatsResponse = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith(`/${sectorId}/seats`));
   await openSector(page, nth);
   const response = await seatsResponse;
   return { since: new URL(response.url()).searchParams.get('since'), bytes: (await response.body()).length };

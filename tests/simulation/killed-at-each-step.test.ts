@@ -1,7 +1,7 @@
 import { Scheduler } from '#testing/simulation/scheduler';
 import type { Reservation } from '../../apps/monolith/src/purchase/application/ports.ts';
 import type { CheckedOut } from '../../apps/monolith/src/purchase/checkout/application/place-orders.ts';
-import type { PaymentReport } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
+import type { PaymentReport } from '../../apps/monolith/src/purchase/settlement/application/ports.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import { faultsAtEnd, faultsNow } from './invariants.ts';
 import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Replica } from './replicas.ts';

@@ -1,5 +1,5 @@
 import { DomainError } from '#domain/shared/domain-error';
-import type { PaymentReport } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
+import type { PaymentReport } from '../../apps/monolith/src/purchase/settlement/application/ports.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import { HOLD_MS, type SimulatedSystem } from './replicas.ts';
 

@@ -32,6 +32,7 @@ interface JsonSchema {
 
 function valuesOf(field: z.ZodType): string {
   const schema = z.toJSONSchema(field, { io: 'output', unrepresentable: 'any' }) as JsonSchema;
+  if (schema.type === 'boolean') return '`true`, `false`';
   if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(', ');
   if (schema.type === 'integer') return `${schema.minimum} to ${schema.maximum}`;
   return schema.type === 'array' ? 'list, separated by commas' : 'text';

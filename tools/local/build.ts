@@ -4,7 +4,7 @@ import path from 'node:path';
 import { waitForLock } from './home-lock.ts';
 import { runCommand } from './run-command.ts';
 import { UserError } from './trouble.ts';
-import { filesIn, publishWebApp, viteArguments, WEB_FOLDER } from './web-app.ts';
+import { filesIn, publishWebApp, viteArguments, viteEnvironment, WEB_FOLDER } from './web-app.ts';
 
 /** The root folder of the repository. */
 export const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -50,7 +50,7 @@ export function hasWebApp(): boolean {
 
 async function buildServers(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
   say('building the services');
-  await runOrThrow('tsc', ['-p', 'tsconfig.build.json'], 'The services do not compile', signal);
+  await runOrThrow('tsc', ['-p', 'tsconfig.build.json'], 'The services do not compile', { signal });
 }
 
 async function buildWeb(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
@@ -60,7 +60,7 @@ async function buildWeb(say: (line: string) => void, signal?: AbortSignal): Prom
     return say('the web app is up to date');
   say('building the web app');
   const built = path.join(ROOT, 'dist/web-build');
-  await runOrThrow('vite', viteArguments(built), 'The web app does not build', signal);
+  await runOrThrow('vite', viteArguments(built), 'The web app does not build', { signal, env: viteEnvironment() });
   publishWeb(built);
   rmSync(built, { recursive: true });
   writeFileSync(WEB_STAMP, stamp);
@@ -72,8 +72,13 @@ export function publishWeb(built: string): void {
   publishWebApp(built, WEB_OUTPUT);
 }
 
-async function runOrThrow(tool: string, args: string[], failure: string, signal?: AbortSignal): Promise<void> {
-  const { code, output } = await runCommand(npmBinary(tool), args, { cwd: ROOT, signal });
+async function runOrThrow(
+  tool: string,
+  args: string[],
+  failure: string,
+  options: { signal?: AbortSignal; env?: NodeJS.ProcessEnv },
+): Promise<void> {
+  const { code, output } = await runCommand(npmBinary(tool), args, { cwd: ROOT, ...options });
   if (code === 0) return;
   if (code === 127)
     throw new UserError(`\`${tool}\` is not installed.`, 'Run `npm ci` (with dev dependencies: they contain the build tools).');

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { hasWebApp, npmBinary, publishWeb, ROOT } from './build.ts';
 import { eachLine } from './service.ts';
-import { viteArguments } from './web-app.ts';
+import { viteArguments, viteEnvironment } from './web-app.ts';
 
 /**
  * Watches the sources for `npm run dev`: the compiler and Vite keep dist/ up to date. After each compilation without errors the
@@ -13,7 +13,9 @@ export function watchSources(restart: () => Promise<void>, say: (line: string) =
   const options = { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] as ('ignore' | 'pipe')[] };
   const compiler = spawn(npmBinary('tsc'), ['-p', 'tsconfig.build.json', '--watch', '--preserveWatchOutput'], options);
   const built = path.join(ROOT, 'dist/web-watch');
-  const bundler = hasWebApp() ? spawn(npmBinary('vite'), [...viteArguments(built), '--watch'], options) : undefined;
+  const bundler = hasWebApp()
+    ? spawn(npmBinary('vite'), [...viteArguments(built), '--watch'], { ...options, env: viteEnvironment() })
+    : undefined;
   if (bundler)
     eachLine(bundler, (line) => {
       say(`[web] ${line}`);

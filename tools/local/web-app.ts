@@ -20,6 +20,11 @@ export function viteArguments(folder: string): string[] {
   return ['build', 'apps/web', '--outDir', folder, '--emptyOutDir'];
 }
 
+/** The environment of Vite. With the NODE_ENV=test of Jest, Vite would bundle React's development build, which runs each effect twice. */
+export function viteEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, NODE_ENV: 'production' };
+}
+
 /**
  * Copies a build of the web app from `built` to the folder `served`, while browsers load files from there. The page comes last and
  * in one step, so that it always exists and names only files that exist. The files of the build before stay, because browsers that

@@ -1,14 +1,14 @@
 import 'reflect-metadata';
 import { Command, CommanderError } from 'commander';
 import { addDataCommands } from './cli/data-commands.ts';
-import { addDemoCommands } from './cli/demo-commands.ts';
+import { addDemoCommands } from './cli/demo-crowd.ts';
 import { addLoaderCommands } from './cli/loader-commands.ts';
 import { addJobCommands } from './cli/job-commands.ts';
 import { addOutboxCommands } from './cli/outbox-commands.ts';
 import { addSearchCommands } from './cli/search-commands.ts';
 import { addStatusCommand } from './cli/status-command.ts';
 import { addVerifyCommand } from './cli/verify-command.ts';
-import { NotRunning } from './cli/environment.ts';
+import { errorText, NotRunning } from './cli/environment.ts';
 
 /** The exit code for wrong usage. Our contract asks for 2, where the sysexits convention has 64 (EX_USAGE). */
 const EXIT_USAGE = 2;
@@ -40,7 +40,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : EXIT_USAGE);
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${errorText(error)}\n`);
   process.exit(error instanceof NotRunning || isConnectionError(error) ? EXIT_UNAVAILABLE : 1);
 }
 process.exit();

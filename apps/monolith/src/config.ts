@@ -12,6 +12,7 @@ export const monolithConfig = settings.processSettings
   .extend(settings.paymentSettings.shape)
   .extend({
     JOBS_TRANSPORT: settings.jobSettings.shape.JOBS_TRANSPORT,
+    JOBS_IN_MONOLITH: settings.jobSettings.shape.JOBS_IN_MONOLITH,
     ALERT_WEBHOOK_URL: settings.notificationSettings.shape.ALERT_WEBHOOK_URL,
     ALERT_EMAIL: settings.notificationSettings.shape.ALERT_EMAIL,
   });

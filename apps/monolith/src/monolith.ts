@@ -51,6 +51,5 @@ export async function createMonolith(resources: Resources, parts = { backgroundW
   await serveWebPages(app.getHttpAdapter().getInstance() as unknown as FastifyInstance, config);
   await app.init();
   serveApiDocs(app, describeApi(app, { title: 'Tribina', description: DESCRIPTION, withKeys: true }));
-  app.getHttpServer().on('close', () => void resources.close());
   return app;
 }

@@ -11,11 +11,20 @@ import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { RelayBell } from '#messaging/outbox/relay-bell';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { SystemClock, TimeOrderedIds } from '#platform/system-clock';
-import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { Global, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { DataSource } from 'typeorm';
 import type { Resources } from './resources.ts';
 import { CONFIG, LOGGER, REDIS, TRANSACTION_RETRIES } from './tokens.ts';
+
+/** Closes the connections of the process. Nest runs the hooks of a global module last, when no other module uses them any more. */
+class ConnectionsAtShutdown implements OnApplicationShutdown {
+  constructor(private readonly resources: Resources) {}
+
+  onApplicationShutdown(): Promise<void> {
+    return this.resources.close();
+  }
+}
 
 /**
  * Provides what every context may inject: settings, connections, transactions, outbox, ids, clock.
@@ -39,6 +48,7 @@ export class PlatformModule {
     });
     const [outbox, ids] = [new PostgresOutbox(), new TimeOrderedIds()];
     const provided = [
+      { provide: ConnectionsAtShutdown, useValue: new ConnectionsAtShutdown(resources) },
       { provide: CONFIG, useValue: config },
       { provide: LOGGER, useValue: logger },
       { provide: REDIS, useValue: redis },

@@ -17,6 +17,7 @@ export interface Resources {
   readonly metrics: Metrics;
   readonly dataSource: DataSource;
   readonly redis: RedisConnection;
+  /** Nest calls this once, when the app has stopped. */
   close(): Promise<void>;
 }
 
@@ -42,7 +43,7 @@ export async function openResources(config: MonolithConfig, service: string, poo
     redis,
     close: async () => {
       await closeRedis(redis).catch(() => undefined);
-      if (dataSource.isInitialized) await dataSource.destroy();
+      await dataSource.destroy();
     },
   };
 }

@@ -4,6 +4,8 @@ import type { Counter } from 'prom-client';
 export const LOGGER = Symbol('logger');
 export const CONFIG = Symbol('config');
 export const REDIS = Symbol('redis');
+/** What carries the general jobs: BullMQ in Redis or PostgreSQL. */
+export const JOB_TRANSPORT = Symbol('job transport');
 /** The metric that counts, by SQLSTATE, the transactions that had to run again. */
 export const TRANSACTION_RETRIES = Symbol('transaction retries');
 /** The type of the counter that is injected with the token TRANSACTION_RETRIES. */

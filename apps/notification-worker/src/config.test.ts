@@ -1,7 +1,6 @@
 import { ConfigFaults, loadConfig } from '#platform/config/load-config';
 import { workerConfig } from './config.ts';
-import { MailboxController } from './mailbox/mailbox.controller.ts';
-import { MailboxModule } from './mailbox/mailbox.module.ts';
+import { MailboxController, mailboxPages } from './mailbox/mailbox.controller.ts';
 
 const minimalSettings = { DATABASE_URL: 'postgres://127.0.0.1/tribina', REDIS_URL: 'redis://127.0.0.1:1' };
 
@@ -38,6 +37,19 @@ test.each([
   expect([...new Set(faults)]).toEqual(missing);
 });
 
+test.each([
+  ['email', ['MAILGUN_DOMAIN', 'MAILGUN_API_KEY']],
+  ['push', ['FCM_SERVICE_ACCOUNT']],
+  ['all', ['MAILGUN_DOMAIN', 'MAILGUN_API_KEY', 'FCM_SERVICE_ACCOUNT']],
+])('worker settings: with WORKER_QUEUES=%s only the credentials %o are required', (queues, missing) => {
+  const env = { ...minimalSettings, WORKER_QUEUES: queues, EMAIL_PROVIDER: 'mailgun', PUSH_PROVIDER: 'fcm' };
+  expect(faultsOf(env).map((fault) => fault.split(':')[0])).toEqual(missing);
+});
+
+test.each(['sms', 'EMAIL', 'email,push'])('worker settings: WORKER_QUEUES=%s is a fault', (queues) => {
+  expect(faultsOf({ ...minimalSettings, WORKER_QUEUES: queues })).toEqual([expect.stringMatching(/^WORKER_QUEUES: /)]);
+});
+
 test('worker settings: production with real providers has no faults', () => {
   const providers = {
     NODE_ENV: 'production',
@@ -58,7 +70,6 @@ test('worker settings: production refuses the mailbox as provider', () => {
 });
 
 test('the mailbox has pages only if the mail or push provider is the mailbox', () => {
-  const pages = (config: object) => MailboxModule.register({ config, database: undefined } as never).controllers;
-  expect(pages({ EMAIL_PROVIDER: 'smtp', PUSH_PROVIDER: 'fcm' })).toEqual([]);
-  expect(pages({ EMAIL_PROVIDER: 'smtp', PUSH_PROVIDER: 'mailbox' })).toEqual([MailboxController]);
+  expect(mailboxPages({ EMAIL_PROVIDER: 'smtp', PUSH_PROVIDER: 'fcm' })).toEqual([]);
+  expect(mailboxPages({ EMAIL_PROVIDER: 'smtp', PUSH_PROVIDER: 'mailbox' })).toEqual([MailboxController]);
 });

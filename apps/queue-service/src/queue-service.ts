@@ -11,11 +11,11 @@ import { limitByAddress } from '#platform/limits/limit-hooks';
 import { RateLimiter } from '#platform/limits/rate-limiter';
 import type { Logger } from '#platform/logging/logger';
 import { connectRedis, whenReady } from '#platform/redis/redis-connection';
-import { AppModule } from './app.module.ts';
 import type { QueueServiceConfig } from './config.ts';
 import { describeSocket } from './waiting-room/inbound/asyncapi.ts';
 import { ConnectionBudget } from './waiting-room/inbound/connection-budget.ts';
 import { UpgradeAdapter } from './waiting-room/inbound/upgrade-adapter.ts';
+import { WaitingRoomModule } from './waiting-room/waiting-room.module.ts';
 
 /**
  * Command timeouts for Redis. Together they are below two seconds: while Redis is down a request first waits for its rate limit
@@ -44,7 +44,7 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
     production: config.NODE_ENV === 'production',
   });
   const app = await createHttpApp(
-    AppModule.register({ config, logger, metrics, connections: { redis, limitsRedis, subscriber }, budget }),
+    WaitingRoomModule.register({ config, logger, metrics, connections: { redis, limitsRedis, subscriber }, budget }),
     {
       logger,
       identify: identifyCallers(config),

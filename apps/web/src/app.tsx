@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
+import { AppServicesContext } from './api/app-services.ts';
 import { currentCaller, type StartupConfig } from './api/caller.ts';
 import { Client } from './api/client.ts';
 import { TribinaApi } from './api/tribina-api.ts';
-import { AppServicesContext } from './api/app-services.ts';
 import { CheckoutPage } from './pages/checkout-page.tsx';
 import { MatchPage } from './pages/match-page.tsx';
 import { MatchesPage } from './pages/matches-page.tsx';
@@ -10,7 +10,7 @@ import { NotFoundPage } from './pages/not-found-page.tsx';
 import { OpsPage } from './pages/ops-page.tsx';
 import { OrderPage } from './pages/order-page.tsx';
 import { TicketsPage } from './pages/tickets-page.tsx';
-import { LoadingFailed, Loading } from './parts/loading.tsx';
+import { Loading } from './parts/notice.tsx';
 import { SiteFooter } from './parts/site-footer.tsx';
 import { SiteHeader } from './parts/site-header.tsx';
 import { useLoaded } from './parts/use-loaded.ts';
@@ -31,15 +31,11 @@ export function App() {
 /** Loads the configuration that the page needs before its first API call: the queue service's URL and how fans sign in. */
 function ConfiguredApp() {
   const { texts } = useLanguage();
-  const {
-    value: startupConfig,
-    problem,
-    reload,
-  } = useLoaded((signal) => anonymousClient.get<StartupConfig>('/config.json', { signal }), '');
-  if (startupConfig) return <Site startupConfig={startupConfig} />;
+  const config = useLoaded((signal) => anonymousClient.get<StartupConfig>('/config.json', { signal }), '');
+  if (config.value) return <Site startupConfig={config.value} />;
   return (
     <main className="container">
-      {problem ? <LoadingFailed problem={problem} title={texts.common.startFailed} onRetry={reload} /> : <Loading />}
+      <Loading problem={config.problem} title={texts.common.startFailed} onRetry={config.reload} />
     </main>
   );
 }

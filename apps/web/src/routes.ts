@@ -20,7 +20,7 @@ export const paths = {
   ops: (matchId?: string) => (matchId ? `/ops?match=${matchId}` : '/ops'),
 };
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
 /** The route of an address. A path whose id is not a UUID is an unknown page, because the ids are put into API URLs. */
 export function parseRoute(location: { pathname: string; search: string }): Route {
@@ -29,7 +29,7 @@ export function parseRoute(location: { pathname: string; search: string }): Rout
   if (first === undefined) return { page: 'matches' };
   if (first === 'tickets' && !id) return { page: 'tickets' };
   if (first === 'ops' && !id) return { page: 'ops', matchId: new URLSearchParams(location.search).get('match') ?? undefined };
-  if (!uuid.test(id)) return { page: 'unknown' };
+  if (!isUuid(id)) return { page: 'unknown' };
   if (first === 'matches' && second === undefined) return { page: 'match', matchId: id };
   if (first === 'matches' && second === 'checkout') return { page: 'checkout', matchId: id };
   if (first === 'orders' && second === undefined) return { page: 'order', orderId: id };

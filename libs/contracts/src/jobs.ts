@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { pageOf, pageQuery } from './paging.ts';
+import { searchText } from './text-fields.ts';
 
 /** The states of a job. A `delayed` job waits for a time, a `failed` one has no attempts left. */
 export const jobStates = ['waiting', 'delayed', 'active', 'completed', 'failed'] as const;
@@ -17,13 +18,7 @@ export const jobQuery = pageQuery.extend({
     .regex(/^[\w.-]{1,100}$/, 'is not the name of a template')
     .optional()
     .meta({ description: 'Template of a mail or push, class of a background job, event of a parked message' }),
-  q: z
-    .string()
-    .min(1)
-    .max(100)
-    .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'must be plain text')
-    .optional()
-    .meta({ description: 'Number or id of an order, id of a fan, of a match, or of the job' }),
+  q: searchText(100).meta({ description: 'Number or id of an order, id of a fan, of a match, or of the job' }),
 });
 
 /** The id of a job. It is a UUID, except for jobs that someone added to a queue by hand. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageOf, pageQuery } from './paging.ts';
 import { reservedSeat } from './reservations.ts';
-import { emailAddress, personName, uuidField } from './text-fields.ts';
+import { emailAddress, idList, personName, searchText, uuidField } from './text-fields.ts';
 import { ticketStatus } from './tickets.ts';
 
 /** What a fan enters at checkout: the name of each ticket holder and an e-mail address. */
@@ -66,22 +66,12 @@ export const opsOrderQuery = pageQuery.extend({
   match_id: uuidField.optional(),
   user_id: uuidField.optional(),
   status: orderStatus.optional(),
-  q: z
-    .string()
-    .min(1)
-    .max(254)
-    .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'must be plain text')
-    .optional()
-    .meta({ description: 'Order number, payment intent id or complete e-mail address' }),
+  q: searchText(254).meta({ description: 'Order number, payment intent id or complete e-mail address' }),
 });
 
 export const refundRequest = z
   .strictObject({
-    ticket_ids: z
-      .array(uuidField)
-      .min(1)
-      .max(20)
-      .refine((ids) => new Set(ids).size === ids.length, 'names a ticket twice')
+    ticket_ids: idList(uuidField, 20, 'names a ticket twice')
       .optional()
       .meta({ description: 'Tickets of this order; if omitted, all its remaining tickets' }),
   })

@@ -1,32 +1,13 @@
 import type { z } from 'zod';
-import { blacklistEntryAnswer, blacklistPageAnswer, putFanOnBlacklistRequest } from './blacklist.ts';
-import {
-  cancelMatchRequest,
-  changeQueueRequest,
-  changeSaleRequest,
-  matchAnswer,
-  matchListAnswer,
-  matchQuery,
-  matchReportAnswer,
-  opsMatchAnswer,
-  opsMatchListAnswer,
-  opsMatchQuery,
-} from './matches.ts';
-import {
-  checkOutAnswer,
-  checkOutRequest,
-  opsOrderListAnswer,
-  opsOrderQuery,
-  orderAnswer,
-  refundAnswer,
-  refundRequest,
-} from './orders.ts';
+import * as blacklist from './blacklist.ts';
+import * as matches from './matches.ts';
+import * as orders from './orders.ts';
 import { pageQuery } from './paging.ts';
 import { holdBody, reservationAnswer } from './reservations.ts';
 import { seatListAnswer, seatQuery } from './seats.ts';
 import { sectorListAnswer } from './sectors.ts';
-import { ticketAnswer, ticketListAnswer } from './tickets.ts';
-import { joinRequest, positionAnswer } from './waiting-room.ts';
+import * as tickets from './tickets.ts';
+import * as waitingRoom from './waiting-room.ts';
 import { queueStatusAnswer } from './waiting-room-control.ts';
 
 /** The schemas of a route. A route without `answer` answers nothing, or something other than JSON. */
@@ -41,32 +22,32 @@ interface RouteSchemas {
  * services and with the calls of the page.
  */
 export const pageRoutes = {
-  'GET /api/v1/matches': { query: matchQuery, answer: matchListAnswer },
-  'GET /api/v1/matches/:id': { answer: matchAnswer },
+  'GET /api/v1/matches': { query: matches.matchQuery, answer: matches.matchListAnswer },
+  'GET /api/v1/matches/:id': { answer: matches.matchAnswer },
   'GET /api/v1/matches/:id/sectors': { answer: sectorListAnswer },
   'GET /api/v1/matches/:id/sectors/:sid/seats': { query: seatQuery, answer: seatListAnswer },
   'GET /api/v1/matches/:id/availability': {},
-  'POST /api/v1/queue/:match_id/join': { body: joinRequest, answer: positionAnswer },
-  'GET /api/v1/queue/:match_id/position': { answer: positionAnswer },
+  'POST /api/v1/queue/:match_id/join': { body: waitingRoom.joinRequest, answer: waitingRoom.positionAnswer },
+  'GET /api/v1/queue/:match_id/position': { answer: waitingRoom.positionAnswer },
   'GET /api/v1/queue/:match_id/status': { answer: queueStatusAnswer },
   'DELETE /api/v1/queue/:match_id': {},
   'POST /api/v1/matches/:id/reservations': { body: holdBody, answer: reservationAnswer },
   'GET /api/v1/reservations/:id': { answer: reservationAnswer },
   'DELETE /api/v1/reservations/:id': {},
-  'POST /api/v1/reservations/:id/checkout': { body: checkOutRequest, answer: checkOutAnswer },
-  'GET /api/v1/orders/:id': { answer: orderAnswer },
-  'GET /api/v1/tickets': { query: pageQuery, answer: ticketListAnswer },
-  'GET /api/v1/tickets/:id': { answer: ticketAnswer },
+  'POST /api/v1/reservations/:id/checkout': { body: orders.checkOutRequest, answer: orders.checkOutAnswer },
+  'GET /api/v1/orders/:id': { answer: orders.orderAnswer },
+  'GET /api/v1/tickets': { query: pageQuery, answer: tickets.ticketListAnswer },
+  'GET /api/v1/tickets/:id': { answer: tickets.ticketAnswer },
   'GET /api/v1/tickets/:id/qr.svg': {},
-  'GET /api/v1/ops/matches': { query: opsMatchQuery, answer: opsMatchListAnswer },
-  'GET /api/v1/ops/matches/:id/report': { answer: matchReportAnswer },
-  'POST /api/v1/ops/matches/:id/sale': { body: changeSaleRequest, answer: opsMatchAnswer },
-  'PUT /api/v1/ops/matches/:id/queue': { body: changeQueueRequest, answer: opsMatchAnswer },
-  'POST /api/v1/ops/matches/:id/cancel': { body: cancelMatchRequest, answer: opsMatchAnswer },
-  'GET /api/v1/ops/orders': { query: opsOrderQuery, answer: opsOrderListAnswer },
-  'POST /api/v1/ops/orders/:id/refund': { body: refundRequest, answer: refundAnswer },
-  'GET /api/v1/ops/blacklist': { query: pageQuery, answer: blacklistPageAnswer },
-  'POST /api/v1/ops/blacklist': { body: putFanOnBlacklistRequest, answer: blacklistEntryAnswer },
+  'GET /api/v1/ops/matches': { query: matches.opsMatchQuery, answer: matches.opsMatchListAnswer },
+  'GET /api/v1/ops/matches/:id/report': { answer: matches.matchReportAnswer },
+  'POST /api/v1/ops/matches/:id/sale': { body: matches.changeSaleRequest, answer: matches.opsMatchAnswer },
+  'PUT /api/v1/ops/matches/:id/queue': { body: matches.changeQueueRequest, answer: matches.opsMatchAnswer },
+  'POST /api/v1/ops/matches/:id/cancel': { body: matches.cancelMatchRequest, answer: matches.opsMatchAnswer },
+  'GET /api/v1/ops/orders': { query: orders.opsOrderQuery, answer: orders.opsOrderListAnswer },
+  'POST /api/v1/ops/orders/:id/refund': { body: orders.refundRequest, answer: orders.refundAnswer },
+  'GET /api/v1/ops/blacklist': { query: pageQuery, answer: blacklist.blacklistPageAnswer },
+  'POST /api/v1/ops/blacklist': { body: blacklist.putFanOnBlacklistRequest, answer: blacklist.blacklistEntryAnswer },
   'DELETE /api/v1/ops/blacklist/:user_id': {},
 } as const satisfies Record<`${'GET' | 'POST' | 'PUT' | 'DELETE'} /api/v1/${string}`, RouteSchemas>;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { idList } from './text-fields.ts';
 
 const id = z.guid().transform((text) => text.toLowerCase());
 
@@ -11,10 +12,6 @@ export const partnerSale = z.looseObject({
   /** The partner's own id of the sale. */
   reference: z.string().min(1).max(200),
   match_id: id,
-  seat_ids: z
-    .array(id)
-    .min(1)
-    .max(500)
-    .refine((ids) => new Set(ids).size === ids.length, 'names a seat twice'),
+  seat_ids: idList(id, 500, 'names a seat twice'),
   sold_at: z.iso.datetime({ offset: true }),
 });

@@ -18,55 +18,7 @@ const locale = z.enum(['hr', 'en']).default('hr');
  */
 const matchFacts = { match_name: z.string(), kickoff_at: z.iso.datetime().optional(), venue: z.string().optional(), locale };
 
-const orderConfirmation = z.object({
-  ...matchFacts,
-  order_id: z.string(),
-  tickets: z.array(seat),
-  total_amount: z.string(),
-});
-
-const ticketDelivery = z.object({
-  ...matchFacts,
-  order_id: z.string(),
-  tickets: z.array(
-    seat.extend({ ticket_id: z.guid(), holder_name: z.string(), code: z.string(), gate: z.string().nullable().optional() }),
-  ),
-});
-
-const refund = z.object({
-  order_id: z.string(),
-  match_name: z.string(),
-  total_amount: z.string(),
-  /**
-   * Only in the mail to a fan who got tickets by transfer: how many of those tickets were refunded. The mail to the buyer, who
-   * gets the money, has no such field.
-   */
-  received: z.int().positive().optional(),
-  locale,
-});
-
 const match = { ...matchFacts, kickoff_at: z.iso.datetime(), venue: z.string() };
-
-const quotaInvitation = z.object({
-  ...matchFacts,
-  quota_name: z.string(),
-  tickets_count: z.int().positive(),
-  claim_until: z.iso.datetime(),
-  claim_url: z.url({ protocol: /^https?$/ }),
-});
-
-const matchReminder = z.object({ ...match, tickets: z.array(seat).min(1) });
-
-const matchChanged = z.object({
-  ...match,
-  change: z.enum(['moved', 'cancelled']),
-  previous_kickoff_at: z.iso.datetime(),
-  previous_venue: z.string(),
-  /** The operator's reason for a cancellation. */
-  reason: z.string().optional(),
-});
-
-const opsAlert = z.object({ about: z.string(), text: z.string(), at: z.iso.datetime(), locale });
 
 const envelope = {
   job_id: z.string(),
@@ -90,16 +42,47 @@ const email = {
   user_id: z.guid().optional(),
   useful_until: usefulUntil,
 };
+const mail = <Template extends string, Payload extends z.ZodRawShape>(template: Template, payload: Payload) =>
+  z.object({ ...email, template: z.literal(template), payload: z.object(payload) });
 
 /** A job of the queue `email`: one mail, with the payload that its template needs. */
 export const emailJob = z.discriminatedUnion('template', [
-  z.object({ ...email, template: z.literal('order_confirmation'), payload: orderConfirmation }),
-  z.object({ ...email, template: z.literal('ticket_delivery'), payload: ticketDelivery }),
-  z.object({ ...email, template: z.literal('refund'), payload: refund }),
-  z.object({ ...email, template: z.literal('quota_invitation'), payload: quotaInvitation }),
-  z.object({ ...email, template: z.literal('match_reminder'), payload: matchReminder }),
-  z.object({ ...email, template: z.literal('match_changed'), payload: matchChanged }),
-  z.object({ ...email, template: z.literal('ops_alert'), payload: opsAlert }),
+  mail('order_confirmation', { ...matchFacts, order_id: z.string(), tickets: z.array(seat), total_amount: z.string() }),
+  mail('ticket_delivery', {
+    ...matchFacts,
+    order_id: z.string(),
+    tickets: z.array(
+      seat.extend({ ticket_id: z.guid(), holder_name: z.string(), code: z.string(), gate: z.string().nullable().optional() }),
+    ),
+  }),
+  mail('refund', {
+    order_id: z.string(),
+    match_name: z.string(),
+    total_amount: z.string(),
+    /**
+     * Only in the mail to a fan who got tickets by transfer: how many of those tickets were refunded. The mail to the buyer, who
+     * gets the money, has no such field.
+     */
+    received: z.int().positive().optional(),
+    locale,
+  }),
+  mail('quota_invitation', {
+    ...matchFacts,
+    quota_name: z.string(),
+    tickets_count: z.int().positive(),
+    claim_until: z.iso.datetime(),
+    claim_url: z.url({ protocol: /^https?$/ }),
+  }),
+  mail('match_reminder', { ...match, tickets: z.array(seat).min(1) }),
+  mail('match_changed', {
+    ...match,
+    change: z.enum(['moved', 'cancelled']),
+    previous_kickoff_at: z.iso.datetime(),
+    previous_venue: z.string(),
+    /** The operator's reason for a cancellation. */
+    reason: z.string().optional(),
+  }),
+  mail('ops_alert', { about: z.string(), text: z.string(), at: z.iso.datetime(), locale }),
 ]);
 export type EmailJob = z.infer<typeof emailJob>;
 /** The names of all mail templates. */
@@ -171,11 +154,9 @@ export const broadcastBundle = z.object({
 export type BroadcastBundle = z.infer<typeof broadcastBundle>;
 
 /** Splits a bundle into its single jobs, without a check of their ranges. */
-export const jobsOfBundle = ({
-  ranges,
-  ...shared
-}: BroadcastBundle): (Omit<BroadcastJob, 'range'> & { readonly range: unknown })[] =>
-  ranges.map(([job_id, range]) => ({ ...shared, job_id, range }));
+export function jobsOfBundle({ ranges, ...job }: BroadcastBundle): (Omit<BroadcastJob, 'range'> & { readonly range: unknown })[] {
+  return ranges.map(([job_id, range]) => ({ ...job, job_id, range }));
+}
 
 /** Whatever a push queue may contain: a push to one fan, a part of a broadcast, or a bundle of such parts. */
 export const anyPushJob = z.union([pushJob, broadcastJob, broadcastBundle]);

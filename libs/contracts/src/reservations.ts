@@ -1,17 +1,11 @@
 import { z } from 'zod';
-import { uuidField } from './text-fields.ts';
+import { idList, uuidField } from './text-fields.ts';
 
 /** Asks for the best free seats of a sector, or for exactly the seats with these ids. */
 export const holdBody = z
   .union([
     z.strictObject({ sector_id: uuidField, quantity: z.int().min(1).max(20) }),
-    z.strictObject({
-      seat_ids: z
-        .array(uuidField)
-        .min(1)
-        .max(20)
-        .refine((ids) => new Set(ids).size === ids.length, 'names a seat twice'),
-    }),
+    z.strictObject({ seat_ids: idList(uuidField, 20, 'names a seat twice') }),
   ])
   .meta({ id: 'HoldRequest' });
 export type HoldRequest = z.infer<typeof holdBody>;

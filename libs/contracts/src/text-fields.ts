@@ -33,3 +33,20 @@ export const plainText = (max: number) =>
       (text) => text.isWellFormed() && text.trim() === text && !/\p{Cc}/u.test(text),
       'must be plain text without spaces around it',
     );
+
+/** What an operator types to search for, as a query parameter. */
+export const searchText = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'must be plain text')
+    .optional();
+
+/** A list of at least one id, without repetitions. `twice` is the message about an id that is listed twice. */
+export const idList = <Id extends z.ZodType>(id: Id, max: number, twice: string) =>
+  z
+    .array(id)
+    .min(1)
+    .max(max)
+    .refine((ids) => new Set(ids).size === ids.length, twice);

@@ -83,15 +83,12 @@ export class QueueConnection {
   private socketRetryTimer: ReturnType<typeof setTimeout> | undefined;
   private state: ConnectionState = 'resting';
   private unregisterWake: () => void = () => undefined;
-  private readonly line: LineAccess;
-  private readonly listener: ConnectionListener;
-  private readonly environment: ClientEnvironment;
 
-  constructor(line: LineAccess, listener: ConnectionListener, environment: ClientEnvironment = {}) {
-    this.line = line;
-    this.listener = listener;
-    this.environment = environment;
-  }
+  constructor(
+    private readonly line: LineAccess,
+    private readonly listener: ConnectionListener,
+    private readonly environment: ClientEnvironment = {},
+  ) {}
 
   start(): void {
     this.unregisterWake = this.environment.onWake?.(() => this.wake()) ?? this.unregisterWake;

@@ -9,29 +9,30 @@ export type QueueMessage = Exclude<z.infer<typeof serverMessage>, { type: 'error
 /** The fields of the answers of join and position that clients use. */
 export type PositionAnswer = Partial<Entry> & Pick<Entry, 'status' | 'position' | 'total' | 'estimated_wait_minutes'>;
 
-const knownTypes: ReadonlySet<QueueMessage['type']> = new Set<QueueMessage['type']>([
-  'position_update',
-  'turn_granted',
-  'queue_closed',
-  'turn_expired',
-  'turn_completed',
-  'delayed',
-  'heartbeat_ack',
-]);
+/** All types of messages, each with whether it is final: the server sends nothing after a final message. */
+const isFinal: Readonly<Record<QueueMessage['type'], boolean>> = {
+  position_update: false,
+  turn_granted: false,
+  queue_closed: true,
+  turn_expired: true,
+  turn_completed: true,
+  delayed: false,
+  heartbeat_ack: false,
+};
 
 /** Parses a message of the server. Undefined for invalid JSON and for unknown types: a newer server may send more types. */
 export function readMessage(text: string): QueueMessage | undefined {
   try {
     const message = JSON.parse(text) as QueueMessage;
-    return knownTypes.has(message.type) ? message : undefined;
+    return Object.hasOwn(isFinal, message.type) ? message : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** True for a final message: the server sends nothing after it. */
+/** True for a final message. */
 export function isLast({ type }: QueueMessage): boolean {
-  return type === 'queue_closed' || type === 'turn_expired' || type === 'turn_completed';
+  return isFinal[type];
 }
 
 /** Converts an answer of join or position into the message with the same content, so that clients handle polling like messages. */

@@ -128,18 +128,13 @@ export function openStream(url: string, listener: TransportListener, get: typeof
   const stop = new AbortController();
   const lifetime = new TransportLifetime(listener, () => stop.abort());
   lifetime.expectWithin(streamTimeoutMs);
-  void readStream(url, { lifetime, get, signal: stop.signal }).catch(() => lifetime.end({ kind: 'lost' }));
+  void get(url, { headers: { accept: 'text/event-stream' }, signal: stop.signal, cache: 'no-store' })
+    .then((response) => readStream(response, lifetime))
+    .catch(() => lifetime.end({ kind: 'lost' }));
   return { check: () => undefined, close: () => lifetime.close() };
 }
 
-interface StreamReading {
-  readonly lifetime: TransportLifetime;
-  readonly get: typeof fetch;
-  readonly signal: AbortSignal;
-}
-
-async function readStream(url: string, { lifetime, get, signal }: StreamReading): Promise<void> {
-  const response = await get(url, { headers: { accept: 'text/event-stream' }, signal, cache: 'no-store' });
+async function readStream(response: Response, lifetime: TransportLifetime): Promise<void> {
   // 404: the token has ended or was never issued. After the code 4506 QueueConnection polls the position, and the answer tells
   // which of the two is true.
   if (response.status === 404) return lifetime.end({ kind: 'refused', code: 4506 });
@@ -176,34 +171,28 @@ export function startPolling(
 ): Transport {
   const stop = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const lifetime = new TransportLifetime(listener, () => {
+    stop.abort();
+    clearTimeout(timer);
+  });
   let isPolling = false;
   const poll = async () => {
-    if (isPolling || stop.signal.aborted) return;
+    if (isPolling || lifetime.isOver) return;
     isPolling = true;
     clearTimeout(timer);
     try {
       const answer = await readPosition(stop.signal);
-      if (stop.signal.aborted) return;
-      listener.message(positionAsMessage(answer));
+      if (!lifetime.isOver) listener.message(positionAsMessage(answer));
     } catch (caught) {
-      if (stop.signal.aborted) return;
+      if (lifetime.isOver) return;
       // 404: the queue entry no longer exists, so the fan must join again. After any other error the next poll tries again.
-      if ((caught as { status?: unknown } | undefined)?.status === 404) {
-        stop.abort();
-        return listener.ended({ kind: 'unknown_token' });
-      }
+      if ((caught as { status?: unknown } | undefined)?.status === 404) return lifetime.end({ kind: 'unknown_token' });
       listener.message({ type: 'delayed' });
     } finally {
       isPolling = false;
     }
-    if (!stop.signal.aborted) timer = setTimeout(() => void poll(), pollIntervalMs * (0.8 + Math.random() * 0.4));
+    if (!lifetime.isOver) timer = setTimeout(() => void poll(), pollIntervalMs * (0.8 + Math.random() * 0.4));
   };
   void poll();
-  return {
-    check: () => void poll(),
-    close: () => {
-      stop.abort();
-      clearTimeout(timer);
-    },
-  };
+  return { check: () => void poll(), close: () => lifetime.close() };
 }

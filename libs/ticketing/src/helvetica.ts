@@ -8,48 +8,18 @@
  * The letters that get the codes from 128 on instead of the letters of WinAnsi. All other codes are as in WinAnsi: ASCII and
  * Latin-1.
  */
-const EXTRA_LETTERS: readonly (readonly [letter: string, glyph: string])[] = [
-  ...([
-    ['Č', 'Ccaron'],
-    ['č', 'ccaron'],
-    ['Ć', 'Cacute'],
-    ['ć', 'cacute'],
-    ['Đ', 'Dcroat'],
-    ['đ', 'dcroat'],
-    ['Š', 'Scaron'],
-    ['š', 'scaron'],
-    ['Ž', 'Zcaron'],
-    ['ž', 'zcaron'],
-  ] as const),
-  ...([
-    ['–', 'endash'],
-    ['—', 'emdash'],
-    ['‘', 'quoteleft'],
-    ['’', 'quoteright'],
-    ['“', 'quotedblleft'],
-    ['”', 'quotedblright'],
-    ['€', 'Euro'],
-    ['Ł', 'Lslash'],
-    ['ł', 'lslash'],
-    ['Ő', 'Ohungarumlaut'],
-    ['ő', 'ohungarumlaut'],
-    ['Ű', 'Uhungarumlaut'],
-    ['ű', 'uhungarumlaut'],
-    ['ę', 'eogonek'],
-    ['ą', 'aogonek'],
-    ['Ś', 'Sacute'],
-    ['ś', 'sacute'],
-    ['ě', 'ecaron'],
-    ['ř', 'rcaron'],
-    ['ı', 'dotlessi'],
-  ] as const),
-];
+const EXTRA_LETTERS = [
+  'Č Ccaron, č ccaron, Ć Cacute, ć cacute, Đ Dcroat, đ dcroat, Š Scaron, š scaron, Ž Zcaron, ž zcaron',
+  '– endash, — emdash, ‘ quoteleft, ’ quoteright, “ quotedblleft, ” quotedblright, € Euro, Ł Lslash, ł lslash',
+  'Ő Ohungarumlaut, ő ohungarumlaut, Ű Uhungarumlaut, ű uhungarumlaut, ę eogonek, ą aogonek, Ś Sacute, ś sacute',
+  'ě ecaron, ř rcaron, ı dotlessi',
+].flatMap((line) => line.split(', ').map((pair) => ({ letter: pair.slice(0, 1), glyph: pair.slice(2) })));
 const FIRST_EXTRA_CODE = 128;
 
 /** The text of the entry /Differences in the PDF file, which says which codes have other letters than WinAnsi. */
-export const fontDifferences = `${FIRST_EXTRA_CODE} ${EXTRA_LETTERS.map(([, glyph]) => `/${glyph}`).join(' ')}`;
+export const fontDifferences = `${FIRST_EXTRA_CODE} ${EXTRA_LETTERS.map(({ glyph }) => `/${glyph}`).join(' ')}`;
 
-const extraCodes = new Map(EXTRA_LETTERS.map(([letter], index) => [letter, FIRST_EXTRA_CODE + index]));
+const extraCodes = new Map(EXTRA_LETTERS.map(({ letter }, index) => [letter, FIRST_EXTRA_CODE + index]));
 const UNKNOWN = '?'.charCodeAt(0);
 
 /**

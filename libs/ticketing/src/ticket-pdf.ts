@@ -1,13 +1,12 @@
 import { kickoffText } from '#domain/notification/mail-words';
 import { encode } from 'uqr';
 import { PdfPage } from './pdf-page.ts';
+import { QUIET_ZONE_MODULES } from './ticket-qr.ts';
 
 /** Page size in points: A6. Four tickets fit on a sheet of A4. */
 const PAGE = { width: 298, height: 420 };
 const MARGIN = 22;
 const QR_SIZE = 168;
-/** Width of the light border around the QR code, in modules (squares of the code). Scanners need four. */
-const QUIET_ZONE = 4;
 
 /** The data of a ticket that are printed in its PDF. */
 export interface PrintedTicket {
@@ -70,7 +69,7 @@ function drawSeat(page: PdfPage, { gate, sector, row, seat }: PrintedTicket): vo
  * modules.
  */
 function drawCode(page: PdfPage, code: string, topLeft: { x: number; y: number }): void {
-  const { data, size } = encode(code, { ecc: 'M', border: QUIET_ZONE });
+  const { data, size } = encode(code, { ecc: 'M', border: QUIET_ZONE_MODULES });
   const module = QR_SIZE / size;
   const runs = data.flatMap((row, y) =>
     darkRuns(row).map(([start, length]) => ({

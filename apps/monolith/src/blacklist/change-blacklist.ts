@@ -5,12 +5,7 @@ import type { CachedBlacklist } from './cached-blacklist.ts';
 import type { BlacklistEntry, PostgresBlacklist } from './postgres-blacklist.ts';
 
 /** The fan, the reason, the end of the entry (null: no end) and the operator. */
-export interface PutFanOnBlacklistCommand {
-  readonly userId: string;
-  readonly reason: string;
-  readonly until: Date | null;
-  readonly by: string;
-}
+type PutFanOnBlacklistCommand = Pick<BlacklistEntry, 'userId' | 'reason' | 'until'> & { readonly by: string };
 
 /** Changes the blacklist. The copies of the blacklist are updated after the commit. */
 export class ChangeBlacklist {

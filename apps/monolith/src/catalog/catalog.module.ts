@@ -1,6 +1,4 @@
-import { Jobs } from '#application/jobs';
 import type { JobKind } from '#messaging/jobs/job-runner';
-import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -20,14 +18,10 @@ export class CatalogJobKinds {
 @Module({
   controllers: [MatchesController],
   providers: [
-    {
-      provide: CatalogApi,
-      useFactory: (dataSource: DataSource, jobs: Jobs) => new PostgresCatalog(dataSource, jobs),
-      inject: [DataSource, Jobs],
-    },
+    { provide: CatalogApi, useClass: PostgresCatalog },
     useCase(MatchSearch, DataSource),
     { provide: MatchSearchApi, useExisting: MatchSearch },
-    useCase(MatchSearchSchedule, MatchSearch, PeriodicTasks),
+    MatchSearchSchedule,
     {
       provide: CatalogJobKinds,
       useFactory: (search: MatchSearch) => new CatalogJobKinds([indexMatchJob(search)]),

@@ -2,6 +2,9 @@ import { Jobs } from '#application/jobs';
 import { TransactionManager } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
 import { JobsApi } from '../jobs/jobs.api.ts';
 import { RelayApi } from '../relay/relay.api.ts';
 import { callerOf } from '../testing/test-app.ts';
@@ -47,7 +50,7 @@ interface Found {
 }
 
 async function list(query: Record<string, string>): Promise<Found> {
-  const answer = await monolith.call('GET', `/api/v1/matches?${new URLSearchParams(query)}`);
+  const answer = await monolith.call('GET', `/api/v1/matches?${new URLSearchParams(query).toString()}`);
   expect(answer.status).toBe(200);
   return answer.json as Found;
 }
@@ -279,6 +282,25 @@ describe('a rebuild', () => {
     await rebuild({ stop: again.signal, onProgress: () => again.abort() });
     await spoil();
     expect(await rebuild({ restart: true })).toEqual({ isComplete: true, continuedFrom: null, indexed: 1100 });
+    expect(await wrong()).toBe(0);
+  });
+
+  test('whose process is killed in the middle of a batch is continued after the last complete batch', async () => {
+    const [inSecondBatch] = await rows<{ id: string }>('select id from matches order by id offset 700 limit 1');
+    const lock = monolith.dataSource.createQueryRunner();
+    await lock.startTransaction();
+    await lock.query('select 1 from matches where id = $1 for update', [inSecondBatch?.id]);
+    const flags = ['--conditions=source', '--experimental-transform-types', '--disable-warning=ExperimentalWarning'];
+    const program = path.resolve(import.meta.dirname, 'testing/rebuilding-process.ts');
+    const child = spawn(process.execPath, [...flags, program, database.url], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(child, 'exit');
+    expect(String((await once(child.stdout, 'data'))[0])).toBe('500\n');
+    child.kill('SIGKILL');
+    await ended;
+    await lock.rollbackTransaction();
+    await lock.release();
+    expect(await wrong()).toBe(600);
+    expect(await rebuild()).toMatchObject({ isComplete: true, indexed: 600, continuedFrom: { done: 500 } });
     expect(await wrong()).toBe(0);
   });
 

@@ -1,7 +1,9 @@
-import type { PeriodicTasks } from '#platform/schedule/periodic-tasks';
-import type { MatchSearch } from './match-search.ts';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
+import { Injectable } from '@nestjs/common';
+import { MatchSearch } from './match-search.ts';
 
 /** Indexes the matches that no job has indexed: those from before the search existed, and those whose job has failed. */
+@Injectable()
 export class MatchSearchSchedule {
   constructor(search: MatchSearch, tasks: PeriodicTasks) {
     tasks.add(

@@ -1,9 +1,10 @@
-import type { Jobs } from '#application/jobs';
+import { Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
 import { matchQueryOf } from '#domain/catalog/match-words';
 import { statusAt, type SaleStatus } from '#domain/catalog/sale';
 import { inside } from '#platform/postgres/transaction';
-import { Brackets, Not, type DataSource, type EntityManager } from 'typeorm';
+import { Injectable } from '@nestjs/common';
+import { DataSource, Not, type EntityManager } from 'typeorm';
 import { CatalogApi, type CatalogMatch, type CatalogSector, type MatchFilter } from './catalog.api.ts';
 import { matchTable, sectorTable, type MatchRow } from './catalog.tables.ts';
 import type { IndexMatch } from './index-match.ts';
@@ -32,6 +33,7 @@ const RENAMED = `select 1 from matches
   where id = $1 and (home, away, venue) is distinct from (coalesce($2, home), coalesce($3, away), coalesce($4, venue))`;
 
 /** Matches and sectors in PostgreSQL. */
+@Injectable()
 export class PostgresCatalog extends CatalogApi {
   constructor(
     private readonly dataSource: DataSource,
@@ -69,11 +71,9 @@ export class PostgresCatalog extends CatalogApi {
     if (filter.after)
       query.andWhere('(m.kickoffAt, m.id) > (select kickoff_at, id from matches where id = :after)', { after: filter.after });
     if (filter.status === 'scheduled') query.andWhere("m.saleStatus = 'scheduled' and (m.opensAt is null or m.opensAt > now())");
-    else if (filter.status === 'open') {
-      query.andWhere(
-        new Brackets((or) => or.where("m.saleStatus = 'open'").orWhere("(m.saleStatus = 'scheduled' and m.opensAt <= now())")),
-      );
-    } else if (filter.status) query.andWhere('m.saleStatus = :status', { status: filter.status });
+    else if (filter.status === 'open')
+      query.andWhere("(m.saleStatus = 'open' or (m.saleStatus = 'scheduled' and m.opensAt <= now()))");
+    else if (filter.status) query.andWhere('m.saleStatus = :status', { status: filter.status });
     return (await query.getMany()).map(asMatch);
   }
 

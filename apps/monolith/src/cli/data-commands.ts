@@ -1,7 +1,6 @@
-import { openDatabase } from '#platform/postgres/database';
 import { migrate } from '#platform/postgres/migrate';
 import type { Command } from 'commander';
-import { cliConfig, databaseUrl, print } from './environment.ts';
+import { cliConfig, databaseUrl, print, withDatabase } from './environment.ts';
 import { seedDemo } from './demo-data.ts';
 
 /** Adds the commands `migrate` and `seed`. */
@@ -21,14 +20,10 @@ export function addDataCommands(program: Command): void {
     .description('put the demo matches into the database: one with a waiting room, one without')
     .option('--if-empty', 'do nothing if the database has matches already')
     .action(async (options: { ifEmpty?: boolean }) => {
-      const config = cliConfig();
-      const dataSource = await openDatabase({ url: config.DATABASE_URL, name: 'cli', poolSize: 2 });
-      try {
-        const rows = (await dataSource.query('select count(*)::int as n from matches')) as { n: number }[];
-        if (options.ifEmpty && (rows[0]?.n ?? 0) > 0) return print('nothing to do: the database has matches already');
-      } finally {
-        await dataSource.destroy();
-      }
-      for (const line of await seedDemo(config)) print(line);
+      const rows = await withDatabase(cliConfig().DATABASE_URL, (dataSource) =>
+        dataSource.query('select 1 from matches limit 1'),
+      );
+      if (options.ifEmpty && rows.length > 0) return print('nothing to do: the database has matches already');
+      for (const line of await seedDemo()) print(line);
     });
 }

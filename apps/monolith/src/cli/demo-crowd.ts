@@ -1,11 +1,13 @@
 import { QueueConnection } from '#queue-client/queue-connection';
 import type { PositionAnswer } from '#queue-client/queue-messages';
 import type { SocketLike } from '#queue-client/transports';
+import { publicUrls } from '#platform/config/settings';
+import type { Command } from 'commander';
 import { setTimeout as pause } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { NotRunning } from './environment.ts';
+import { cliConfig, NotRunning, print, stopSignal, wholeNumber } from './environment.ts';
 
 const matches = z.object({ items: z.array(z.object({ id: z.string(), queue_required: z.boolean() })) });
 const joined = z.object({ websocket_url: z.string(), sse_url: z.string() });
@@ -16,19 +18,42 @@ const CONCURRENT_JOINS = 20;
 const MIN_TURN_MS = 4000;
 const MAX_TURN_MS = 15_000;
 
-/** How many simulated fans join, which line, for how long, and where progress is printed. */
-export interface CrowdOptions {
+/** How many simulated fans join, which line, and for how long. */
+interface CrowdOptions {
   readonly fans: number;
   readonly matchId: string;
   readonly queueUrl: string;
   /** Sent with each call: calls with the internal secret are exempt from the rate limit per address. */
   readonly internalSecret: string;
   readonly seconds: number;
-  readonly print: (line: string) => void;
+}
+
+/** Adds the command `demo:crowd`. */
+export function addDemoCommands(program: Command): void {
+  program
+    .command('demo:crowd')
+    .description('let simulated fans join a waiting room, so that you can watch the line move (at most 2,000 fans)')
+    .argument('<n>', 'number of fans', wholeNumber(1, 2000))
+    .option('--match <id>', 'the match to join; default: the first open match with a waiting room')
+    .option('--time-limit <seconds>', 'stop after this many seconds', wholeNumber(1, 3600), 300)
+    .action(async (fans: number, options: { match?: string; timeLimit: number }) => {
+      const config = cliConfig();
+      const { publicUrl, queueInternalUrl } = publicUrls(config);
+      const matchId = options.match ?? (await firstQueueMatch(publicUrl));
+      print(`${fans} fans join the line of ${matchId}; Ctrl-C makes all of them leave`);
+      const result = await demoCrowd({
+        fans,
+        matchId,
+        queueUrl: queueInternalUrl,
+        internalSecret: config.INTERNAL_AUTH_SECRET,
+        seconds: options.timeLimit,
+      });
+      print(`${result.joined} joined, ${result.granted} got a turn, ${result.left} have left`);
+    });
 }
 
 /** Returns the id of the first open match that has a waiting room. */
-export async function firstQueueMatch(publicUrl: string): Promise<string> {
+async function firstQueueMatch(publicUrl: string): Promise<string> {
   const response = await fetch(`${publicUrl}/api/v1/matches?status=open&limit=100`).catch(() => undefined);
   if (!response?.ok) throw new NotRunning(`The monolith does not answer at ${publicUrl}. Is the system running (npm start)?`);
   const match = matches.parse(await response.json()).items.find(({ queue_required }) => queue_required);
@@ -37,14 +62,13 @@ export async function firstQueueMatch(publicUrl: string): Promise<string> {
 }
 
 /** Simulates fans: each one joins, waits on its socket, keeps its turn for some seconds and leaves. Stops after `seconds`. */
-export async function demoCrowd(crowd: CrowdOptions): Promise<Counts> {
+async function demoCrowd(crowd: CrowdOptions): Promise<Counts> {
   const counts = { joined: 0, granted: 0, left: 0 };
   const stop = new AbortController();
   const end = setTimeout(() => stop.abort(), crowd.seconds * 1000);
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
+  stopSignal().addEventListener('abort', () => stop.abort());
   const report = setInterval(
-    () =>
-      crowd.print(`in line ${counts.joined - counts.granted}, with a turn ${counts.granted - counts.left}, left ${counts.left}`),
+    () => print(`in line ${counts.joined - counts.granted}, with a turn ${counts.granted - counts.left}, left ${counts.left}`),
     5000,
   );
   const fansToJoin = Array.from({ length: crowd.fans }, () => randomUUID());

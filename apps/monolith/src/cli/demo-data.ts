@@ -1,6 +1,5 @@
-import type { MonolithConfig } from '../config.ts';
 import { OperationsApi, type CreateMatchCommand, type PlannedSector } from '../operations/operations.api.ts';
-import { withMonolithContext } from './monolith-context.ts';
+import { withApi } from './monolith-context.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -74,16 +73,15 @@ function demoMatches(): CreateMatchCommand[] {
  * Creates the demo matches. Both sales open immediately. The waiting room learns of the match that has a queue through the outbox,
  * once the services run.
  */
-export function seedDemo(config: MonolithConfig): Promise<string[]> {
-  return withMonolithContext(config, async (context) => {
-    const operations = context.get(OperationsApi, { strict: false });
+export function seedDemo(): Promise<string[]> {
+  return withApi(OperationsApi, async (operations) => {
     const lines: string[] = [];
     for (const command of demoMatches()) {
-      const { matchId, sectors } = await operations.createMatch(command);
+      const { match, sectors } = await operations.createMatch(command);
       const seats = sectors.reduce((sum, { capacity }) => sum + capacity, 0);
       const access = command.queueRequired ? 'with a waiting room' : 'without a queue';
       lines.push(
-        `${command.home} – ${command.away}, ${command.venue}: ${seats} seats in ${sectors.length} sectors, ${access} (${matchId})`,
+        `${command.home} – ${command.away}, ${command.venue}: ${seats} seats in ${sectors.length} sectors, ${access} (${match.id})`,
       );
     }
     return lines;

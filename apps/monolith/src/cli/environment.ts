@@ -1,11 +1,12 @@
-import { readSources } from '#event-loader/adapters/configured-sources';
-import type { ConfiguredSource } from '#event-loader/adapters/fetcher-by-kind';
+import { readSources, type ConfiguredSource } from '#event-loader/adapters/configured-sources';
 import { ConfigFaults, loadConfigOrExit } from '#platform/config/load-config';
 import { databaseSettings } from '#platform/config/settings';
+import { openDatabase } from '#platform/postgres/database';
 import { projectFile } from '#platform/project-root';
 import { InvalidArgumentError } from 'commander';
 import fs from 'node:fs';
 import path from 'node:path';
+import type { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { loaderSettings, monolithConfig, type MonolithConfig } from '../config.ts';
 
@@ -50,6 +51,27 @@ export function databaseUrl(): string {
 /** The settings of the monolith for a command. Only warnings and errors are logged, to stderr: stdout is for results. */
 export function cliConfig(): MonolithConfig {
   return loadConfigOrExit(monolithConfig, { LOG_LEVEL: 'warn', ...environment() });
+}
+
+/** Opens one database connection for a command and closes it after `work`. */
+export async function withDatabase<T>(url: string, work: (dataSource: DataSource) => Promise<T>, name = 'cli'): Promise<T> {
+  const dataSource = await openDatabase({ url, name, poolSize: 1 });
+  try {
+    return await work(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+/** Is aborted by the first SIGTERM or SIGINT, so that a command can finish what it is doing. A second signal ends the process. */
+export function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
+  return stop.signal;
+}
+
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** The exit code for wrong settings: EX_CONFIG of the sysexits convention. */

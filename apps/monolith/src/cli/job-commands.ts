@@ -3,14 +3,16 @@ import { masked, maskedText } from '#domain/notification/masked';
 import { Option, type Command } from 'commander';
 import { userInfo } from 'node:os';
 import { JobsApi, type JobCounts, type JobFilter, type JobView } from '../jobs/jobs.api.ts';
-import { cliConfig, print, wholeNumber } from './environment.ts';
-import { withMonolithContext } from './monolith-context.ts';
+import { errorText, print, stopSignal, wholeNumber } from './environment.ts';
+import { withApi } from './monolith-context.ts';
 
 /**
  * The most jobs that one command lists or retries. In the notification queues a command searches only the newest 1,000 jobs of
  * each queue. Run the command again for the remaining jobs.
  */
 const MAX_JOBS_PER_COMMAND = 10_000;
+
+const OPERATOR = `cli:${userInfo().username}`;
 
 interface Filters {
   readonly queue?: QueueName;
@@ -42,8 +44,13 @@ export function addJobCommands(program: Command): void {
   withJson(
     program.command('jobs:stats').description('the number of jobs in each queue, and how long the oldest has waited'),
   ).action(async ({ json }: OutputOptions) => {
-    const counts = await withJobs((jobs) => jobs.counts());
-    if (json) return print(JSON.stringify(counts.map(countsAsJson)));
+    const counts = await withApi(JobsApi, (jobs) => jobs.counts());
+    if (json)
+      return print(
+        JSON.stringify(
+          counts.map(({ oldestWaitingSeconds, ...states }) => ({ ...states, oldest_waiting_seconds: oldestWaitingSeconds })),
+        ),
+      );
     for (const line of counts) print(statsLine(line));
   });
   withJson(withFilters(program.command('jobs:failed').description('jobs whose attempts have all failed, newest first')))
@@ -62,19 +69,15 @@ export function addJobCommands(program: Command): void {
     .action(drop);
 }
 
-const withJobs = <T>(work: (jobs: JobsApi) => Promise<T>): Promise<T> =>
-  withMonolithContext(cliConfig(), (context) => work(context.get(JobsApi, { strict: false })));
-
 async function consume(options: { limit: number; timeLimit: number; untilEmpty?: boolean }): Promise<void> {
-  const stop = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
+  const stop = stopSignal();
   const { limit, timeLimit: timeLimitSeconds, untilEmpty = false } = options;
-  const done = await withJobs((jobs) => jobs.consume({ limit, timeLimitSeconds, untilEmpty, stop: stop.signal }));
+  const done = await withApi(JobsApi, (jobs) => jobs.consume({ limit, timeLimitSeconds, untilEmpty, stop }));
   print(`did ${done} job(s)`);
 }
 
 async function failed(options: OutputOptions & { limit: number; stack?: boolean; reveal?: boolean }): Promise<void> {
-  const found = await withJobs((jobs) => jobs.list(filterOf(options, options.limit)));
+  const found = await withApi(JobsApi, (jobs) => jobs.list(filterOf(options)));
   if (options.json) return print(JSON.stringify(found.map((job) => asJson(job, options.reveal ?? false))));
   print(`${found.length} failed job(s)${found.length === options.limit ? ', there may be more (--limit)' : ''}`);
   for (const job of found) {
@@ -88,14 +91,15 @@ async function retry(ids: string[], options: ChangeOptions & { all?: boolean }, 
   if (ids.length === 0 && !options.all) command.error('error: give the ids of jobs, or --all', { exitCode: 2 });
   if (ids.length > 0 && (options.all || isFiltered))
     command.error('error: give either ids, or --all with filters', { exitCode: 2 });
-  await withJobs(async (jobs) => {
-    const jobIds = ids.length > 0 ? ids : (await jobs.list(filterOf(options, MAX_JOBS_PER_COMMAND))).map(({ id }) => id);
-    await forEach(jobIds, options, 'retried', (id) => jobs.retry({ id, by: operatorName() }));
+  await withApi(JobsApi, async (jobs) => {
+    const jobIds =
+      ids.length > 0 ? ids : (await jobs.list(filterOf({ ...options, limit: MAX_JOBS_PER_COMMAND }))).map(({ id }) => id);
+    await forEach(jobIds, options, 'retried', (id) => jobs.retry({ id, by: OPERATOR }));
   });
 }
 
 async function drop(ids: string[], options: ChangeOptions): Promise<void> {
-  await withJobs((jobs) => forEach(ids, options, 'dropped', (id) => jobs.drop({ id, by: operatorName() })));
+  await withApi(JobsApi, (jobs) => forEach(ids, options, 'dropped', (id) => jobs.drop({ id, by: OPERATOR })));
 }
 
 /**
@@ -114,7 +118,7 @@ async function forEach(
   for (const id of dryRun ? [] : ids) {
     await apply(id).then(
       () => changed.push(id),
-      (error: unknown) => refused.push({ id, reason: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) => refused.push({ id, reason: errorText(error) }),
     );
   }
   if (json)
@@ -127,13 +131,13 @@ async function forEach(
   if (refused.length > 0) process.exitCode = 1;
 }
 
-function filterOf({ queue, template, q }: Filters, limit: number): JobFilter {
-  return { state: 'failed', queue, template, text: q, limit };
-}
-
-function operatorName(): string {
-  return `cli:${userInfo().username}`;
-}
+const filterOf = ({ queue, template, q: text, limit }: Filters & { limit: number }): JobFilter => ({
+  state: 'failed',
+  queue,
+  template,
+  text,
+  limit,
+});
 
 function lineOf({ id, queue, template, createdAt, attempts, interventions }: JobView): string {
   const [last] = attempts;
@@ -142,25 +146,14 @@ function lineOf({ id, queue, template, createdAt, attempts, interventions }: Job
 }
 
 function asJson(job: JobView, reveal: boolean): Record<string, unknown> {
-  const attempts = job.attempts.map(({ at, error, stack }) => ({ at, error: reveal ? error : maskedText(error), stack }));
-  return {
-    id: job.id,
-    queue: job.queue,
-    template: job.template,
-    state: job.state,
-    attempts: reveal ? attempts : attempts.map((attempt) => ({ ...attempt, stack: maskedText(attempt.stack) })),
-    created_at: job.createdAt.toISOString(),
-    transport: job.transport,
-    payload: reveal ? job.payload : masked(job.payload),
-    interventions: job.interventions,
-  };
+  const { id, queue, template, state, transport, interventions } = job;
+  const text = reveal ? (given: string): string => given : maskedText;
+  const attempts = job.attempts.map(({ at, error, stack }) => ({ at, error: text(error), stack: text(stack) }));
+  const payload = reveal ? job.payload : masked(job.payload);
+  return { id, queue, template, state, attempts, created_at: job.createdAt.toISOString(), transport, payload, interventions };
 }
 
 function statsLine(counts: JobCounts): string {
   const states = jobStates.map((state) => `${counts[state]} ${state}`).join(', ');
   return `${counts.queue}: ${states}; the oldest waits ${counts.oldestWaitingSeconds} s`;
-}
-
-function countsAsJson({ oldestWaitingSeconds, ...counts }: JobCounts): Record<string, unknown> {
-  return { ...counts, oldest_waiting_seconds: oldestWaitingSeconds };
 }

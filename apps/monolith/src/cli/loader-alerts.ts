@@ -3,12 +3,12 @@ import { PostgresJobs } from '#messaging/jobs/job-ledger';
 import { alertChannels } from '#platform/config/settings';
 import type { Logger } from '#platform/logging/logger';
 import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
-import { openDatabase } from '#platform/postgres/database';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { AlertNotes } from '#messaging/sending/alert-notes';
 import { Alerts } from '#messaging/sending/alerts';
 import { TimeOrderedIds } from '#platform/system-clock';
 import type { MonolithConfig } from '../config.ts';
+import { withDatabase } from './environment.ts';
 
 /**
  * The event loader's alerts become background jobs, which the monolith delivers to the operators. A database connection is opened
@@ -16,15 +16,15 @@ import type { MonolithConfig } from '../config.ts';
  */
 export function loaderAlerts(config: MonolithConfig, logger: Logger): Alerts {
   const jobs = new PostgresJobs(new PostgresOutbox(), new TimeOrderedIds());
-  const withNotes = async <T>(work: (notes: AlertNotes) => Promise<T>): Promise<T> => {
-    const dataSource = await openDatabase({ url: config.DATABASE_URL, name: 'loader-alerts', poolSize: 1 });
-    try {
-      const transactions = new PostgresTransactionManager(dataSource, { deadlineMs: config.REQUEST_DEADLINE_MS });
-      return await work(new AlertNotes(dataSource, transactions, jobs));
-    } finally {
-      await dataSource.destroy();
-    }
-  };
+  const withNotes = <T>(work: (notes: AlertNotes) => Promise<T>): Promise<T> =>
+    withDatabase(
+      config.DATABASE_URL,
+      (dataSource) => {
+        const transactions = new PostgresTransactionManager(dataSource, { deadlineMs: config.REQUEST_DEADLINE_MS });
+        return work(new AlertNotes(dataSource, transactions, jobs));
+      },
+      'loader-alerts',
+    );
   return new Alerts(logger, {
     ways: alertChannels(config),
     webhookUrl: config.ALERT_WEBHOOK_URL,
@@ -38,16 +38,15 @@ export function loaderAlerts(config: MonolithConfig, logger: Logger): Alerts {
  */
 export function sourceAlerts(alerts: Alerts): SourceAlerts {
   return {
-    refusal: (source) => raiseRefusal(alerts, source),
+    refusal: (source) =>
+      alerts.raise({
+        about: `loader source ${source} refuses`,
+        text: `Event source ${source} answers 401 or 403: nothing is loaded from it until its headers in LOADER_SOURCES are right and \`loader:run\` is restarted.`,
+      }),
     breakerOpened: (source) =>
       alerts.raise({
         about: `breaker loader source ${source} opened`,
         text: `event source ${source} failed five times in a row; the loader tries again after 1 to 30 s. \`loader:status\` shows the last error`,
       }),
   };
-}
-
-function raiseRefusal(alerts: Alerts, source: string): void {
-  const text = `Event source ${source} answers 401 or 403: nothing is loaded from it until its headers in LOADER_SOURCES are right and \`loader:run\` is restarted.`;
-  alerts.raise({ about: `loader source ${source} refuses`, text });
 }

@@ -2,7 +2,7 @@ import { EventSources } from '#testing/event-sources';
 import { startSourceServer, type SourceServer } from '#event-loader/testing/source-server';
 import { answerAsStripe } from '#event-loader/testing/stripe-list';
 import { Command } from 'commander';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { BoxOffice, openBoxOffice, type OpenBoxOffice, type Ordered } from '../purchase/testing/box-office.ts';
@@ -190,3 +190,15 @@ test('operators get one alert an hour for each event source that answers 401, ho
     delete process.env.ALERT_EMAIL;
   }
 });
+
+test('loader:run --alive-file writes the file again and again while its only source fails', async () => {
+  const file = path.join(folder, 'alive');
+  const changedAt = () => stat(file).then(({ mtimeMs }) => mtimeMs);
+  await configured([{ name: 'dead', kind: 'http', url: sources.urlOf('dead') }]);
+  const run = cli('loader:run', '--alive-file', file);
+  while (!(await changedAt().catch(() => undefined))) await new Promise((resolve) => setTimeout(resolve, 20));
+  const first = await changedAt();
+  while ((await changedAt()) === first) await new Promise((resolve) => setTimeout(resolve, 100));
+  process.emit('SIGTERM');
+  await run;
+}, 20_000);

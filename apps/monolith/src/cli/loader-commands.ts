@@ -1,7 +1,6 @@
 import { readStatus, type SourceStatus } from '#event-loader/adapters/loader-status';
-import { openDatabase } from '#platform/postgres/database';
 import type { Command } from 'commander';
-import { configuredSources, databaseUrl, loaderSources, print } from './environment.ts';
+import { configuredSources, databaseUrl, loaderSources, print, withDatabase } from './environment.ts';
 import { runLoader } from './run-loader.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -12,13 +11,14 @@ export function addLoaderCommands(program: Command): void {
     .command('loader:run')
     .description('fetch events from all sources in LOADER_SOURCES into the database; any number of loaders may run at once')
     .option('--once', 'poll each source once, then stop')
-    .action(async ({ once }: { once?: boolean }) => {
+    .option('--alive-file <path>', 'write this file every few seconds while the sources are polled, for a probe of the container')
+    .action(async ({ once = false, aliveFile }: { once?: boolean; aliveFile?: string }) => {
       const sources = loaderSources();
       const stop = new AbortController();
       const onSignal = (): void => stop.abort();
       for (const signal of SIGNALS) process.on(signal, onSignal);
       try {
-        for (const line of await runLoader(sources, { once: once ?? false, stop: stop.signal })) print(line);
+        for (const line of await runLoader(sources, { once, aliveFile, stop: stop.signal })) print(line);
       } finally {
         for (const signal of SIGNALS) process.off(signal, onSignal);
       }
@@ -29,43 +29,28 @@ export function addLoaderCommands(program: Command): void {
     .description('the progress of the event loader for each source')
     .option('--json', 'print one JSON document and nothing else')
     .action(async ({ json }: { json?: boolean }) => {
-      const dataSource = await openDatabase({ url: databaseUrl(), name: 'cli', poolSize: 1 });
-      try {
-        const status = await readStatus((sql) => dataSource.query(sql), configuredSources());
-        if (json) return print(JSON.stringify(status));
-        if (status.length === 0) return print('no source has been polled yet, and LOADER_SOURCES names none');
-        for (const line of status.map(lineOf)) print(line);
-      } finally {
-        await dataSource.destroy();
-      }
+      const status = await withDatabase(databaseUrl(), (dataSource) =>
+        readStatus((sql) => dataSource.query(sql), configuredSources()),
+      );
+      if (json) return print(JSON.stringify(status));
+      if (status.length === 0) return print('no source has been polled yet, and LOADER_SOURCES names none');
+      for (const line of status.map(lineOf)) print(line);
     });
 }
 
 function lineOf(status: SourceStatus): string {
-  const {
-    source,
-    cursor,
-    stored,
-    refused_duplicates,
-    quarantined,
-    transported_again,
-    gaps,
-    missing,
-    due,
-    parked,
-    conflicts,
-    last_error,
-  } = status;
+  const { source, cursor, gaps, missing, due, parked, conflicts, last_error } = status;
   const counts = [
-    `${stored} stored`,
-    `${refused_duplicates} duplicate(s) refused`,
-    `${quarantined} quarantined`,
-    ...(transported_again > 0 ? [`${transported_again} fetched again`] : []),
-    ...(gaps > 0 ? [`${gaps} id(s) skipped`] : []),
-    ...(missing ? [`${missing} missing by the source's own count`] : []),
-    ...(due > 0 ? [`${due} waiting for their effect`] : []),
-    ...(parked > 0 ? [`${parked} parked`] : []),
-    ...(conflicts > 0 ? [`${conflicts} conflict(s)`] : []),
+    `${status.stored} stored`,
+    `${status.refused_duplicates} duplicate(s) refused`,
+    `${status.quarantined} quarantined`,
+    status.transported_again > 0 && `${status.transported_again} fetched again`,
+    gaps > 0 && `${gaps} id(s) skipped`,
+    missing && `${missing} missing by the source's own count`,
+    due > 0 && `${due} waiting for their effect`,
+    parked > 0 && `${parked} parked`,
+    conflicts > 0 && `${conflicts} conflict(s)`,
   ];
-  return `${source}: ${cursor === null ? 'at the beginning' : `at ${cursor}`}, ${counts.join(', ')}${last_error ? `; ${last_error}` : ''}`;
+  const position = cursor === null ? 'at the beginning' : `at ${cursor}`;
+  return `${source}: ${position}, ${counts.filter(Boolean).join(', ')}${last_error ? `; ${last_error}` : ''}`;
 }

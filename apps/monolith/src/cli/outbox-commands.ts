@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { RelayApi } from '../relay/relay.api.ts';
-import { cliConfig, print, wholeNumber } from './environment.ts';
-import { withMonolithContext } from './monolith-context.ts';
+import { errorText, print, stopSignal, wholeNumber } from './environment.ts';
+import { withApi } from './monolith-context.ts';
 
 const IDLE_WAIT_MS = 100;
 
@@ -25,10 +25,7 @@ export function addOutboxCommands(program: Command): void {
       'also deliver mails and pushes older than 7 days, which would be parked otherwise; never those that were delivered before',
     )
     .action(async (options: ConsumeOptions) => {
-      const relayed = await withMonolithContext(cliConfig(), (context) =>
-        consume(context.get(RelayApi, { strict: false }), options),
-      );
-      print(`relayed ${relayed} message(s)`);
+      print(`relayed ${await withApi(RelayApi, (relay) => consume(relay, options))} message(s)`);
     });
 }
 
@@ -38,16 +35,15 @@ export function addOutboxCommands(program: Command): void {
  * SIGINT stop it after the current batch. Returns the number of messages.
  */
 async function consume({ relays }: RelayApi, { limit, timeLimit, untilEmpty, force }: ConsumeOptions): Promise<number> {
-  let stopped = false;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => (stopped = true));
+  const stop = stopSignal();
   const endAt = Date.now() + timeLimit * 1000;
   let total = 0;
-  while (!stopped && total < limit && Date.now() < endAt) {
+  while (!stop.aborted && total < limit && Date.now() < endAt) {
     let relayed = 0;
     for (const relay of relays) {
-      if (stopped || total + relayed >= limit) break;
+      if (stop.aborted || total + relayed >= limit) break;
       relayed += await relay.runOnce(limit - total - relayed, { force }).catch((error: unknown) => {
-        process.stderr.write(`${relay.destination.name}: ${error instanceof Error ? error.message : String(error)}\n`);
+        process.stderr.write(`${relay.destination.name}: ${errorText(error)}\n`);
         return 0;
       });
     }

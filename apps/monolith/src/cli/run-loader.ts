@@ -1,6 +1,5 @@
 import { DueEffects, type Consumer } from '#event-loader/adapters/due-effects';
-import { DueEvents } from '#event-loader/adapters/due-events';
-import type { ConfiguredSource } from '#event-loader/adapters/fetcher-by-kind';
+import type { ConfiguredSource } from '#event-loader/adapters/configured-sources';
 import { buildEventLoader } from '#event-loader/adapters/open-event-loader';
 import { openLoaderPools } from '#event-loader/adapters/postgres-event-store';
 import { RequestRefused } from '#platform/http/request-refused';
@@ -8,15 +7,21 @@ import { createLogger } from '#platform/logging/logger';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
 import type { INestApplicationContext } from '@nestjs/common';
+import fs from 'node:fs';
 import { PartnerSalesApi } from '../purchase/partner-sales.api.ts';
 import { PaymentReportsApi } from '../purchase/payment-reports.api.ts';
 import { GateLogApi } from '../ticketing/gate-log.api.ts';
-import { cliConfig, NotRunning } from './environment.ts';
+import { cliConfig, errorText, NotRunning } from './environment.ts';
 import { loaderAlerts, sourceAlerts } from './loader-alerts.ts';
 import { withMonolithContext } from './monolith-context.ts';
 
+/** Minimum time between two writes of the file that shows that the loader is alive. */
+const ALIVE_INTERVAL_MS = 5000;
+
 interface Run {
   readonly once: boolean;
+  /** Path of a file that is written while the loader polls its sources. A probe checks the time of its last change. */
+  readonly aliveFile?: string;
   readonly stop: AbortSignal;
 }
 
@@ -38,8 +43,9 @@ export async function runLoader(sources: readonly ConfiguredSource[], run: Run):
       throw new NotRunning('Redis does not answer; the loader needs it for its locks and its rate limiter.');
     const { loader, polls, locks } = buildEventLoader(sources, { pools, redis, logger, alerts: sourceAlerts(alerts) }, run.stop);
     const loadAndApply = async (consumers: Consumers): Promise<void> => {
-      const effects = consumers.size > 0 && new DueEffects(new DueEvents(pools.reads), consumers, locks, logger);
-      if (!run.once) return void (await Promise.all([loader.run(run.stop), effects && effects.run(run.stop)]));
+      const effects = consumers.size > 0 && new DueEffects(pools.reads, consumers, locks, logger);
+      if (!run.once)
+        return void (await Promise.all([loader.run(run.stop, aliveSign(run.aliveFile)), effects && effects.run(run.stop)]));
       await loader.runOnce(run.stop);
       while (effects && (await effects.runOnce(run.stop)) > 0);
     };
@@ -51,6 +57,16 @@ export async function runLoader(sources: readonly ConfiguredSource[], run: Run):
   } finally {
     await Promise.all([pools.close(), closeRedis(redis), alerts.settled()]);
   }
+}
+
+/** Returns a function that writes the file, at most every five seconds. */
+function aliveSign(file: string | undefined): () => void {
+  let writtenAt = -Infinity;
+  return () => {
+    if (file === undefined || performance.now() - writtenAt < ALIVE_INTERVAL_MS) return;
+    writtenAt = performance.now();
+    fs.writeFileSync(file, '');
+  };
 }
 
 function explainMissingTables(error: unknown): never {
@@ -77,6 +93,6 @@ function resultLines(sum: Sum, failing: ReadonlyMap<string, unknown>): string[] 
   const again = sum.fetchedAgain > 0 ? `, ${sum.fetchedAgain} fetched again` : '';
   return [
     `${sum.stored} event(s) stored, ${sum.refused} duplicate(s) refused, ${sum.quarantined} quarantined${again}`,
-    ...[...failing].map(([source, error]) => `${source}: ${error instanceof Error ? error.message : String(error)}`),
+    ...[...failing].map(([source, error]) => `${source}: ${errorText(error)}`),
   ];
 }

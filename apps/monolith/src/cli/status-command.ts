@@ -1,16 +1,9 @@
-import { openDatabase, pingDatabase } from '#platform/postgres/database';
+import { pingDatabase } from '#platform/postgres/database';
 import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
 import type { Command } from 'commander';
 import type { DataSource } from 'typeorm';
 import { seatIsFree } from '../purchase/seat-is-free.api.ts';
-import { cliConfig, print } from './environment.ts';
-
-interface Status {
-  readonly postgresql: boolean;
-  readonly redis: boolean;
-  readonly outbox: { pending: number; parked: number; oldest_seconds: number } | null;
-  readonly matches: readonly { id: string; name: string; sale: string; free: number; sold: number }[];
-}
+import { cliConfig, print, withDatabase } from './environment.ts';
 
 const MATCHES = `
   select m.id, m.home || ' – ' || m.away as name,
@@ -23,10 +16,11 @@ const OUTBOX = `
   select count(*) filter (where parked_at is null)::int as pending, count(*) filter (where parked_at is not null)::int as parked,
          coalesce(extract(epoch from now() - min(created_at) filter (where parked_at is null)), 0)::int as oldest_seconds from outbox`;
 
-async function readStatus(dataSource: DataSource, redis: boolean): Promise<Status> {
+async function readStatus(dataSource: DataSource) {
   await pingDatabase(dataSource);
-  const [outbox] = (await dataSource.query(OUTBOX)) as { pending: number; parked: number; oldest_seconds: number }[];
-  return { postgresql: true, redis, outbox: outbox ?? null, matches: (await dataSource.query(MATCHES)) as Status['matches'] };
+  const [outbox] = await dataSource.query<{ pending: number; parked: number; oldest_seconds: number }[]>(OUTBOX);
+  const matches = await dataSource.query<{ id: string; name: string; sale: string; free: number; sold: number }[]>(MATCHES);
+  return { outbox: outbox!, matches };
 }
 
 /** Adds the command `status`. */
@@ -37,17 +31,14 @@ export function addStatusCommand(program: Command): void {
     .option('--json', 'print one JSON document and nothing else')
     .action(async ({ json }: { json?: boolean }) => {
       const config = cliConfig();
-      const dataSource = await openDatabase({ url: config.DATABASE_URL, name: 'cli', poolSize: 2 });
       const redis = connectRedis(config.REDIS_URL, { name: 'cli' });
-      const status = await readStatus(dataSource, await whenReady(redis, 2000));
+      const isRedisUp = await whenReady(redis, 2000);
       await closeRedis(redis);
-      await dataSource.destroy();
-      if (json) return print(JSON.stringify(status));
-      print(`PostgreSQL up, Redis ${status.redis ? 'up' : 'DOWN'}`);
-      print(
-        `outbox: ${status.outbox?.pending} waiting (oldest ${status.outbox?.oldest_seconds} s), ${status.outbox?.parked} parked`,
-      );
-      for (const match of status.matches)
+      const { outbox, matches } = await withDatabase(config.DATABASE_URL, readStatus);
+      if (json) return print(JSON.stringify({ postgresql: true, redis: isRedisUp, outbox, matches }));
+      print(`PostgreSQL up, Redis ${isRedisUp ? 'up' : 'DOWN'}`);
+      print(`outbox: ${outbox.pending} waiting (oldest ${outbox.oldest_seconds} s), ${outbox.parked} parked`);
+      for (const match of matches)
         print(`${match.name}: sale ${match.sale}, ${match.free} free, ${match.sold} sold  ${match.id}`);
     });
 }

@@ -1,16 +1,10 @@
-import { openDatabase } from '#platform/postgres/database';
 import { InvalidArgumentError, type Command } from 'commander';
 import { z } from 'zod';
 import { UnknownMatch, verifyDatabase, type Finding, type Verification } from './verify/verify-database.ts';
-import { databaseUrl, print } from './environment.ts';
+import { databaseUrl, print, withDatabase } from './environment.ts';
 
 const EXIT_BROKEN = 1;
 const EXIT_USAGE = 2;
-
-interface VerifyOptions {
-  readonly match?: string;
-  readonly json?: boolean;
-}
 
 /** Adds the command `verify`. */
 export function addVerifyCommand(program: Command): void {
@@ -19,18 +13,15 @@ export function addVerifyCommand(program: Command): void {
     .description('check in the database that no seat was sold twice, no payment is lost and nothing is stuck; exit 1 if not')
     .option('--match <id>', 'check one match only', matchId)
     .option('--json', 'print one JSON document and nothing else')
-    .action(async ({ match, json }: VerifyOptions, command: Command) => {
-      const dataSource = await openDatabase({ url: databaseUrl(), name: 'cli', poolSize: 1 });
+    .action(async ({ match, json }: { match?: string; json?: boolean }, command: Command) => {
       try {
-        const verification = await verifyDatabase(dataSource, { matchId: match });
+        const verification = await withDatabase(databaseUrl(), (dataSource) => verifyDatabase(dataSource, { matchId: match }));
         if (json) print(JSON.stringify(verification));
         else for (const line of linesOf(verification)) print(line);
         if (!verification.ok) process.exitCode = EXIT_BROKEN;
       } catch (error) {
         if (error instanceof UnknownMatch) command.error(`error: ${error.message}`, { exitCode: EXIT_USAGE });
         throw error;
-      } finally {
-        await dataSource.destroy();
       }
     });
 }

@@ -1,4 +1,3 @@
-import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import type { Destination } from '#messaging/outbox/destination';
 import { useCase } from '#platform/use-case';
@@ -8,7 +7,6 @@ import { DeadTokensDestination } from './dead-tokens-destination.ts';
 import { Devices } from './devices.ts';
 import { FanBroadcasts, FansApi } from './fans.api.ts';
 import { MeController } from './me.controller.ts';
-import { PostgresContacts } from './postgres-contacts.ts';
 import { PostgresFanBroadcasts } from './postgres-fan-broadcasts.ts';
 import { Profiles } from './profiles.ts';
 
@@ -21,14 +19,10 @@ export class FansDestinations {
 @Module({
   controllers: [MeController],
   providers: [
-    useCase(Profiles, DataSource, TransactionManager),
+    Profiles,
+    { provide: FansApi, useExisting: Profiles },
     useCase(Devices, TransactionManager),
-    { provide: FansApi, useClass: PostgresContacts },
-    {
-      provide: FanBroadcasts,
-      useFactory: (dataSource: DataSource, outbox: Outbox) => new PostgresFanBroadcasts(dataSource, outbox),
-      inject: [DataSource, Outbox],
-    },
+    { provide: FanBroadcasts, useClass: PostgresFanBroadcasts },
     {
       provide: FansDestinations,
       useFactory: (dataSource: DataSource) => new FansDestinations([new DeadTokensDestination(dataSource)]),

@@ -1,9 +1,10 @@
 import { MAX_DEVICES_PER_JOB, type BroadcastJob } from '#contracts/queue-jobs';
-import type { Outbox, OutboxMessage } from '#application/outbox';
+import { Outbox, type OutboxMessage } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import { newId } from '#platform/ids';
 import { inside } from '#platform/postgres/transaction';
-import type { DataSource } from 'typeorm';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import {
   FanBroadcasts,
   type CreatedBroadcast,
@@ -19,6 +20,7 @@ const LOCALES: readonly Locale[] = ['hr', 'en'];
  * Stores broadcasts: one push to many fans. The devices of a broadcast are stored once, sorted by language, and each job covers a
  * range of at most 500 devices. So 100,000 devices need about 200 outbox rows and 200 jobs, not 100,000.
  */
+@Injectable()
 export class PostgresFanBroadcasts extends FanBroadcasts {
   constructor(
     private readonly dataSource: DataSource,

@@ -1,7 +1,8 @@
-import type { TransactionManager } from '#application/transaction-manager';
+import { TransactionManager, type Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
-import type { DataSource } from 'typeorm';
-import type { Locale } from './fans.api.ts';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { FansApi, type FanContact, type Locale } from './fans.api.ts';
 
 /** What a fan has stored: e-mail address, name and language. */
 export interface Profile {
@@ -11,14 +12,17 @@ export interface Profile {
 }
 
 /** The profile of a fan who has not stored one. The default language is Croatian. */
-export const emptyProfile: Profile = { email: null, name: null, locale: 'hr' };
+const emptyProfile: Profile = { email: null, name: null, locale: 'hr' };
 
-/** The stored profiles of fans. */
-export class Profiles {
+/** The stored profiles of fans, and how to reach these fans. */
+@Injectable()
+export class Profiles extends FansApi {
   constructor(
     private readonly dataSource: DataSource,
     private readonly transactions: TransactionManager,
-  ) {}
+  ) {
+    super();
+  }
 
   async find(userId: string): Promise<Profile> {
     const rows = await this.dataSource.query<Profile[]>(`select email, name, locale from fans where user_id = $1`, [userId]);
@@ -36,5 +40,20 @@ export class Profiles {
       );
       return profile;
     });
+  }
+
+  async contacts(tx: Transaction, userIds: readonly string[]): Promise<ReadonlyMap<string, FanContact>> {
+    const rows = await inside(tx).rows<{ userId: string; locale: Locale | null; email: string | null; fcmTokens: string[] }>(
+      `select given.user_id as "userId", fans.locale, fans.email,
+         array(select fcm_token from devices where devices.user_id = given.user_id order by updated_at desc, device_id) as "fcmTokens"
+       from (select distinct unnest($1::uuid[]) as user_id) given left join fans on fans.user_id = given.user_id`,
+      [userIds],
+    );
+    return new Map(
+      rows.map(({ userId, locale, email, fcmTokens }) => [
+        userId,
+        { userId, locale: locale ?? emptyProfile.locale, email, fcmTokens },
+      ]),
+    );
   }
 }

@@ -4,7 +4,7 @@ import { JobsApi } from '../jobs/jobs.api.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../purchase/testing/box-office.ts';
 import { OutboxRelays } from '../relay/outbox-relays.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../testing/whole-monolith.ts';
-import { PlanReminders } from './plan-reminders.ts';
+import { Reminders } from './reminders.schedule.ts';
 
 const HOUR_MS = 3_600_000;
 const inHours = (hours: number): string => new Date(Date.now() + hours * HOUR_MS).toISOString();
@@ -156,7 +156,7 @@ test('a reminder is pushed once and has the kick-off as `useful_until`; a match 
   const fan = await buyer(match);
   await buyer(matchWithoutDevices);
   await givePhones([fan]);
-  await office.monolith.get(PlanReminders).execute();
+  await office.monolith.get(Reminders).runOnce();
   await runJobs();
   expect(await pushes('match_reminder')).toMatchObject([{ range: { from: 0, to: 1 }, useful_until: kickoff }]);
   expect(await office.rows(`select devices from broadcasts where template = 'match_reminder'`)).toEqual([{ devices: 1 }]);
@@ -201,10 +201,10 @@ test('ticket holders get one reminder with their seats within 24 hours of the ki
   const soon = await onSale(inHours(20));
   await onSale(inHours(30));
   const fan = await buyer(soon, 2);
-  const planReminders = office.monolith.get(PlanReminders);
-  const planned = await Promise.all([planReminders.execute(), planReminders.execute(), planReminders.execute()]);
+  const reminders = office.monolith.get(Reminders);
+  const planned = await Promise.all([reminders.runOnce(), reminders.runOnce(), reminders.runOnce()]);
   expect(planned.reduce((sum, n) => sum + n, 0)).toBe(1);
-  expect(await planReminders.execute()).toBe(0);
+  expect(await reminders.runOnce()).toBe(0);
   await runJobs();
   const [mail, ...others] = await mails('match_reminder');
   expect([mail?.user_id, others]).toEqual([fan, []]);
@@ -217,8 +217,8 @@ test('ticket holders get one reminder with their seats within 24 hours of the ki
 test('after a cancellation ticket holders get only that notice: no reminder and no notice of an earlier move', async () => {
   const match = await onSale(inHours(20));
   await givePhones([await buyer(match)]);
-  const planReminders = office.monolith.get(PlanReminders);
-  await planReminders.execute();
+  const reminders = office.monolith.get(Reminders);
+  await reminders.runOnce();
   await change(match, { venue: 'Poljud' });
   const body = { reason: 'Snow' };
   await office.monolith.call('POST', `/api/v1/ops/matches/${match.id}/cancel`, { ...ops, body });
@@ -229,19 +229,19 @@ test('after a cancellation ticket holders get only that notice: no reminder and 
   ]);
   expect((await pushes('match_changed')).map(({ payload }) => payload.title)).toEqual(['Otkazano: Hrvatska vs Italija']);
   await office.rows('truncate match_reminders');
-  expect(await planReminders.execute()).toBe(0);
+  expect(await reminders.runOnce()).toBe(0);
 });
 
 test('a planned reminder is not sent if the match was moved beyond 24 hours; a new kick-off within 24 hours gets a new reminder', async () => {
   const match = await onSale(inHours(20));
   await buyer(match);
-  const planReminders = office.monolith.get(PlanReminders);
-  await planReminders.execute();
+  const reminders = office.monolith.get(Reminders);
+  await reminders.runOnce();
   await change(match, { kickoff_at: inHours(40) });
   await runJobs();
   expect(await mails('match_reminder')).toEqual([]);
   await change(match, { kickoff_at: inHours(22) });
-  expect(await planReminders.execute()).toBe(1);
+  expect(await reminders.runOnce()).toBe(1);
   await runJobs();
   expect(await mails('match_reminder')).toHaveLength(1);
 });

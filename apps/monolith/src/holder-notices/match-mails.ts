@@ -3,9 +3,8 @@ import type { Ids } from '#application/ids';
 import type { Outbox, OutboxMessage } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { FansApi, Locale } from '../fans/fans.api.ts';
-import { noticeEvents } from './match-pushes.ts';
-import type { HolderNotice } from './notice-matches.ts';
-import type { Holder } from './ticket-holders.ts';
+import type { Holder, HolderNotice } from './holder-pages.ts';
+import { matchName, noticeEvents } from './match-pushes.ts';
 
 /**
  * Writes one mail to the outbox for each holder with an address, in the holder's language. The mails are sent only if the
@@ -30,52 +29,42 @@ export class MatchMails {
     await this.outbox.append(tx, mails);
   }
 
-  private mail(notice: HolderNotice, holder: Holder, to: { recipient: string; locale: Locale }): OutboxMessage {
+  private mail(
+    notice: HolderNotice,
+    holder: Holder,
+    { recipient, locale }: { recipient: string; locale: Locale },
+  ): OutboxMessage {
     const id = this.ids.next();
-    const { match } = notice;
-    const envelope = { job_id: id, created_at: this.clock.now().toISOString(), attempts: 0, max_attempts: 3, type: 'email' };
-    const facts = {
-      match_name: match.name,
-      kickoff_at: match.kickoffAt.toISOString(),
-      venue: match.venue,
-      locale: to.locale,
+    const { kind, match } = notice;
+    const { template, ...payload } = contentOf(notice, holder);
+    const kickoff_at = match.kickoffAt.toISOString();
+    const body = {
+      job_id: id,
+      created_at: this.clock.now().toISOString(),
+      attempts: 0,
+      max_attempts: 3,
+      type: 'email',
+      template,
+      payload: { match_name: matchName(match), kickoff_at, venue: match.venue, locale, ...payload },
+      recipient,
+      user_id: holder.userId,
+      // A cancellation is worth sending after the kick-off too; every other notice is dropped then.
+      ...(kind === 'cancelled' ? {} : { useful_until: kickoff_at }),
+      about: { match_id: match.id },
     };
-    const content = contentOf(notice, holder, facts);
-    // A cancellation is worth sending after the kick-off too; every other notice is dropped then.
-    const validity = notice.kind === 'cancelled' ? {} : { useful_until: match.kickoffAt.toISOString() };
-    return {
-      id,
-      destination: 'email',
-      event: noticeEvents[notice.kind],
-      body: {
-        ...envelope,
-        ...content,
-        recipient: to.recipient,
-        user_id: holder.userId,
-        ...validity,
-        about: { match_id: match.id },
-      },
-    };
+    return { id, destination: 'email', event: noticeEvents[kind], body };
   }
 }
 
-function contentOf(notice: HolderNotice, holder: Holder, facts: object): object {
-  switch (notice.kind) {
-    case 'moved': {
-      const before = { previous_kickoff_at: notice.previousKickoffAt, previous_venue: notice.previousVenue };
-      return { template: 'match_changed', payload: { ...facts, change: 'moved', ...before } };
-    }
-    case 'cancelled': {
-      const { kickoffAt, venue, cancelReason } = notice.match;
-      const planned = { previous_kickoff_at: kickoffAt.toISOString(), previous_venue: venue };
-      const why = cancelReason ? { reason: cancelReason } : {};
-      return { template: 'match_changed', payload: { ...facts, change: 'cancelled', ...planned, ...why } };
-    }
-    case 'coming up':
-      return { template: 'match_reminder', payload: { ...facts, tickets: holder.seats.map(seatOf) } };
+/** The template of the mail, and what its payload has besides the facts of the match. */
+function contentOf(notice: HolderNotice, { seats }: Holder): { template: string } & Record<string, unknown> {
+  const { kind, match } = notice;
+  if (kind === 'coming up') {
+    const tickets = seats.map(({ sector, row, number }) => ({ sector, row, seat: number === null ? null : String(number) }));
+    return { template: 'match_reminder', tickets };
   }
-}
-
-function seatOf({ sector, row, number }: Holder['seats'][number]): { sector: string; row: string | null; seat: string | null } {
-  return { sector, row, seat: number === null ? null : String(number) };
+  const [previous_kickoff_at, previous_venue] =
+    kind === 'moved' ? [notice.previousKickoffAt, notice.previousVenue] : [match.kickoffAt.toISOString(), match.venue];
+  const why = kind === 'cancelled' && match.cancelReason ? { reason: match.cancelReason } : {};
+  return { template: 'match_changed', change: kind, previous_kickoff_at, previous_venue, ...why };
 }

@@ -1,8 +1,6 @@
-import { Clock } from '#application/clock';
-import { Ids } from '#application/ids';
-import { Outbox } from '#application/outbox';
+import { Jobs } from '#application/jobs';
 import { TransactionManager } from '#application/transaction-manager';
-import { PostgresJobs } from '#messaging/jobs/job-ledger';
+import type { PostgresJobs } from '#messaging/jobs/job-ledger';
 import { AlertNotes } from '#messaging/sending/alert-notes';
 import { AlertUpkeep } from '#messaging/sending/alert-upkeep';
 import { Alerts } from '#messaging/sending/alerts';
@@ -12,13 +10,10 @@ import { UnreportedFailures } from '#messaging/sending/unreported-failures';
 import { alertChannels } from '#platform/config/settings';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
-import { useCase } from '#platform/use-case';
 import type { Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { MonolithConfig } from '../config.ts';
 import { CONFIG, LOGGER, REDIS } from '../tokens.ts';
-import { OperatorsMails } from './operators-mails.ts';
-import { OperatorsWebhook } from './operators-webhook.ts';
 import { TellOperators } from './tell-operators.ts';
 
 /** Slack accepts one message a second; other chat services have similar limits. */
@@ -26,37 +21,26 @@ const ALERTS_PER_SECOND = 1;
 /** The longest time an alert job waits for the rate limiter. After that the job goes back to its queue without a failed attempt. */
 const MAX_LIMITER_WAIT_MS = 1500;
 
-function webhookCalls(redis: RedisConnection, alerts: Alerts): ProviderCalls {
-  const onBreaker = (provider: string, state: string): void =>
-    alerts.raise({
-      about: `breaker ${provider} ${state}`,
-      text: `the breaker of ${provider} has ${state}`,
-      excludedChannel: 'webhook',
-    });
-  const options = { provider: 'alert-webhook', callsPerSecond: ALERTS_PER_SECOND, maxWaitMs: MAX_LIMITER_WAIT_MS, onBreaker };
-  return new ProviderCalls(new SharedProviderLimiter(redis, options));
-}
-
 /** Finds failures that operators must learn of, and alerts them by webhook and mail. */
 export const alertProviders: Provider[] = [
   {
-    provide: OperatorsWebhook,
-    useFactory: ({ ALERT_WEBHOOK_URL }: MonolithConfig, redis: RedisConnection, alerts: Alerts, logger: Logger) =>
-      new OperatorsWebhook(ALERT_WEBHOOK_URL, webhookCalls(redis, alerts), logger),
-    inject: [CONFIG, REDIS, Alerts, LOGGER],
+    provide: ProviderCalls,
+    useFactory: (redis: RedisConnection, alerts: Alerts) => {
+      const onBreaker = (provider: string, state: string): void => {
+        const [about, text] = [`breaker ${provider} ${state}`, `the breaker of ${provider} has ${state}`];
+        alerts.raise({ about, text, excludedChannel: 'webhook' });
+      };
+      const limits = { callsPerSecond: ALERTS_PER_SECOND, maxWaitMs: MAX_LIMITER_WAIT_MS };
+      return new ProviderCalls(new SharedProviderLimiter(redis, { provider: 'alert-webhook', ...limits, onBreaker }));
+    },
+    inject: [REDIS, Alerts],
   },
-  {
-    provide: OperatorsMails,
-    useFactory: ({ ALERT_EMAIL }: MonolithConfig, outbox: Outbox, ids: Ids, clock: Clock) =>
-      new OperatorsMails(ALERT_EMAIL, outbox, ids, clock),
-    inject: [CONFIG, Outbox, Ids, Clock],
-  },
-  useCase(TellOperators, OperatorsWebhook, OperatorsMails),
+  TellOperators,
   {
     provide: AlertNotes,
-    useFactory: (dataSource: DataSource, transactions: TransactionManager, outbox: Outbox, ids: Ids) =>
-      new AlertNotes(dataSource, transactions, new PostgresJobs(outbox, ids)),
-    inject: [DataSource, TransactionManager, Outbox, Ids],
+    useFactory: (dataSource: DataSource, transactions: TransactionManager, jobs: PostgresJobs) =>
+      new AlertNotes(dataSource, transactions, jobs),
+    inject: [DataSource, TransactionManager, Jobs],
   },
   {
     provide: Alerts,

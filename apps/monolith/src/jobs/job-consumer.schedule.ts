@@ -1,13 +1,17 @@
-import { JobRunner, type JobKind } from '#messaging/jobs/job-runner';
-import type { JobLedger } from '#messaging/jobs/job-ledger';
-import type { JobTransport } from '#messaging/jobs/job-transport';
+import { JobRunner, type RunnerOptions } from '#messaging/jobs/job-runner';
 import { JobUpkeep } from '#messaging/jobs/job-upkeep';
-import type { Logger } from '#platform/logging/logger';
 import type { TaskDefinition } from '#platform/schedule/periodic-task';
-import type { PeriodicTasks } from '#platform/schedule/periodic-tasks';
-import type { TransactionManager } from '#application/transaction-manager';
-import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import type { AlertUpkeep } from '#messaging/sending/alert-upkeep';
+import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { AlertUpkeep } from '#messaging/sending/alert-upkeep';
+import type { MonolithConfig } from '../config.ts';
+import { CONFIG } from '../tokens.ts';
 import type { ConsumeLimits } from './jobs.api.ts';
 
 /** Each running job uses one of the pool's 24 connections; most of them must stay free for requests. */
@@ -28,27 +32,25 @@ const ALERTS: TaskDefinition = {
 };
 const POLL_INTERVAL_MS = 100;
 
-/** What `JobConsumer` needs to run jobs. */
-export interface ConsumerDependencies {
-  readonly transport: JobTransport;
-  readonly ledger: JobLedger;
-  readonly transactions: TransactionManager;
-  readonly kinds: readonly JobKind[];
-  readonly logger: Logger;
-}
+/** Injection token: what the consumer needs to run jobs. */
+export const JOB_RUNNER = Symbol('job runner');
+export type JobRunnerParts = Pick<RunnerOptions, 'transport' | 'ledger' | 'transactions' | 'kinds' | 'logger'>;
 
 /**
- * Runs the general jobs (all jobs except mails and pushes) in every replica of the monolith. Also queues jobs again that Redis
- * has lost, and finds failures that operators must be told about and sends the alerts.
+ * Runs the general jobs (all jobs except mails and pushes) in every replica of the monolith, unless JOBS_IN_MONOLITH is false.
+ * Also queues jobs again that Redis has lost, and finds failures that operators must be told about and sends the alerts. These
+ * two loops run in every monolith whatever JOBS_IN_MONOLITH says, because `jobs:consume` ends after its time limit.
  */
+@Injectable()
 export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private runner: JobRunner | undefined;
   private stopped: Promise<void> | undefined;
 
   constructor(
-    private readonly parts: ConsumerDependencies,
+    @Inject(JOB_RUNNER) private readonly parts: JobRunnerParts,
     private readonly alerts: AlertUpkeep,
     private readonly tasks: PeriodicTasks,
+    @Inject(CONFIG) private readonly config: Pick<MonolithConfig, 'JOBS_IN_MONOLITH'>,
   ) {
     const { ledger, transport, logger } = parts;
     const upkeep = new JobUpkeep(ledger, transport, logger);
@@ -57,7 +59,7 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
   }
 
   onApplicationBootstrap(): void {
-    if (!this.tasks.isEnabled) return;
+    if (!this.tasks.isEnabled || !this.config.JOBS_IN_MONOLITH) return;
     this.runner = this.open(CONCURRENT_JOBS);
     this.runner.start();
   }

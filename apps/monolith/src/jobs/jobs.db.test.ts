@@ -54,7 +54,8 @@ afterAll(async () => {
   await mails.close();
   await connection.quit();
   await monolith.close();
-  webhook.close();
+  webhook.closeAllConnections();
+  await new Promise((resolve) => webhook.close(resolve));
   await Promise.all([testDatabase.drop(), testRedis.close()]);
 });
 

@@ -1,34 +1,35 @@
 import { TransactionManager } from '#application/transaction-manager';
 import { JobLedger } from '#messaging/jobs/job-ledger';
 import type { JobKind } from '#messaging/jobs/job-runner';
-import type { JobTransport } from '#messaging/jobs/job-transport';
+import { observeJobs } from '#messaging/jobs/job-metrics';
+import { postgresTransport, redisTransport, type JobTransport } from '#messaging/jobs/job-transport';
 import { JobsDestination } from '#messaging/jobs/jobs-destination';
 import { NotificationQueues } from '#messaging/jobs/notification-queues';
+import { jobsInBundles } from '#messaging/jobs/queued-jobs';
+import { Metrics } from '#platform/health/metrics';
 import type { Logger } from '#platform/logging/logger';
 import type { Destination } from '#messaging/outbox/destination';
-import { AlertUpkeep } from '#messaging/sending/alert-upkeep';
 import { Alerts } from '#messaging/sending/alerts';
-import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
+import { useCase } from '#platform/use-case';
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { CatalogJobKinds, CatalogModule } from '../catalog/catalog.module.ts';
 import { FansModule } from '../fans/fans.module.ts';
 import { NoticeJobKinds, HolderNoticesModule } from '../holder-notices/holder-notices.module.ts';
 import { PurchaseJobKinds, PurchaseModule } from '../purchase/purchase.module.ts';
-import { LOGGER } from '../tokens.ts';
+import type { MonolithConfig } from '../config.ts';
+import { FanBroadcasts } from '../fans/fans.api.ts';
+import { CONFIG, JOB_TRANSPORT, LOGGER } from '../tokens.ts';
 import { alertProviders } from './alerts.providers.ts';
 import { AllQueues } from './all-queues.ts';
-import { JobConsumer, type ConsumerDependencies } from './job-consumer.schedule.ts';
+import { JobConsumer, JOB_RUNNER, type JobRunnerParts } from './job-consumer.schedule.ts';
 import { JobsApi } from './jobs.api.ts';
 import { JobsController } from './jobs.controller.ts';
 import { ManageJobs } from './manage-jobs.ts';
-import { queueProviders, TRANSPORT } from './queues.providers.ts';
 import { alertJob, TellOperators } from './tell-operators.ts';
 
 /** Injection token: the kinds of general jobs (all jobs except mails and pushes) of all contexts. */
 const KINDS = Symbol('job kinds');
-
-/** Injection token: what `JobConsumer` needs to run jobs. */
-const CONSUMER_DEPENDENCIES = Symbol('job consumer dependencies');
 
 /** The outbox destinations that the jobs context provides to the relay. */
 export class JobDestinations {
@@ -40,7 +41,32 @@ export class JobDestinations {
   imports: [CatalogModule, FansModule, HolderNoticesModule, PurchaseModule],
   controllers: [JobsController],
   providers: [
-    ...queueProviders,
+    {
+      provide: JOB_TRANSPORT,
+      useFactory: ({ JOBS_TRANSPORT, DATABASE_URL, REDIS_URL }: MonolithConfig) =>
+        JOBS_TRANSPORT === 'postgres' ? postgresTransport(DATABASE_URL) : redisTransport(REDIS_URL),
+      inject: [CONFIG],
+    },
+    {
+      provide: NotificationQueues,
+      useFactory: ({ REDIS_URL }: MonolithConfig, dataSource: DataSource, broadcasts: FanBroadcasts) =>
+        new NotificationQueues(REDIS_URL, {
+          inBundles: (queue) => jobsInBundles(dataSource, [queue]),
+          devicesOf: (userId) => broadcasts.devicesIn(userId),
+        }),
+      inject: [CONFIG, DataSource, FanBroadcasts],
+    },
+    {
+      provide: JobLedger,
+      useFactory: (dataSource: DataSource, { registry }: Metrics) => {
+        const ledger = new JobLedger(dataSource);
+        observeJobs(registry, ledger);
+        return ledger;
+      },
+      inject: [DataSource, Metrics],
+    },
+    AllQueues,
+    useCase(ManageJobs, TransactionManager, AllQueues),
     ...alertProviders,
     {
       provide: KINDS,
@@ -53,27 +79,22 @@ export class JobDestinations {
       inject: [CatalogJobKinds, NoticeJobKinds, PurchaseJobKinds, TellOperators],
     },
     {
-      provide: CONSUMER_DEPENDENCIES,
+      provide: JOB_RUNNER,
       useFactory: (
         transport: JobTransport,
         ledger: JobLedger,
         transactions: TransactionManager,
         kinds: readonly JobKind[],
         logger: Logger,
-      ): ConsumerDependencies => ({ transport, ledger, transactions, kinds, logger }),
-      inject: [TRANSPORT, JobLedger, TransactionManager, KINDS, LOGGER],
+      ): JobRunnerParts => ({ transport, ledger, transactions, kinds, logger }),
+      inject: [JOB_TRANSPORT, JobLedger, TransactionManager, KINDS, LOGGER],
     },
-    {
-      provide: JobConsumer,
-      useFactory: (parts: ConsumerDependencies, alerts: AlertUpkeep, tasks: PeriodicTasks) =>
-        new JobConsumer(parts, alerts, tasks),
-      inject: [CONSUMER_DEPENDENCIES, AlertUpkeep, PeriodicTasks],
-    },
+    JobConsumer,
     {
       provide: JobDestinations,
       useFactory: (transport: JobTransport, notifications: NotificationQueues) =>
         new JobDestinations([new JobsDestination(transport, (queue, id) => notifications.retry(queue, id))]),
-      inject: [TRANSPORT, NotificationQueues],
+      inject: [JOB_TRANSPORT, NotificationQueues],
     },
     {
       provide: JobsApi,
@@ -91,7 +112,7 @@ export class JobDestinations {
 })
 export class JobsModule implements OnApplicationShutdown {
   constructor(
-    @Inject(TRANSPORT) private readonly transport: JobTransport,
+    @Inject(JOB_TRANSPORT) private readonly transport: JobTransport,
     private readonly notifications: NotificationQueues,
     private readonly alerts: Alerts,
   ) {}

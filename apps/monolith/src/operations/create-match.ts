@@ -5,13 +5,7 @@ import { capacityOf, layOut } from '#domain/catalog/stadium-layout';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi, CatalogMatch, CatalogSector } from '../catalog/catalog.api.ts';
 import type { PurchaseApi } from '../purchase/purchase.api.ts';
-import type { CreateMatchCommand, PlannedSector } from './operations.api.ts';
-
-/** A match that was just created, with its sectors. */
-export interface CreatedMatch {
-  readonly match: CatalogMatch;
-  readonly sectors: readonly CatalogSector[];
-}
+import type { CreatedMatch, CreateMatchCommand, PlannedSector } from './operations.api.ts';
 
 /** The most seats of one match, as the contract of the API says. 120,000 seats are inserted in one transaction of a few seconds. */
 export const MAX_SEATS = 120_000;

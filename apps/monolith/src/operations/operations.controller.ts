@@ -57,17 +57,10 @@ export class OperationsController {
   async list(
     @Query({ schema: schemas.opsMatchQuery }) query: z.output<typeof schemas.opsMatchQuery>,
   ): Promise<z.infer<typeof schemas.opsMatchListAnswer>> {
-    const matches = await this.catalog.list({
-      search: query.q,
-      after: decodeCursor(query.cursor),
-      limit: query.limit + 1,
-    });
-    return page(
-      matches,
-      query.limit,
-      (match) => schemas.opsMatchView(match),
-      ({ id: matchId }) => matchId,
-    );
+    const { q: search, limit, cursor } = query;
+    const matches = await this.catalog.list({ search, after: decodeCursor(cursor), limit: limit + 1 });
+    const view = (match: CatalogMatch) => schemas.opsMatchView(match);
+    return page(matches, limit, view, ({ id }) => id);
   }
 
   @Patch(':id')
@@ -143,22 +136,12 @@ export class OperationsController {
   @ApiOkResponse({ standardSchema: schemas.matchReportAnswer })
   async report(@Param('id', { schema: uuidField }) matchId: string): Promise<z.infer<typeof schemas.matchReportAnswer>> {
     const { seats, queue } = await this.readMatchReport.execute(matchId);
+    const { available, held, sold, blocked, refunded, revenueCents, orders } = seats;
+    const { open_windows = 0, granted = 0, completed = 0, expired = 0 } = queue ?? {};
     return {
-      capacity: seats.available + seats.held + seats.sold + seats.blocked,
-      available: seats.available,
-      held: seats.held,
-      sold: seats.sold,
-      blocked: seats.blocked,
-      refunded: seats.refunded,
-      revenue_cents: seats.revenueCents,
-      orders: seats.orders,
-      queue: queue && {
-        waiting: queue.waiting,
-        open_windows: queue.openWindows,
-        granted: queue.granted,
-        completed: queue.completed,
-        expired: queue.expired,
-      },
+      capacity: available + held + sold + blocked,
+      ...{ available, held, sold, blocked, refunded, revenue_cents: revenueCents, orders },
+      queue: queue && { waiting: queue.total, open_windows, granted, completed, expired },
     };
   }
 

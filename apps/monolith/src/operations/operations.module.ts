@@ -17,11 +17,9 @@ import { WaitingRoomModule } from '../waiting-room/waiting-room.module.ts';
 import { ChangeMatch } from './change-match.ts';
 import { CheckSale } from './check-sale.ts';
 import { CreateMatch } from './create-match.ts';
-import { EndOrReopenSale } from './end-or-reopen-sale.ts';
 import { OperationsApi } from './operations.api.ts';
 import { OperationsController } from './operations.controller.ts';
 import { ReadMatchReport } from './read-match-report.ts';
-import { ReportRemainingSeats } from './report-remaining-seats.ts';
 import { SaleWatch } from './sale-watch.schedule.ts';
 
 /** Operators create matches and change matches, sales and queues with this context. It also watches the running sales. */
@@ -32,19 +30,12 @@ import { SaleWatch } from './sale-watch.schedule.ts';
     useCase(CreateMatch, TransactionManager, CatalogApi, PurchaseApi, Outbox, Ids),
     {
       provide: OperationsApi,
-      useFactory: (createMatch: CreateMatch): OperationsApi => ({
-        createMatch: async (command) => {
-          const { match, sectors } = await createMatch.execute(command);
-          return { matchId: match.id, sectors };
-        },
-      }),
+      useFactory: (createMatch: CreateMatch): OperationsApi => ({ createMatch: (command) => createMatch.execute(command) }),
       inject: [CreateMatch],
     },
     useCase(ChangeMatch, TransactionManager, CatalogApi, WaitingRoomApi, Jobs, Clock),
     useCase(ReadMatchReport, CatalogApi, PurchaseApi, WaitingRoomApi),
-    useCase(EndOrReopenSale, TransactionManager, CatalogApi, PurchaseApi, WaitingRoomApi, Outbox, Ids),
-    useCase(ReportRemainingSeats, CatalogApi, WaitingRoomApi, PurchaseApi),
-    useCase(CheckSale, PurchaseApi, EndOrReopenSale, ReportRemainingSeats),
+    useCase(CheckSale, TransactionManager, CatalogApi, PurchaseApi, WaitingRoomApi, Outbox, Ids),
     {
       provide: Leadership,
       useFactory: (config: MonolithConfig) => new Leadership(config.DATABASE_URL, 'sale watch'),

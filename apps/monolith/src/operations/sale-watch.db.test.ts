@@ -16,12 +16,10 @@ import {
   type MatchOnSale,
   type WholeMonolith,
 } from '../testing/whole-monolith.ts';
-import { QueueKeeper } from '../waiting-room/inbound/queue-keeper.schedule.ts';
+import { QueueKeeper } from '../waiting-room/queue-keeper.schedule.ts';
 import { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 import { FakeQueueService } from '../waiting-room/testing/fake-queue-service.ts';
 import { CheckSale } from './check-sale.ts';
-import { ReportRemainingSeats } from './report-remaining-seats.ts';
-import { EndOrReopenSale } from './end-or-reopen-sale.ts';
 import { SaleWatch } from './sale-watch.schedule.ts';
 
 let database: TestDatabase;
@@ -155,7 +153,7 @@ describe('a match without free seats', () => {
     const match = await onSale();
     await sellAll(match);
     await refundOne(match);
-    expect(await monolith.get(EndOrReopenSale).execute(match.id)).toBe('open');
+    expect(await monolith.get(CheckSale).endOrReopen(match.id)).toBe('open');
   });
 
   test('is detected with a single SIREAD lock (predicate lock) for a whole stadium, because PostgreSQL has few of them', async () => {
@@ -179,7 +177,7 @@ describe('a match without free seats', () => {
     const match = await onSale();
     await sellAll(match);
     const settled = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => (index % 2 ? monolith : other).get(EndOrReopenSale).execute(match.id)),
+      Array.from({ length: 8 }, (_, index) => (index % 2 ? monolith : other).get(CheckSale).endOrReopen(match.id)),
     );
     expect(new Set(settled)).toEqual(new Set(['sold_out']));
     const rows = await office.outbox(match.id);
@@ -194,7 +192,7 @@ describe('the message that a sale is sold out', () => {
     await relay();
     await sellAll(match);
     queue.behaviour = 'down';
-    expect(await dying.get(EndOrReopenSale).execute(match.id)).toBe('sold_out');
+    expect(await dying.get(CheckSale).endOrReopen(match.id)).toBe('sold_out');
     await dying.close();
     await relay();
     expect(soldOutReports(match)).toBe(0);
@@ -210,7 +208,7 @@ describe('the message that a sale is sold out', () => {
     await relay();
     await sellAll(match);
     queue.behaviour = 'down';
-    await monolith.get(EndOrReopenSale).execute(match.id);
+    await monolith.get(CheckSale).endOrReopen(match.id);
     await relay();
     queue.behaviour = 'normal';
     await monolith.get(QueueKeeper).runOnce();
@@ -341,7 +339,7 @@ describe('the reports to the waiting room during a sale:', () => {
     expect(left.usefulWindows).toBe(2);
     let reporting: Promise<unknown> = Promise.resolve();
     await other.get(WaitingRoomApi).withQueueLock(match.id, async () => {
-      reporting = monolith.get(ReportRemainingSeats).execute(match.id, left, {});
+      reporting = monolith.get(CheckSale).report(match.id, left, {});
       await office.block(await office.seatIds(match));
       await pause(100);
     });

@@ -7,8 +7,7 @@ import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/comm
 import { Gauge } from 'prom-client';
 import { CatalogApi } from '../catalog/catalog.api.ts';
 import { LOGGER } from '../tokens.ts';
-import { CheckSale, type SaleCheckResult } from './check-sale.ts';
-import type { SentReport } from './report-remaining-seats.ts';
+import { CheckSale, type SaleCheckResult, type SentReport } from './check-sale.ts';
 
 const MAX_MATCHES = 1000;
 const SALE_WATCH: TaskDefinition = {

@@ -31,14 +31,16 @@ export interface SeatsLeft {
   readonly countedAtMs: number;
 }
 
+/** A sector of a new match, with the seats to create. */
+export interface NewSectorSeats {
+  readonly sectorId: string;
+  readonly seats: readonly SeatGeometry[];
+}
+
 /** The functions of `purchase` that other contexts may call. */
 export abstract class PurchaseApi {
   /** Creates the seats of a new match. */
-  abstract layOut(
-    tx: Transaction,
-    matchId: string,
-    sectors: readonly { sectorId: string; seats: readonly SeatGeometry[] }[],
-  ): Promise<void>;
+  abstract layOut(tx: Transaction, matchId: string, sectors: readonly NewSectorSeats[]): Promise<void>;
   /** The remaining seats; the result may be up to one second old. */
   abstract seatsLeft(matchId: string): Promise<SeatsLeft>;
   /** The remaining seats, including everything that was committed before this call. */

@@ -1,4 +1,5 @@
 import type { JobKind } from '#messaging/jobs/job-runner';
+import { adapter } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { BlacklistModule } from '../blacklist/blacklist.module.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
@@ -52,16 +53,7 @@ export class PurchaseJobKinds {
       useFactory: (refundMatch: RefundMatchOrders) => new PurchaseJobKinds([refundMatchJob(refundMatch)]),
       inject: [RefundMatchOrders],
     },
-    {
-      provide: PurchaseApi,
-      useFactory: (
-        inventory: PostgresSeatInventory,
-        views: SeatViews,
-        postgresAvailability: PostgresAvailability,
-        reader: PurchaseReader,
-      ) => new PostgresPurchaseApi(inventory, views, postgresAvailability, reader),
-      inject: [PostgresSeatInventory, SeatViews, PostgresAvailability, PurchaseReader],
-    },
+    adapter(PurchaseApi, PostgresPurchaseApi, PostgresSeatInventory, SeatViews, PostgresAvailability, PurchaseReader),
   ],
   exports: [PurchaseApi, StoredTurns, PaymentReportsApi, PartnerSalesApi, PurchaseJobKinds],
 })

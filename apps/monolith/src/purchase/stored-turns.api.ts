@@ -9,6 +9,9 @@ export interface StoredTurn {
   readonly placeScore: number;
 }
 
+/** A fan who has had a turn, with the score of its queue entry. */
+export type UsedTurn = readonly [userId: string, placeScore: number];
+
 /** How many turns of a match were granted, and how they ended. */
 export interface TurnCounts {
   readonly granted: number;
@@ -33,11 +36,7 @@ export abstract class StoredTurns {
    * entry after a loss of Redis; these fans have used theirs.) Each fan comes with the score (join time in µs) of the latest queue
    * entry that got a turn. Sorted by user id; at most `limit` fans after `afterUserId`.
    */
-  abstract used(
-    matchId: string,
-    afterUserId: string | null,
-    limit: number,
-  ): Promise<readonly (readonly [userId: string, placeScore: number])[]>;
+  abstract used(matchId: string, afterUserId: string | null, limit: number): Promise<readonly UsedTurn[]>;
   /** Ends every turn of a match whose sale was closed. */
   abstract endAll(matchId: string): Promise<void>;
 }

@@ -1,48 +1,78 @@
+import { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
-import type { DataSource } from 'typeorm';
 import type { TicketStatus } from '#contracts/tickets';
-import type { OrderTicket, TicketHolder, TicketToIssue } from './ticketing.api.ts';
-import {
-  ADD_TICKETS,
-  FIND_TICKET,
-  LOCK_TICKET,
-  LOCK_TICKETS_OF_ORDER,
-  SET_TICKET_STATUS,
-  TICKET_HOLDERS,
-  TICKETS_OF_FAN,
-  TICKETS_OF_ORDERS,
-} from './tickets.sql.ts';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { TicketCodes } from './ticket-codes.ts';
+import * as api from './ticketing.api.ts';
+import * as sql from './tickets.sql.ts';
 
 /** A seat that a fan has bought, with the name of its holder. A transfer makes a new ticket, whose serial is one higher. */
-export interface Ticket extends TicketToIssue {
-  readonly id: string;
-  readonly orderId: string;
-  readonly matchId: string;
+export interface Ticket extends Omit<api.OwnTicket, 'code'> {
   readonly userId: string;
-  readonly status: TicketStatus;
   readonly serial: number;
 }
 
 /** What a gate needs to know of a ticket. The ticket's owner is not part of it. */
 export type ScannedTicket = Pick<Ticket, 'id' | 'matchId' | 'status' | 'serial'>;
 
-/** The stored tickets of all fans, in the table `tickets`. */
-export class PostgresTickets {
-  constructor(private readonly dataSource: DataSource) {}
+const FIRST_SERIAL = 1;
 
-  async add(tx: Transaction, tickets: readonly Ticket[]): Promise<void> {
-    if (tickets.length === 0) return;
-    await inside(tx).write(ADD_TICKETS.with({ tickets: JSON.stringify(tickets) }));
+/** The stored tickets of all fans, in the table `tickets`: issues, reads, transfers and refunds them. */
+@Injectable()
+export class PostgresTickets extends api.TicketingApi {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly codes: TicketCodes,
+    private readonly ids: Ids,
+  ) {
+    super();
+  }
+
+  async issue(tx: Transaction, orders: readonly api.OrderToIssue[]): Promise<ReadonlyMap<string, readonly api.IssuedTicket[]>> {
+    const issued = orders.map((order) => this.ticketsOf(order));
+    await this.add(tx, issued.flat());
+    return new Map(orders.map(({ orderId }, index) => [orderId, (issued[index] ?? []).map((ticket) => this.asIssued(ticket))]));
+  }
+
+  async lock(tx: Transaction, ticketId: string, userId: string): Promise<api.OwnTicket | undefined> {
+    const ticket = await this.lockOwn(tx, ticketId, userId);
+    return ticket && this.withCode(ticket);
   }
 
   /**
-   * Returns a ticket of this fan, locked until the transaction ends. Undefined if the ticket does not exist or is another fan's.
+   * Transfers a ticket. The receiver gets a new ticket, so that the giver still sees the old one and sees nothing of the new one.
    */
-  async lock(tx: Transaction, ticketId: string, userId: string): Promise<Ticket | undefined> {
-    const [ticket] = await inside(tx).rows<Ticket>(LOCK_TICKET.with({ ticketId, userId }));
-    return ticket;
+  async handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void> {
+    const { from, ...receiver } = to;
+    const ticket = await this.lockOwn(tx, ticketId, from);
+    if (!ticket) throw new Error(`ticket ${ticketId} is not ${from}'s`);
+    await this.setStatus(tx, [ticketId], 'transferred');
+    await this.add(tx, [{ ...ticket, ...receiver, id: this.ids.next(), status: 'valid', serial: ticket.serial + 1 }]);
+  }
+
+  async lockOfOrder(tx: Transaction, orderId: string): Promise<readonly api.OrderTicket[]> {
+    return inside(tx).rows<api.OrderTicket>(sql.LOCK_TICKETS_OF_ORDER.with({ orderId }));
+  }
+
+  refund(tx: Transaction, ticketIds: readonly string[]): Promise<void> {
+    return this.setStatus(tx, ticketIds, 'refunded');
+  }
+
+  holders(matchId: string, page: { after: string | null; limit: number }): Promise<readonly api.TicketHolder[]> {
+    return runUnprepared(this.dataSource, sql.TICKET_HOLDERS.with({ matchId, ...page }));
+  }
+
+  async ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly api.TicketOfOrder[]>> {
+    const byOrder = new Map<string, api.TicketOfOrder[]>(orderIds.map((orderId) => [orderId, []]));
+    const rows = await runUnprepared<(api.TicketOfOrder & { orderId: string })[]>(
+      this.dataSource,
+      sql.TICKETS_OF_ORDERS.with({ orderIds: [...byOrder.keys()] }),
+    );
+    for (const { orderId, id, status } of rows) byOrder.get(orderId)?.push({ id, status });
+    return byOrder;
   }
 
   /** Returns the ticket that a gate has scanned, locked until the transaction ends. */
@@ -59,31 +89,43 @@ export class PostgresTickets {
     await inside(tx).rows(`update tickets set status = 'used' where id = $1 and status = 'valid'`, [ticketId]);
   }
 
-  /** Returns all tickets of an order, sorted by id and locked until the transaction ends. */
-  async lockOfOrder(tx: Transaction, orderId: string): Promise<readonly OrderTicket[]> {
-    return inside(tx).rows<OrderTicket>(LOCK_TICKETS_OF_ORDER.with({ orderId }));
-  }
-
-  async setStatus(tx: Transaction, ticketIds: readonly string[], status: TicketStatus): Promise<void> {
-    await inside(tx).rows(SET_TICKET_STATUS.with({ ticketIds, status }));
-  }
-
-  holders(matchId: string, { after, limit }: { after: string | null; limit: number }): Promise<readonly TicketHolder[]> {
-    return runUnprepared(this.dataSource, TICKET_HOLDERS.with({ matchId, after, limit }));
-  }
-
-  async ofOrders(orderIds: readonly string[]): Promise<readonly { orderId: string; id: string; status: TicketStatus }[]> {
-    return runUnprepared(this.dataSource, TICKETS_OF_ORDERS.with({ orderIds }));
-  }
-
   /** One page of the fan's tickets, newest first. `after` is the id of the last ticket of the page before. */
-  async ofFan(userId: string, { limit, after }: { limit: number; after: string | undefined }): Promise<readonly Ticket[]> {
-    return runUnprepared(this.dataSource, TICKETS_OF_FAN.with({ userId, after: after ?? null, limit }));
+  async ofFan(userId: string, { limit, after = null }: { limit: number; after?: string | null }): Promise<api.OwnTicket[]> {
+    const tickets = await runUnprepared<Ticket[]>(this.dataSource, sql.TICKETS_OF_FAN.with({ userId, after, limit }));
+    return tickets.map((ticket) => this.withCode(ticket));
   }
 
   /** Returns a ticket of this fan. Undefined if the ticket does not exist or is another fan's. */
-  async find(ticketId: string, userId: string): Promise<Ticket | undefined> {
-    const [ticket] = await runUnprepared<Ticket[]>(this.dataSource, FIND_TICKET.with({ ticketId, userId }));
+  async find(ticketId: string, userId: string): Promise<api.OwnTicket | undefined> {
+    const [ticket] = await runUnprepared<Ticket[]>(this.dataSource, sql.FIND_TICKET.with({ ticketId, userId }));
+    return ticket && this.withCode(ticket);
+  }
+
+  private ticketsOf({ seats, ...common }: api.OrderToIssue): Ticket[] {
+    // The ids are sorted: a list of tickets sorted by id then has the same sequence as the seats of the order.
+    const ids = seats.map(() => this.ids.next()).sort();
+    return seats.map((seat, index) => ({ ...common, ...seat, id: ids[index]!, status: 'valid', serial: FIRST_SERIAL }));
+  }
+
+  private asIssued(ticket: Ticket): api.IssuedTicket {
+    const { id, seatId, sector, row, number, holderName, status } = ticket;
+    return { id, seatId, sector, row, number, holderName, status, code: this.codes.write(ticket) };
+  }
+
+  private withCode(ticket: Ticket): api.OwnTicket {
+    return { ...ticket, code: this.codes.write(ticket) };
+  }
+
+  private async add(tx: Transaction, tickets: readonly Ticket[]): Promise<void> {
+    if (tickets.length > 0) await inside(tx).write(sql.ADD_TICKETS.with({ tickets: JSON.stringify(tickets) }));
+  }
+
+  private async lockOwn(tx: Transaction, ticketId: string, userId: string): Promise<Ticket | undefined> {
+    const [ticket] = await inside(tx).rows<Ticket>(sql.LOCK_TICKET.with({ ticketId, userId }));
     return ticket;
+  }
+
+  private async setStatus(tx: Transaction, ticketIds: readonly string[], status: TicketStatus): Promise<void> {
+    await inside(tx).rows(sql.SET_TICKET_STATUS.with({ ticketIds, status }));
   }
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { TicketStatus } from '#contracts/tickets';
+import type { Ticket as TicketAnswer, TicketStatus } from '#contracts/tickets';
 
 /** A seat and the name of its holder, for which a ticket is to be issued. */
 export interface TicketToIssue {
@@ -29,32 +29,20 @@ export interface OrderToIssue {
 /** A fan with valid or used tickets for a match, and the seats of these tickets. */
 export interface TicketHolder {
   readonly userId: string;
-  readonly seats: readonly { readonly sector: string; readonly row: string | null; readonly number: number | null }[];
+  readonly seats: readonly Pick<TicketToIssue, 'sector' | 'row' | 'number'>[];
 }
 
 /** A ticket as its owner may see it, with its code. */
-export interface OwnTicket {
-  readonly id: string;
+export interface OwnTicket extends IssuedTicket {
   readonly orderId: string;
   readonly matchId: string;
-  readonly seat: {
-    readonly seatId: string;
-    readonly sector: string;
-    readonly row: string | null;
-    readonly number: number | null;
-  };
-  readonly holderName: string;
-  readonly status: TicketStatus;
-  readonly code: string;
 }
 
+/** A ticket of an order. */
+export type TicketOfOrder = Pick<OwnTicket, 'id' | 'status'>;
+
 /** A ticket of an order, of any owner. After a transfer there is a new ticket for the same seat. */
-export interface OrderTicket {
-  readonly id: string;
-  readonly userId: string;
-  readonly seatId: string;
-  readonly status: TicketStatus;
-}
+export type OrderTicket = TicketOfOrder & { readonly userId: string; readonly seatId: string };
 
 /** Issues, reads, transfers and refunds tickets for other contexts. */
 export abstract class TicketingApi {
@@ -78,5 +66,12 @@ export abstract class TicketingApi {
   abstract lockOfOrder(tx: Transaction, orderId: string): Promise<readonly OrderTicket[]>;
   /** Marks the tickets as refunded, also those that were transferred to another fan. Their codes become invalid. */
   abstract refund(tx: Transaction, ticketIds: readonly string[]): Promise<void>;
-  abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly { id: string; status: TicketStatus }[]>>;
+  abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly TicketOfOrder[]>>;
+}
+
+/** A ticket of the caller in the format of the API. */
+export function ticketView(ticket: OwnTicket): TicketAnswer {
+  const { id, orderId, matchId, seatId, sector, row, number, holderName, status, code } = ticket;
+  const seat = { seat_id: seatId, sector, row, number };
+  return { id, order_id: orderId, match_id: matchId, seat, holder_name: holderName, status, code };
 }

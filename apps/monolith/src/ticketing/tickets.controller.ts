@@ -12,8 +12,8 @@ import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagg
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { CatalogApi } from '../catalog/catalog.api.ts';
-import { PostgresTickets, type Ticket } from './postgres-tickets.ts';
-import { TicketCodes } from './ticket-codes.ts';
+import { PostgresTickets } from './postgres-tickets.ts';
+import { ticketView, type OwnTicket } from './ticketing.api.ts';
 
 const SVG = 'image/svg+xml';
 const PDF = 'application/pdf';
@@ -23,7 +23,6 @@ const PDF = 'application/pdf';
 export class TicketsController {
   constructor(
     private readonly tickets: PostgresTickets,
-    private readonly codes: TicketCodes,
     private readonly catalog: CatalogApi,
   ) {}
 
@@ -36,12 +35,7 @@ export class TicketsController {
     @Query({ schema: pageQuery }) { limit, cursor }: PageQuery,
   ): Promise<Page<z.infer<typeof ticketAnswer>>> {
     const found = await this.tickets.ofFan(userId, { limit: limit + 1, after: decodeCursor(cursor) });
-    return page(
-      found,
-      limit,
-      (ticket) => this.view(ticket),
-      ({ id }) => id,
-    );
+    return page(found, limit, ticketView, ({ id }) => id);
   }
 
   @Get(':id')
@@ -52,7 +46,7 @@ export class TicketsController {
     @Caller() { userId }: CallerIdentity,
     @Param('id', { schema: uuidField }) id: string,
   ): Promise<z.infer<typeof ticketAnswer>> {
-    return this.view(await this.ownTicket(id, userId));
+    return ticketView(await this.ownTicket(id, userId));
   }
 
   @Get(':id/qr.svg')
@@ -62,7 +56,7 @@ export class TicketsController {
   @ApiOkResponse({ schema: { type: 'string' } })
   @Header('content-type', `${SVG}; charset=utf-8`)
   async qr(@Caller() { userId }: CallerIdentity, @Param('id', { schema: uuidField }) id: string): Promise<string> {
-    return ticketQr(this.codes.write(await this.ownLivingTicket(id, userId)));
+    return ticketQr((await this.ownLivingTicket(id, userId)).code);
   }
 
   @Get(':id/ticket.pdf')
@@ -75,8 +69,7 @@ export class TicketsController {
     @Param('id', { schema: uuidField }) id: string,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const ticket = await this.ownLivingTicket(id, userId);
-    const { matchId, holderName, sector, row, number } = ticket;
+    const { matchId, holderName, sector, row, number, code } = await this.ownLivingTicket(id, userId);
     const [match, sectors] = await Promise.all([this.catalog.match(matchId), this.catalog.sectors(matchId)]);
     if (!match) throw new Error(`a ticket exists for the unknown match ${matchId}`);
     const printed = {
@@ -86,11 +79,11 @@ export class TicketsController {
       gate: sectors.find(({ name }) => name === sector)?.gate ?? null,
       seat: number === null ? null : String(number),
     };
-    const pdf = ticketPdf({ ...printed, id, holderName, sector, row, code: this.codes.write(ticket) });
+    const pdf = ticketPdf({ ...printed, id, holderName, sector, row, code });
     await reply.type(PDF).header('content-disposition', `inline; filename="ticket-${id}.pdf"`).send(pdf);
   }
 
-  private async ownLivingTicket(id: string, userId: string): Promise<Ticket> {
+  private async ownLivingTicket(id: string, userId: string): Promise<OwnTicket> {
     const ticket = await this.ownTicket(id, userId);
     if (ticket.status === 'transferred' || ticket.status === 'refunded') {
       throw new RequestRefused('INVALID_STATE', { detail: `This ticket was ${ticket.status}: its code is no longer valid.` });
@@ -98,21 +91,9 @@ export class TicketsController {
     return ticket;
   }
 
-  private async ownTicket(id: string, userId: string): Promise<Ticket> {
+  private async ownTicket(id: string, userId: string): Promise<OwnTicket> {
     const ticket = await this.tickets.find(id, userId);
     if (!ticket) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such ticket.' });
     return ticket;
-  }
-
-  private view(ticket: Ticket): z.infer<typeof ticketAnswer> {
-    return {
-      id: ticket.id,
-      order_id: ticket.orderId,
-      match_id: ticket.matchId,
-      seat: { seat_id: ticket.seatId, sector: ticket.sector, row: ticket.row, number: ticket.number },
-      holder_name: ticket.holderName,
-      status: ticket.status,
-      code: this.codes.write(ticket),
-    };
   }
 }

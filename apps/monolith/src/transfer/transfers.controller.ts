@@ -7,7 +7,7 @@ import { Body, Controller, Param, Post, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import type { OwnTicket } from '../ticketing/ticketing.api.ts';
+import { ticketView } from '../ticketing/ticketing.api.ts';
 import { TransferTicket } from './transfer-ticket.ts';
 
 @ApiTags('tickets')
@@ -31,21 +31,7 @@ export class TransfersController {
     return this.answers.give(
       reply,
       () => this.transferTicket.execute({ ticketId, userId, toUserId: body.to_user_id, holderName: body.holder_name }),
-      (ticket) => ({ status: 200, body: transferredView(ticket) }),
+      (ticket) => ({ status: 200, body: { ...ticketView(ticket), status: 'transferred' } }),
     );
   }
-}
-
-/** The giver's ticket after the transfer, in the format of the API. */
-function transferredView(ticket: OwnTicket): z.infer<typeof transferredAnswer> {
-  const { id, orderId, matchId, seat, holderName, code } = ticket;
-  return {
-    id,
-    order_id: orderId,
-    match_id: matchId,
-    seat: { seat_id: seat.seatId, sector: seat.sector, row: seat.row, number: seat.number },
-    holder_name: holderName,
-    status: 'transferred',
-    code,
-  };
 }

@@ -8,8 +8,7 @@ import { StoredTurns } from '../purchase/stored-turns.api.ts';
 import { FollowWaitingRoom } from '../purchase/turns/application/follow-waiting-room.ts';
 import { newKey } from '../testing/test-app.ts';
 import { grantTurn, openMonolith, ops, putOnSale, type MatchOnSale, type WholeMonolith } from '../testing/whole-monolith.ts';
-import { RestoreQueue } from './application/restore-queue.ts';
-import { StateNeededListener } from './inbound/state-needed.listener.ts';
+import { StateNeededListener } from './state-needed.listener.ts';
 import { FakeQueueService } from './testing/fake-queue-service.ts';
 import { WaitingRoomDestinations } from './waiting-room.module.ts';
 
@@ -36,7 +35,7 @@ beforeEach(async () => {
 });
 
 const monolith = (): WholeMonolith => replicas[0]!;
-const restore = (matchId = match.id, replica = monolith()) => replica.get(RestoreQueue).execute(matchId);
+const restore = (matchId = match.id, replica = monolith()) => replica.get(StateNeededListener).restore(matchId);
 const partsOf = (matchId = match.id) => queue.restored.get(matchId) ?? [];
 const rows = <T = unknown>(sql: string, parameters: unknown[] = []) => monolith().dataSource.query<T[]>(sql, parameters);
 const end = (token: string, reason: string) =>

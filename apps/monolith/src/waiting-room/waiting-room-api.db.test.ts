@@ -1,7 +1,7 @@
 import { developmentSecrets } from '#platform/config/settings';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { openMonolith, putOnSale, seated, type WholeMonolith } from '../testing/whole-monolith.ts';
-import { QueueKeeper } from './inbound/queue-keeper.schedule.ts';
+import { QueueKeeper } from './queue-keeper.schedule.ts';
 import { FakeQueueService } from './testing/fake-queue-service.ts';
 import { WaitingRoomApi } from './waiting-room.api.ts';
 import { WaitingRoomDestinations } from './waiting-room.module.ts';
@@ -105,16 +105,21 @@ describe('the outbox destination of the waiting room', () => {
     expect(queue.completed).toContain(`${A} st_used`);
   });
 
-  test('sends the useful windows before it ends a turn: zero after the last seat, so that no fan gets a turn without a seat', async () => {
+  test.each([
+    ['the sale is still open', 'open', { status: 'active', useful_windows: 0 }, ['control', 'windows']],
+    // The message with the new state is in the outbox, perhaps behind the message that ends the turn.
+    ['the sale has just become sold_out', 'sold_out', { useful_windows: 0 }, ['control', 'windows']],
+  ])('before it ends the turn of the last seat, it sends zero useful windows: %s', async (_, saleStatus, control, calls) => {
     const [monolith] = replicas;
     if (!monolith) throw new Error('no replica');
     const match = await putOnSale(monolith, { queue_required: true, sectors: [seated('East A', 1, 1)] });
     await monolith.dataSource.query(`update seats set status = 'blocked' where match_id = $1`, [match.id]);
+    await monolith.dataSource.query(`update matches set sale_status = $2 where id = $1`, [match.id, saleStatus]);
     const body = { kind: 'complete', match_id: match.id, user_id: B, session_token: 'st_last' };
     await destination()?.deliver([{ id, event: 'order.completed', body }]);
-    expect(queue.lastControl(match.id)).toMatchObject({ status: 'active', useful_windows: 0 });
+    expect(queue.lastControl(match.id)).toMatchObject(control);
     const order = queue.calls.filter((call) => call.includes(match.id)).map((call) => call.split(' ')[0]);
-    expect(order).toEqual(['control', 'windows']);
+    expect(order).toEqual(calls);
     queue.behaviour = 'refusing';
     expect(await destination()?.deliver([{ id, event: 'order.completed', body }])).toMatchObject([{ outcome: 'later' }]);
   });

@@ -6,16 +6,10 @@ export abstract class WaitingRoomApi {
   /**
    * Sends the whole state of a match. Creates the queue if it does not exist, and restores its turns if Redis has lost them.
    * Returns after the waiting room has accepted the state, otherwise throws DEPENDENCY_UNAVAILABLE. Without `usefulWindows` (how
-   * many turns may still find a seat), they are counted.
+   * many turns may still find a seat), they are counted, and the line of a sold-out sale ends. With it, a sold-out sale keeps its
+   * line.
    */
   abstract sync(match: QueuedMatch, usefulWindows?: number): Promise<void>;
-  /**
-   * Restores the state of a match if the waiting room does not know it. Returns true if it restored the state. Call it only in
-   * `withQueueLock`.
-   */
-  abstract restoreIfUnknown(match: QueuedMatch): Promise<boolean>;
-  /** Tells the waiting room that this match has no queue. */
-  abstract reportNoQueue(matchId: string): Promise<void>;
   /**
    * Sends the sectors that still have seats, for the fans in line. `asOf` grows with every count of the seats, so that the
    * waiting room ignores an older count. `sectors` must not be empty: send a sold-out match with `sync`.

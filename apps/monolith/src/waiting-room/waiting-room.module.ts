@@ -10,13 +10,12 @@ import { PurchaseApi } from '../purchase/purchase.api.ts';
 import { StoredTurns } from '../purchase/stored-turns.api.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { CONFIG } from '../tokens.ts';
-import { RestoreQueue } from './application/restore-queue.ts';
-import { QueueKeeper } from './inbound/queue-keeper.schedule.ts';
-import { StateNeededListener } from './inbound/state-needed.listener.ts';
-import { HttpWaitingRoom } from './outbound/http-waiting-room.ts';
-import { QueueRestorer } from './outbound/queue-restorer.ts';
-import { QueueServiceCalls } from './outbound/queue-service-calls.ts';
-import { WaitingRoomDestination } from './outbound/waiting-room-destination.ts';
+import { QueueKeeper } from './queue-keeper.schedule.ts';
+import { StateNeededListener } from './state-needed.listener.ts';
+import { HttpWaitingRoom } from './http-waiting-room.ts';
+import { QueueRestorer } from './queue-restorer.ts';
+import { QueueServiceCalls } from './queue-service-calls.ts';
+import { WaitingRoomDestination } from './waiting-room-destination.ts';
 import { WaitingRoomApi } from './waiting-room.api.ts';
 
 /** The outbox destinations that the waiting-room context provides to the relay. */
@@ -29,20 +28,20 @@ export class WaitingRoomDestinations {
   imports: [CatalogModule, PurchaseModule],
   providers: [
     {
-      provide: WaitingRoomApi,
+      provide: HttpWaitingRoom,
       useFactory: (config: MonolithConfig, turns: StoredTurns, purchase: PurchaseApi, dataSource: DataSource) => {
         const calls = new QueueServiceCalls(publicUrls(config).queueInternalUrl, config.INTERNAL_AUTH_SECRET);
         return new HttpWaitingRoom(calls, new QueueRestorer(calls, turns), purchase, dataSource);
       },
       inject: [CONFIG, StoredTurns, PurchaseApi, DataSource],
     },
+    { provide: WaitingRoomApi, useExisting: HttpWaitingRoom },
+    useCase(WaitingRoomDestination, WaitingRoomApi, CatalogApi, PurchaseApi),
     {
       provide: WaitingRoomDestinations,
-      useFactory: (waitingRoom: WaitingRoomApi, catalog: CatalogApi, purchase: PurchaseApi) =>
-        new WaitingRoomDestinations([new WaitingRoomDestination(waitingRoom, catalog, purchase)]),
-      inject: [WaitingRoomApi, CatalogApi, PurchaseApi],
+      useFactory: (destination: WaitingRoomDestination) => new WaitingRoomDestinations([destination]),
+      inject: [WaitingRoomDestination],
     },
-    useCase(RestoreQueue, CatalogApi, WaitingRoomApi),
     StateNeededListener,
     QueueKeeper,
   ],

@@ -1,18 +1,10 @@
-import { JOBS_PREFIX } from '#contracts/queue-jobs';
-import { publicUrls } from '#platform/config/settings';
-import { OldestUnsent } from '#messaging/jobs/oldest-unsent';
-import { QueueSizes } from '#messaging/jobs/queue-sizes';
 import { SendClaims } from '#messaging/inbox/send-claims';
-import { SystemClock } from '#platform/system-clock';
-import { Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
-import { Mailbox } from '../mailbox/mailbox.api.ts';
-import type { WorkerParts } from '../parts.ts';
 import { CLAIM_LOCK_MS } from '#messaging/sending/call-timeout';
-import { QueuedJobs } from '#messaging/jobs/queued-jobs';
-import { ProviderLimiters } from '../sending/sending.module.ts';
-import { Mails, type MailProvider } from './application/ports.ts';
+import { publicUrls } from '#platform/config/settings';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { processorOptions, type WorkerParts } from '../parts.ts';
+import type { MailProvider, Mails } from './application/ports.ts';
 import { SendMail } from './application/send-mail.ts';
-import { EmailMetrics } from './inbound/email-metrics.ts';
 import { EmailProcessor } from './inbound/email.processor.ts';
 import { MailboxMails } from './outbound/mailbox-mails.ts';
 import { Mailgun } from './outbound/mailgun.ts';
@@ -28,46 +20,15 @@ const MAIL_CONCURRENCY = { mailbox: 4, provider: 100 };
 
 /** Everything that processes the queue `email`, from the job to the provider. */
 @Module({})
-export class EmailModule implements OnApplicationShutdown {
-  constructor(private readonly mails: Mails) {}
-
+export class EmailModule {
   static register(parts: WorkerParts): DynamicModule {
-    const { config, logger, metrics, redis, jobsRedis, alerts } = parts;
-    const consumer = {
-      connection: jobsRedis,
-      retrySeconds: config.NOTIFICATION_RETRY_SECONDS,
-      logger,
-      alerts,
-      concurrency: MAIL_CONCURRENCY[config.EMAIL_PROVIDER === 'mailbox' ? 'mailbox' : 'provider'],
-    };
-    const links = { ticketsUrl: `${publicUrls(config).publicUrl}/tickets` };
-    return {
-      module: EmailModule,
-      providers: [
-        { provide: QueueSizes, useFactory: () => new QueueSizes(redis, JOBS_PREFIX, ['email']) },
-        { provide: OldestUnsent, useFactory: () => new OldestUnsent(redis, JOBS_PREFIX, ['email']) },
-        {
-          provide: Mails,
-          inject: [Mailbox, ProviderLimiters],
-          useFactory: (mailbox: Mailbox, limiters: ProviderLimiters) => mailsOf(parts, mailbox, limiters),
-        },
-        {
-          provide: EmailProcessor,
-          inject: [Mails, QueuedJobs, QueueSizes, OldestUnsent],
-          useFactory: (mails: Mails, jobs: QueuedJobs, sizes: QueueSizes, oldest: OldestUnsent) =>
-            new EmailProcessor(
-              new SendMail(mails, links, new SystemClock(), ticketAttachments),
-              new EmailMetrics(metrics.registry, sizes, oldest),
-              { ...consumer, jobs, mails },
-            ),
-        },
-      ],
-      exports: [EmailProcessor],
-    };
-  }
-
-  onApplicationShutdown(): void {
-    this.mails.close();
+    const { config } = parts;
+    const mails = mailsOf(parts);
+    const sendMail = new SendMail(mails, { ticketsUrl: `${publicUrls(config).publicUrl}/tickets` }, ticketAttachments);
+    const concurrency = MAIL_CONCURRENCY[config.EMAIL_PROVIDER === 'mailbox' ? 'mailbox' : 'provider'];
+    const useFactory = (): EmailProcessor =>
+      new EmailProcessor(sendMail, mails, concurrency, processorOptions(parts, 'email', ['email']));
+    return { module: EmailModule, providers: [{ provide: EmailProcessor, useFactory }], exports: [EmailProcessor] };
   }
 }
 
@@ -79,10 +40,9 @@ function providerOf({ config }: WorkerParts): MailProvider {
   return new Mailgun({ base, domain, apiKey, from });
 }
 
-function mailsOf(parts: WorkerParts, mailbox: Mailbox, limiters: ProviderLimiters): Mails {
-  const { config, inbox, statements, marks, possibleDuplicates, logger } = parts;
+function mailsOf(parts: WorkerParts): Mails {
+  const { config, inbox, mailbox, statements, marks, possibleDuplicates, logger, limiters } = parts;
   if (config.EMAIL_PROVIDER === 'mailbox') return new MailboxMails(inbox, mailbox);
   const ledger = { consumer: 'email', lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates, logger };
-  const claims = new SendClaims(statements, ledger);
-  return new ProviderMails(providerOf(parts), claims, limiters.email);
+  return new ProviderMails(providerOf(parts), new SendClaims(statements, ledger), limiters.email);
 }

@@ -1,4 +1,4 @@
-import type { MailboxEntry } from './mailbox.api.ts';
+import type { MailboxEntry } from './postgres-mailbox.ts';
 import { mailboxPage, mailboxPagePolicy } from './mailbox-page.ts';
 
 const attack = `"><script>alert('x')</script>&`;

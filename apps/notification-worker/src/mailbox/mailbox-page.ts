@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { MailboxEntry } from './mailbox.api.ts';
+import type { MailboxEntry } from './postgres-mailbox.ts';
 
 const style = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }

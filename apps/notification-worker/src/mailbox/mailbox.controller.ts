@@ -4,8 +4,9 @@ import { Endpoint } from '#platform/http/endpoint';
 import { RequestRefused } from '#platform/http/request-refused';
 import { ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { z } from 'zod';
+import type { WorkerConfig } from '../config.ts';
 import { mailboxPage, mailboxPagePolicy, mailPolicy } from './mailbox-page.ts';
-import { Mailbox } from './mailbox.api.ts';
+import { PostgresMailbox } from './postgres-mailbox.ts';
 
 /** The id of a message: a bigint of PostgreSQL. 18 digits always fit. */
 const messageId = /^\d{1,18}$/;
@@ -13,7 +14,7 @@ const messageId = /^\d{1,18}$/;
 @ApiTags('mailbox')
 @Controller('mailbox')
 export class MailboxController {
-  constructor(private readonly mailbox: Mailbox) {}
+  constructor(private readonly mailbox: PostgresMailbox) {}
 
   @Get()
   @Endpoint({ access: 'public' })
@@ -49,4 +50,12 @@ export class MailboxController {
     if (rest) throw new RequestRefused('NOT_FOUND');
     return mailboxPage(await this.mailbox.find(query), query);
   }
+}
+
+/** The pages of the mailbox exist only if the mail or push provider is the mailbox; otherwise they are 404. */
+export function mailboxPages({
+  EMAIL_PROVIDER,
+  PUSH_PROVIDER,
+}: Pick<WorkerConfig, 'EMAIL_PROVIDER' | 'PUSH_PROVIDER'>): (typeof MailboxController)[] {
+  return [EMAIL_PROVIDER, PUSH_PROVIDER].includes('mailbox') ? [MailboxController] : [];
 }

@@ -1,4 +1,3 @@
-import { JOBS_PREFIX } from '#contracts/queue-jobs';
 import { createLogger } from '#platform/logging/logger';
 import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { openDatabase } from '#platform/postgres/database';
@@ -7,23 +6,20 @@ import { SingleStatements } from '#platform/postgres/single-statements';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { ProcessedMarks } from '#messaging/inbox/processed-marks';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '#platform/redis/redis-connection';
-import { OldestUnsent } from '#messaging/jobs/oldest-unsent';
-import { QueueSizes } from '#messaging/jobs/queue-sizes';
+import { UnsentJobs } from '#messaging/jobs/unsent-jobs';
 import { Registry } from 'prom-client';
 import type { DataSource } from 'typeorm';
 import type { MailProvider } from '../email/application/ports.ts';
 import { SendMail } from '../email/application/send-mail.ts';
-import { EmailMetrics } from '../email/inbound/email-metrics.ts';
 import { EmailProcessor } from '../email/inbound/email.processor.ts';
 import { ticketAttachments } from '../email/outbound/ticket-attachments.ts';
 import { ProviderMails } from '../email/outbound/provider-mails.ts';
 import type { PushProvider } from '../push/application/ports.ts';
-import { SendPush } from '../push/application/send-push.ts';
-import { PushMetrics } from '../push/inbound/push-metrics.ts';
 import { PushProcessor } from '../push/inbound/push.processor.ts';
 import { PostgresBroadcasts } from '../push/outbound/postgres-broadcasts.ts';
 import { ProviderPushes } from '../push/outbound/provider-pushes.ts';
 import { PushLedger } from '../push/outbound/push-ledger.ts';
+import { SendingMetrics } from '#messaging/sending/sending-metrics';
 import type { ProviderLimiter } from '#messaging/sending/provider-limiter';
 import { QueuedJobs } from '#messaging/jobs/queued-jobs';
 
@@ -95,12 +91,6 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
     jobs,
     alerts: { raise: ({ about }: { about: string }) => void deadLetters.push(about) },
   };
-  const clock = { now: () => new Date() };
-  const sizes = new QueueSizes(redis, JOBS_PREFIX, ['email']);
-  const pushSizes = new QueueSizes(redis, JOBS_PREFIX, ['push', 'push-priority'], () =>
-    jobs.inBundles(['push', 'push-priority']),
-  );
-  const oldest = new OldestUnsent(redis, JOBS_PREFIX, ['email']);
   const processors: (EmailProcessor | PushProcessor)[] = [];
   if (options.mails) {
     const Claims = options.ledger === false ? NoClaims : SendClaims;
@@ -109,17 +99,17 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
       new Claims(statements, { consumer: 'email', lockMs, marks, possibleDuplicates }),
       limiter,
     );
-    const sendMail = new SendMail(mails, { ticketsUrl: 'http://127.0.0.1/tickets' }, clock, ticketAttachments);
-    const metrics = new EmailMetrics(registry, sizes, oldest);
-    processors.push(new EmailProcessor(sendMail, metrics, { ...common, mails, concurrency: options.mailsAtOnce ?? 10 }));
+    const sendMail = new SendMail(mails, { ticketsUrl: 'http://127.0.0.1/tickets' }, ticketAttachments);
+    const metrics = new SendingMetrics(registry, 'email', new UnsentJobs(jobs, ['email']));
+    processors.push(new EmailProcessor(sendMail, mails, options.mailsAtOnce ?? 10, { ...common, metrics }));
   }
   if (options.pushes) {
     const ledger = new PushLedger(statements, transactions, new PostgresOutbox(), { lockMs, marks, possibleDuplicates });
-    const sendPush = new SendPush(new ProviderPushes(options.pushes, ledger, limiter, options.callsAtOnce), clock);
-    const metrics = new PushMetrics(registry, pushSizes, oldest);
+    const pushes = new ProviderPushes(options.pushes, ledger, limiter, options.callsAtOnce);
+    const metrics = new SendingMetrics(registry, 'push', new UnsentJobs(jobs, ['push', 'push-priority']));
     const broadcasts = new PostgresBroadcasts(database);
     const concurrency = { 'push-priority': options.pushesAtOnce ?? 4, push: options.pushesAtOnce ?? 4 };
-    processors.push(new PushProcessor(sendPush, metrics, { ...common, broadcasts, concurrency }));
+    processors.push(new PushProcessor(pushes, broadcasts, concurrency, { ...common, metrics }));
   }
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> =>
@@ -138,12 +128,7 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
     stop,
     close: async () => {
       await stop();
-      await Promise.all([
-        jobs.close(),
-        sizes.beforeApplicationShutdown(),
-        pushSizes.beforeApplicationShutdown(),
-        oldest.beforeApplicationShutdown(),
-      ]);
+      await jobs.close();
       connection.disconnect();
       await closeRedis(redis);
       await Promise.all([statements.close(), database.destroy()]);

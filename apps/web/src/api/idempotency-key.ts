@@ -12,11 +12,6 @@ export function randomUuid(): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** A new idempotency key in the format of CONTRACT §4: UUID v4, lowercase, 32 hex digits, no hyphens. */
-function newKey(): string {
-  return randomUuid().replaceAll('-', '');
-}
-
 const storagePrefix = 'tribina.key.';
 
 /**
@@ -28,7 +23,8 @@ export const pendingKeys = {
   keyFor(request: string): string {
     const storedKey = storage.session.read(storagePrefix + request);
     if (storedKey) return storedKey;
-    const key = newKey();
+    // The format of CONTRACT §4: UUID v4, lowercase, 32 hex digits, no hyphens.
+    const key = randomUuid().replaceAll('-', '');
     storage.session.write(storagePrefix + request, key);
     return key;
   },

@@ -1,45 +1,13 @@
-import type { ErrorCode } from '#contracts/error-catalogue';
 import type { ProblemMembers } from '#contracts/problems';
+import { problemTexts } from '../text/en-problems.ts';
 
 /**
- * The error codes of CONTRACT §3 that a fan or an operator can receive. TypeScript reports a code that has no text in some
- * language.
+ * The error codes that the page has a text for. Any other code is shown as UNKNOWN. TypeScript reports a code that has no text in
+ * some language.
  */
-export const problemCodes = [
-  'VALIDATION_FAILED',
-  'IDEMPOTENCY_KEY_REQUIRED',
-  'IDEMPOTENCY_KEY_INVALID',
-  'UNAUTHENTICATED',
-  'FORBIDDEN',
-  'BLACKLISTED',
-  'PURCHASE_WINDOW_REQUIRED',
-  'PURCHASE_WINDOW_EXPIRED',
-  'NOT_FOUND',
-  'IDEMPOTENCY_KEY_IN_USE',
-  'SEATS_UNAVAILABLE',
-  'SEATS_BUSY',
-  'ALL_SEATS_HELD',
-  'SOLD_OUT',
-  'TICKET_LIMIT_REACHED',
-  'PAYMENT_REFUSED',
-  'RESERVATION_EXPIRED',
-  'SALE_NOT_OPEN',
-  'QUEUE_CLOSED',
-  'INVALID_STATE',
-  'PAYLOAD_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'IDEMPOTENCY_KEY_REUSED',
-  'RATE_LIMITED',
-  'LOCK_TIMEOUT',
-  'OUTCOME_UNKNOWN',
-  'DEPENDENCY_UNAVAILABLE',
-  // Codes of the page itself. UNREACHABLE: no answer arrived. UNKNOWN: the answer is not problem+json (for example a proxy's
-  // error page).
-  'UNREACHABLE',
-  'UNKNOWN',
-] as const satisfies readonly (ErrorCode | 'UNREACHABLE' | 'UNKNOWN')[];
+export type ProblemCode = keyof typeof problemTexts;
 
-export type ProblemCode = (typeof problemCodes)[number];
+const isKnown = (code: unknown): code is ProblemCode => typeof code === 'string' && Object.hasOwn(problemTexts, code);
 
 /** A failed API call, with the code, the status and the members of the problem+json answer. */
 export class Problem extends Error {
@@ -61,8 +29,13 @@ export async function readProblem(response: Response): Promise<Problem> {
   const requestId = response.headers.get('x-request-id') ?? undefined;
   try {
     const body = (await response.json()) as ProblemMembers & { code?: unknown; request_id?: string };
-    const code = problemCodes.find((known) => known === body.code) ?? 'UNKNOWN';
-    return new Problem(code, response.status, body, retryAfterSeconds, body.request_id ?? requestId);
+    return new Problem(
+      isKnown(body.code) ? body.code : 'UNKNOWN',
+      response.status,
+      body,
+      retryAfterSeconds,
+      body.request_id ?? requestId,
+    );
   } catch {
     return new Problem('UNKNOWN', response.status, {}, retryAfterSeconds, requestId);
   }

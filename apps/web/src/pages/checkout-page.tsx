@@ -3,15 +3,14 @@ import type { Order } from '#contracts/orders';
 import type { Reservation } from '#contracts/reservations';
 import { useEffect, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { CheckoutSteps } from '../parts/checkout-steps.tsx';
 import { Countdown } from '../parts/countdown.tsx';
 import { HoldersForm } from '../parts/holders-form.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { Link } from '../parts/link.tsx';
-import { LoadingFailed, Loading } from '../parts/loading.tsx';
+import { Loading } from '../parts/notice.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { PaymentPanel } from '../parts/payment-panel.tsx';
 import { SeatPrices } from '../parts/seat-prices.tsx';
-import { Icon } from '../parts/icon.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { navigate, paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
@@ -50,7 +49,7 @@ export function CheckoutPage({ matchId }: { matchId: string }) {
   }, [hasNoReservation, problem, purchaseStore, matchId]);
 
   if (data) return <Checkout data={data} onChange={reload} />;
-  return problem && !hasNoReservation ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />;
+  return <Loading problem={hasNoReservation ? undefined : problem} onRetry={reload} />;
 }
 
 function Checkout({ data: { match, reservation, order }, onChange }: { data: CheckoutData; onChange: () => void }) {
@@ -72,7 +71,7 @@ function Checkout({ data: { match, reservation, order }, onChange }: { data: Che
       <Link to={paths.match(match.id)} className="back-link">
         <Icon name="back" /> {texts.checkout.backToSeats}
       </Link>
-      <PageTitle documentTitle={texts.checkout.title}>{texts.checkout.title}</PageTitle>
+      <PageTitle>{texts.checkout.title}</PageTitle>
       <CheckoutSteps now={isPaying ? 'payment' : 'details'} />
       <div className="checkout">
         <aside className="card checkout-side" aria-labelledby="order-summary-title">
@@ -102,22 +101,37 @@ function HoldEnded({ matchId, isPaid }: { matchId: string; isPaid: boolean }) {
   const { texts } = useLanguage();
   const { purchaseStore } = useAppServices();
   useEffect(() => purchaseStore.forgetPurchase(matchId), [purchaseStore, matchId]);
-  if (isPaid) {
-    return (
-      <section className="card card-narrow stage">
-        <PageTitle documentTitle={texts.checkout.title}>{texts.order.statuses.completed}</PageTitle>
-        <Link to={paths.tickets} className="button button-primary">
-          {texts.order.allTickets}
-        </Link>
-      </section>
-    );
-  }
   return (
-    <section className="card card-narrow stage" data-testid="hold-over">
-      <PageTitle documentTitle={texts.checkout.title}>{texts.checkout.holdOver}</PageTitle>
-      <Link to={paths.match(matchId)} className="button button-primary">
-        {texts.checkout.chooseAgain}
+    <section className="card card-narrow stage" data-testid={isPaid ? undefined : 'hold-over'}>
+      <PageTitle documentTitle={texts.checkout.title}>
+        {isPaid ? texts.order.statuses.completed : texts.checkout.holdOver}
+      </PageTitle>
+      <Link to={isPaid ? paths.tickets : paths.match(matchId)} className="button button-primary">
+        {isPaid ? texts.order.allTickets : texts.checkout.chooseAgain}
       </Link>
     </section>
+  );
+}
+
+/** The list of the steps of a purchase, with the current step marked. */
+function CheckoutSteps({ now }: { now: 'details' | 'payment' }) {
+  const { texts } = useLanguage();
+  const names = [texts.checkout.stepSeats, texts.checkout.stepDetails, texts.checkout.stepPayment];
+  const current = now === 'details' ? 1 : 2;
+  return (
+    <ol className="steps" aria-label={texts.checkout.steps}>
+      {names.map((name, index) => (
+        <li
+          key={name}
+          className={index < current ? 'step step-done' : 'step'}
+          aria-current={index === current ? 'step' : undefined}
+        >
+          <span className="step-sign" aria-hidden="true">
+            {index < current ? <Icon name="check" /> : index + 1}
+          </span>
+          {name}
+        </li>
+      ))}
+    </ol>
   );
 }

@@ -1,7 +1,7 @@
 import { useAppServices } from '../api/app-services.ts';
-import { LoadingFailed, Loading } from '../parts/loading.tsx';
 import { MatchCard } from '../parts/match-card.tsx';
 import { MatchSearchField } from '../parts/match-search-field.tsx';
+import { Loading } from '../parts/notice.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { useMatchSearch } from '../parts/use-match-search.ts';
 import { useLanguage } from '../text/language.tsx';
@@ -16,11 +16,10 @@ export function MatchesPage() {
   const matches = search.value?.items;
   return (
     <>
-      <PageTitle documentTitle={texts.matches.title}>{texts.matches.title}</PageTitle>
+      <PageTitle>{texts.matches.title}</PageTitle>
       <p className="lead">{texts.matches.intro}</p>
       <MatchSearchField search={search} />
-      {!matches && !problem && <Loading />}
-      {!matches && problem && <LoadingFailed problem={problem} onRetry={reload} />}
+      {!matches && <Loading problem={problem} onRetry={reload} />}
       {matches?.length === 0 && !search.text && <p className="empty">{texts.matches.empty}</p>}
       {matches && matches.length > 0 && (
         <ul className="match-list">

@@ -7,7 +7,7 @@ export function NotFoundPage() {
   const { texts } = useLanguage();
   return (
     <section className="card card-narrow">
-      <PageTitle documentTitle={texts.common.notFoundTitle}>{texts.common.notFoundTitle}</PageTitle>
+      <PageTitle>{texts.common.notFoundTitle}</PageTitle>
       <p>{texts.common.notFoundText}</p>
       <Link to={paths.matches} className="button">
         {texts.common.backToMatches}

@@ -1,12 +1,19 @@
+import type { OpsMatch } from '#contracts/matches';
 import { useAppServices } from '../api/app-services.ts';
-import { LoadingFailed, Loading } from '../parts/loading.tsx';
+import { SaleBadge } from '../parts/match-facts.tsx';
 import { MatchSearchField } from '../parts/match-search-field.tsx';
+import { Loading } from '../parts/notice.tsx';
 import { OpsBlacklist } from '../parts/ops-blacklist.tsx';
-import { OpsMatchCard } from '../parts/ops-match-card.tsx';
+import { OpsCancel } from '../parts/ops-cancel.tsx';
+import { OpsOrders } from '../parts/ops-orders.tsx';
+import { OpsQueueForm } from '../parts/ops-queue-form.tsx';
+import { OpsReport } from '../parts/ops-report.tsx';
+import { OpsSale } from '../parts/ops-sale.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { useMatchSearch } from '../parts/use-match-search.ts';
 import { navigate, paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
+import { matchTitle } from '../text/match-title.ts';
 
 const refreshMs = 5_000;
 
@@ -22,10 +29,10 @@ export function OpsPage({ chosenId }: { chosenId: string | undefined }) {
   const open = chosenId ?? value?.items[0]?.id;
   return (
     <>
-      <PageTitle documentTitle={texts.ops.title}>{texts.ops.title}</PageTitle>
+      <PageTitle>{texts.ops.title}</PageTitle>
       <p className="lead">{texts.ops.intro}</p>
       <MatchSearchField search={search} />
-      {!value && (problem ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />)}
+      {!value && <Loading problem={problem} onRetry={reload} />}
       {value?.items.length === 0 && !text && <p className="empty">{texts.ops.empty}</p>}
       <ul className="ops-list">
         {value?.items.map((match) => (
@@ -40,5 +47,45 @@ export function OpsPage({ chosenId }: { chosenId: string | undefined }) {
       </ul>
       {value && <OpsBlacklist />}
     </>
+  );
+}
+
+interface OpsMatchCardProps {
+  match: OpsMatch;
+  isOpen: boolean;
+  onOpen: () => void;
+  onChange: () => void;
+}
+
+/** A match for operators. An opened card shows the report and the forms of the match. */
+function OpsMatchCard({ match, isOpen, onOpen, onChange }: OpsMatchCardProps) {
+  const { texts, format } = useLanguage();
+  return (
+    <li className="card ops-match" data-testid="ops-match" data-match-id={match.id}>
+      <h2>
+        <button type="button" className="ops-match-name" aria-expanded={isOpen} onClick={onOpen}>
+          <span>
+            {matchTitle(match)}
+            <small>
+              {format.dateTime(match.kickoff_at)} · {match.venue}
+            </small>
+          </span>
+          <SaleBadge status={match.sale.status} />
+        </button>
+      </h2>
+      {isOpen && (
+        <div className="ops-panel">
+          <OpsReport match={match} />
+          <OpsSale match={match} onChange={onChange} />
+          {match.queue_required ? (
+            <OpsQueueForm match={match} onChange={onChange} />
+          ) : (
+            <p className="fine-print">{texts.ops.noQueue}</p>
+          )}
+          <OpsOrders match={match} onChange={onChange} />
+          <OpsCancel match={match} onChange={onChange} />
+        </div>
+      )}
+    </li>
   );
 }

@@ -3,9 +3,7 @@ import type { Ticket } from '#contracts/tickets';
 import { useEffect, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { Link } from '../parts/link.tsx';
-import { LoadingFailed, Loading } from '../parts/loading.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { OrderHistory } from '../parts/order-history.tsx';
+import { Loading, Notice } from '../parts/notice.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { TicketCard } from '../parts/ticket-card.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
@@ -44,7 +42,7 @@ export function OrderPage({ orderId }: { orderId: string }) {
     return () => clearTimeout(timer);
   }, [isWaiting]);
 
-  if (!order) return problem ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />;
+  if (!order) return <Loading problem={problem} onRetry={reload} />;
   return <OrderView order={order} isSlow={isSlow && isWaiting} />;
 }
 
@@ -55,7 +53,7 @@ function OrderView({ order, isSlow }: { order: Order; isSlow: boolean }) {
   const tone = order.status === 'completed' ? 'good' : order.status === 'awaiting_payment' ? 'info' : 'warning';
   return (
     <>
-      <PageTitle documentTitle={texts.order.title(order.number)}>{texts.order.title(order.number)}</PageTitle>
+      <PageTitle>{texts.order.title(order.number)}</PageTitle>
       <section className="card order-head">
         <p className="order-status-row">
           {order.status === 'awaiting_payment' && <span className="spinner" aria-hidden="true" />}
@@ -95,7 +93,7 @@ function OrderTickets({ order }: { order: Order }) {
     Promise.all(order.tickets.map((ticket) => api.ticket(ticket.id, signal)));
   const { value: tickets, problem, reload } = useLoaded(load, key);
   const { value: match } = useLoaded((signal) => api.match(order.match_id, signal), order.match_id);
-  if (!tickets) return problem ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />;
+  if (!tickets) return <Loading problem={problem} onRetry={reload} />;
   return (
     <section aria-label={texts.tickets.title}>
       <ul className="ticket-list">
@@ -104,5 +102,25 @@ function OrderTickets({ order }: { order: Order }) {
         ))}
       </ul>
     </section>
+  );
+}
+
+/** What has happened to an order, with the times. */
+function OrderHistory({ order }: { order: Order }) {
+  const { texts, format } = useLanguage();
+  if (order.timeline.length === 0) return null;
+  return (
+    <details className="card order-history">
+      <summary>{texts.order.history}</summary>
+      <ol>
+        {order.timeline.map((entry) => (
+          <li key={`${entry.at} ${entry.event}`}>
+            <time dateTime={entry.at}>{format.clock(entry.at)}</time>
+            {/* The contract allows new events. An event without a text here is shown by its name. */}
+            <span>{texts.order.events[entry.event] ?? entry.event.replaceAll(/[._]/g, ' ')}</span>
+          </li>
+        ))}
+      </ol>
+    </details>
   );
 }

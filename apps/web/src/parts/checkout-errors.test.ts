@@ -1,9 +1,9 @@
 import { Problem } from '../api/problem.ts';
-import { en } from '../text/en.ts';
+import { languages } from '../text/texts.ts';
 import { validateCheckout, serverFieldErrors } from './checkout-errors.ts';
 
 const request = (names: string[], email: string) => ({ holders: names.map((name, n) => ({ seat_id: `${n}`, name })), email });
-const invalidFields = (names: string[], email: string) => Object.keys(validateCheckout(request(names, email), en));
+const invalidFields = (names: string[], email: string) => Object.keys(validateCheckout(request(names, email), languages.en));
 
 test('checkout form: the name of each ticket holder must not be empty or only spaces', () => {
   expect(invalidFields(['Ana', ' ', ''], 'ana@example.com')).toEqual(['holder-1', 'holder-2']);
@@ -29,9 +29,9 @@ test('serverFieldErrors: an error of the server is shown at its form field, with
     { path: '/email', message: 'x' },
     { path: 'body', message: 'x' },
   ];
-  expect(serverFieldErrors(new Problem('VALIDATION_FAILED', 400, { errors }), en)).toEqual({
-    'holder-2': en.checkout.nameNeeded,
-    'holder-10': en.checkout.nameNeeded,
-    email: en.checkout.emailNeeded,
+  expect(serverFieldErrors(new Problem('VALIDATION_FAILED', 400, { errors }), languages.en)).toEqual({
+    'holder-2': languages.en.checkout.nameNeeded,
+    'holder-10': languages.en.checkout.nameNeeded,
+    email: languages.en.checkout.emailNeeded,
   });
 });

@@ -1,6 +1,6 @@
 import type { CheckOutRequest } from '#contracts/orders';
 import type { Problem } from '../api/problem.ts';
-import type { Texts } from '../text/en.ts';
+import type { Texts } from '../text/texts.ts';
 
 /** Does not match text that cannot be an e-mail address. The server makes the full check. */
 const plausibleEmail = /^[^\s@]+@[^\s@]+\.[^\s@]{2,}$/;

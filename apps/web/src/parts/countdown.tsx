@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
+import { serverNow } from '../api/server-clock.ts';
 import { useLanguage } from '../text/language.tsx';
-import { useTimeLeft } from './use-time-left.ts';
 
 const minuteMs = 60_000;
 /**
@@ -19,7 +19,7 @@ interface CountdownProps {
 /** The remaining time until `until`. Calls `onEnd` once at the end. */
 export function Countdown({ until, label, onEnd, testId }: CountdownProps) {
   const { texts, format } = useLanguage();
-  const leftMs = useTimeLeft(until) ?? 0;
+  const leftMs = useTimeLeft(until);
   const [spokenText, setSpokenText] = useState('');
   const minutesToAnnounce = announcedMinutes.find((minutes) => Math.ceil(leftMs / 1000) === minutes * 60);
 
@@ -45,4 +45,15 @@ export function Countdown({ until, label, onEnd, testId }: CountdownProps) {
       </span>
     </div>
   );
+}
+
+/** Milliseconds until `iso`, updated once a second and never negative. */
+function useTimeLeft(iso: string): number {
+  const [now, setNow] = useState(serverNow);
+  useEffect(() => {
+    setNow(serverNow());
+    const timer = setInterval(() => setNow(serverNow()), 1000);
+    return () => clearInterval(timer);
+  }, [iso]);
+  return Math.max(0, Date.parse(iso) - now);
 }

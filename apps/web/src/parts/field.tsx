@@ -10,25 +10,14 @@ interface FieldProps {
   autoComplete?: string;
   placeholder?: string;
   maxLength?: number;
-  testId?: string;
+  testId: string;
 }
 
 /**
  * A labelled input field. Its hint and its error are linked to the input with ARIA, so that screen readers read them with the
  * label.
  */
-export function Field({
-  label,
-  hint,
-  value,
-  onChange,
-  error,
-  type = 'text',
-  autoComplete,
-  placeholder,
-  maxLength,
-  testId,
-}: FieldProps) {
+export function Field({ label, hint, onChange, error, type = 'text', testId, ...rest }: FieldProps) {
   const id = useId();
   const described = [hint && `${id}-hint`, error && `${id}-fault`].filter(Boolean).join(' ');
   return (
@@ -43,14 +32,12 @@ export function Field({
         id={id}
         type={type === 'number' ? 'text' : type}
         inputMode={type === 'number' ? 'numeric' : undefined}
-        value={value}
         onChange={(event) => onChange(event.target.value)}
-        autoComplete={autoComplete}
-        placeholder={placeholder}
-        maxLength={maxLength}
         aria-invalid={error !== undefined}
         aria-describedby={described || undefined}
         data-testid={testId}
+        autoComplete="off"
+        {...rest}
       />
       {error && (
         <p id={`${id}-fault`} className="field-fault">

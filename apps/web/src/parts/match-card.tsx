@@ -4,9 +4,7 @@ import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 import { matchTitle } from '../text/match-title.ts';
 import { Link } from './link.tsx';
-import { MatchFacts } from './match-facts.tsx';
-import { SaleBadge } from './sale-badge.tsx';
-import { TeamCrest } from './team-crest.tsx';
+import { MatchFacts, SaleBadge, TeamCrest } from './match-facts.tsx';
 import { useLoaded } from './use-loaded.ts';
 
 /** A match in the list of all matches: teams, kickoff, lowest price and a link to its page. */

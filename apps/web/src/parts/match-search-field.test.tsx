@@ -1,7 +1,8 @@
 import { renderToStaticMarkup } from 'react-dom/server';
 import { storage } from '../storage.ts';
 import { installFakeStorage } from '../testing/browser-storage.ts';
-import { LanguageProvider, type Language } from '../text/language.tsx';
+import { LanguageProvider } from '../text/language.tsx';
+import type { Language } from '../text/texts.ts';
 import { MatchSearchField } from './match-search-field.tsx';
 import { isSearchOffered } from './use-match-search.ts';
 

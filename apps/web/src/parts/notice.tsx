@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import type { Problem } from '../api/problem.ts';
 import { useLanguage } from '../text/language.tsx';
-import { describeProblem } from '../text/problem-texts.ts';
+import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
 type Tone = 'info' | 'good' | 'warning' | 'bad';
@@ -32,9 +32,35 @@ export function ProblemNotice({ problem, children }: { problem: Problem; childre
   const isServerError = problem.status >= 500 || problem.code === 'UNKNOWN';
   return (
     <Notice tone="bad" testId="problem">
-      <p>{describeProblem(problem, texts.problems, format)}</p>
+      <p>{texts.problems[problem.code](problem, format)}</p>
       {isServerError && problem.requestId && <p className="fine-print">{texts.common.requestId(problem.requestId)}</p>}
       {children}
     </Notice>
+  );
+}
+
+interface LoadingProps {
+  problem?: Problem;
+  title?: string;
+  onRetry?: () => void;
+}
+
+/** Shown while a page loads its data, or could not load it. Then it has a button to try again. */
+export function Loading({ problem, title, onRetry }: LoadingProps) {
+  const { texts } = useLanguage();
+  if (!problem) {
+    return (
+      <p className="loading" role="status">
+        <span className="spinner" aria-hidden="true" />
+        {texts.common.loading}
+      </p>
+    );
+  }
+  return (
+    <section className="card card-narrow">
+      {title && <h1>{title}</h1>}
+      <ProblemNotice problem={problem} />
+      {onRetry && <Button onClick={onRetry}>{texts.common.retry}</Button>}
+    </section>
   );
 }

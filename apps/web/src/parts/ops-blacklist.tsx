@@ -1,13 +1,12 @@
 import { type FormEvent, useState } from 'react';
-import { toProblem, type Problem } from '../api/problem.ts';
 import { useAppServices } from '../api/app-services.ts';
+import { isUuid } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
-import { ConfirmButton } from './confirm-button.tsx';
+import { Button, ConfirmButton } from './button.tsx';
 import { Field } from './field.tsx';
 import { ProblemNotice } from './notice.tsx';
+import { useAction } from './use-action.ts';
 import { useLoaded } from './use-loaded.ts';
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The list of fans who may not buy, with its newest 100 entries, and a form to add and remove fans. */
 export function OpsBlacklist() {
@@ -17,24 +16,16 @@ export function OpsBlacklist() {
   const [fanId, setFanId] = useState('');
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState('');
-  const [busy, setBusy] = useState(false);
   const [isChecked, setIsChecked] = useState(false);
-  const [problem, setProblem] = useState<Problem>();
-  const [isFanIdValid, hasReason] = [uuid.test(fanId.trim()), reason.trim() !== ''];
+  const { busy, problem, run } = useAction();
+  const [isFanIdValid, hasReason] = [isUuid(fanId.trim()), reason.trim() !== ''];
+  const blacklistTexts = texts.ops.blacklist;
+  const shownProblem = problem ?? loadProblem;
 
   const change = async (action: () => Promise<unknown>) => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      await action();
-      return true;
-    } catch (caught) {
-      setProblem(toProblem(caught));
-      return false;
-    } finally {
-      setBusy(false);
-      reload();
-    }
+    const isDone = await run(action);
+    reload();
+    return isDone;
   };
 
   const add = async (event: FormEvent) => {
@@ -47,12 +38,11 @@ export function OpsBlacklist() {
     setIsChecked(false);
   };
 
-  const blacklistTexts = texts.ops.blacklist;
   return (
     <section className="card ops-blacklist" aria-label={blacklistTexts.title} data-testid="ops-blacklist">
       <h2>{blacklistTexts.title}</h2>
       <p className="fine-print">{blacklistTexts.intro}</p>
-      {(problem ?? loadProblem) && <ProblemNotice problem={(problem ?? loadProblem)!} />}
+      {shownProblem && <ProblemNotice problem={shownProblem} />}
       <ul className="ops-found">
         {value?.items.map((entry) => (
           <li key={entry.user_id} className="ops-order" data-testid="ops-listed">
@@ -61,10 +51,7 @@ export function OpsBlacklist() {
               {entry.until ? blacklistTexts.until(format.dateTime(entry.until)) : blacklistTexts.forGood}
             </p>
             <ConfirmButton
-              label={blacklistTexts.lift}
-              question={blacklistTexts.liftSure}
-              yes={blacklistTexts.liftYes}
-              no={texts.ops.cancel}
+              texts={blacklistTexts.lift}
               disabled={busy}
               onConfirm={() => void change(() => api.opsRemoveFromBlacklist(entry.user_id))}
               testId="ops-lift"
@@ -77,7 +64,6 @@ export function OpsBlacklist() {
           label={blacklistTexts.fan}
           value={fanId}
           onChange={setFanId}
-          autoComplete="off"
           maxLength={36}
           error={isChecked && !isFanIdValid ? blacklistTexts.fanNeeded : undefined}
           testId="ops-list-fan"
@@ -86,7 +72,6 @@ export function OpsBlacklist() {
           label={blacklistTexts.reason}
           value={reason}
           onChange={setReason}
-          autoComplete="off"
           maxLength={200}
           error={isChecked && !hasReason ? blacklistTexts.reasonNeeded : undefined}
           testId="ops-list-reason"
@@ -98,9 +83,9 @@ export function OpsBlacklist() {
           onChange={setUntil}
           testId="ops-list-until"
         />
-        <button type="submit" className="button button-warning" disabled={busy} data-testid="ops-list">
+        <Button type="submit" tone="warning" disabled={busy} testId="ops-list">
           {blacklistTexts.add}
-        </button>
+        </Button>
       </form>
     </section>
   );

@@ -1,10 +1,10 @@
 import type { OpsOrder } from '#contracts/orders';
 import { useState } from 'react';
-import { toProblem, type Problem } from '../api/problem.ts';
 import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
-import { ConfirmButton } from './confirm-button.tsx';
+import { ConfirmButton } from './button.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
+import { useAction } from './use-action.ts';
 
 /** The last eight digits of a ticket's id. Mails name tickets in the same way. */
 const shortId = (ticketId: string) => ticketId.replaceAll('-', '').slice(-8).toUpperCase();
@@ -13,24 +13,16 @@ const shortId = (ticketId: string) => ticketId.replaceAll('-', '').slice(-8).toU
 export function OpsOrderCard({ order, onChange }: { order: OpsOrder; onChange: () => void }) {
   const { texts, format } = useLanguage();
   const { api } = useAppServices();
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem>();
+  const { busy, problem, run } = useAction();
   const [refundedCents, setRefundedCents] = useState<number>();
   const valid = order.tickets.filter(({ status }) => status === 'valid');
 
-  const refund = async (ticketIds?: string[]) => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
+  const refund = (ticketIds?: string[]) =>
+    void run(async () => {
       const { refund: done } = await api.opsRefund(order.id, ticketIds);
       setRefundedCents(done.amount_cents);
       onChange();
-    } catch (caught) {
-      setProblem(toProblem(caught));
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
 
   const money = (cents: number) => format.money(cents, order.currency);
   return (
@@ -52,12 +44,9 @@ export function OpsOrderCard({ order, onChange }: { order: OpsOrder; onChange: (
             </span>
             {status === 'valid' && valid.length > 1 && (
               <ConfirmButton
-                label={texts.ops.refund.one}
-                question={texts.ops.refund.oneSure(shortId(id))}
-                yes={texts.ops.refund.yes}
-                no={texts.ops.cancel}
+                texts={texts.ops.refund.one(shortId(id))}
                 disabled={busy}
-                onConfirm={() => void refund([id])}
+                onConfirm={() => refund([id])}
                 testId="ops-refund-one"
               />
             )}
@@ -66,12 +55,9 @@ export function OpsOrderCard({ order, onChange }: { order: OpsOrder; onChange: (
       </ul>
       {order.status === 'completed' && valid.length > 0 && (
         <ConfirmButton
-          label={texts.ops.refund.all}
-          question={texts.ops.refund.allSure(order.number)}
-          yes={texts.ops.refund.yes}
-          no={texts.ops.cancel}
+          texts={texts.ops.refund.all(order.number)}
           disabled={busy}
-          onConfirm={() => void refund()}
+          onConfirm={() => refund()}
           testId="ops-refund"
         />
       )}

@@ -2,9 +2,10 @@ import type { OpsMatch } from '#contracts/matches';
 import { type FormEvent, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
+import { Button } from './button.tsx';
 import { Field } from './field.tsx';
+import { Loading } from './notice.tsx';
 import { OpsOrderCard } from './ops-order-card.tsx';
-import { LoadingFailed } from './loading.tsx';
 import { useLoaded } from './use-loaded.ts';
 
 /** The search of operators for an order, by its number or the full e-mail address. Nothing is listed before a search. */
@@ -26,19 +27,12 @@ export function OpsOrders({ match, onChange }: { match: OpsMatch; onChange: () =
     <section className="ops-orders" aria-label={texts.ops.refund.title}>
       <h3>{texts.ops.refund.title}</h3>
       <form className="ops-fields" onSubmit={search} noValidate>
-        <Field
-          label={texts.ops.refund.find}
-          value={input}
-          onChange={setInput}
-          autoComplete="off"
-          maxLength={254}
-          testId="ops-find"
-        />
-        <button type="submit" className="button" data-testid="ops-search">
+        <Field label={texts.ops.refund.find} value={input} onChange={setInput} maxLength={254} testId="ops-find" />
+        <Button type="submit" testId="ops-search">
           {texts.ops.refund.search}
-        </button>
+        </Button>
       </form>
-      {problem && <LoadingFailed problem={problem} onRetry={reload} />}
+      {problem && <Loading problem={problem} onRetry={reload} />}
       {value?.items.length === 0 && (
         <p className="empty" data-testid="ops-nothing-found">
           {texts.ops.refund.nothing}

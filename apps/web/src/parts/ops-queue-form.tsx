@@ -1,10 +1,11 @@
 import type { OpsMatch } from '#contracts/matches';
 import { type FormEvent, useState } from 'react';
-import { toProblem, type Problem } from '../api/problem.ts';
 import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
+import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
+import { useAction } from './use-action.ts';
 
 /** Parses the text of an input field for a limit of the line. Undefined for an empty field, which leaves the limit unchanged. */
 function parseLimit(text: string): number | undefined | 'invalid' {
@@ -18,8 +19,8 @@ export function OpsQueueForm({ match, onChange }: { match: OpsMatch; onChange: (
   const { api } = useAppServices();
   const [rate, setRate] = useState('');
   const [windows, setWindows] = useState('');
-  const [phase, setPhase] = useState<'idle' | 'saving' | 'saved'>('idle');
-  const [problem, setProblem] = useState<Problem>();
+  const [isSaved, setIsSaved] = useState(false);
+  const { busy, problem, setProblem, run } = useAction();
   const [newRate, newWindows] = [parseLimit(rate), parseLimit(windows)];
   const [checked, setChecked] = useState(false);
 
@@ -28,18 +29,15 @@ export function OpsQueueForm({ match, onChange }: { match: OpsMatch; onChange: (
     setChecked(true);
     setProblem(undefined);
     if (newRate === 'invalid' || newWindows === 'invalid' || (newRate === undefined && newWindows === undefined)) return;
-    setPhase('saving');
-    try {
+    setIsSaved(false);
+    await run(async () => {
       await api.opsChangeQueueLimits(match.id, { processing_rate: newRate, max_open_windows: newWindows });
-      setPhase('saved');
+      setIsSaved(true);
       setRate('');
       setWindows('');
       setChecked(false);
       onChange();
-    } catch (caught) {
-      setPhase('idle');
-      setProblem(toProblem(caught));
-    }
+    });
   };
 
   const error = (value: number | undefined | 'invalid') => (checked && value === 'invalid' ? texts.ops.numberNeeded : undefined);
@@ -55,7 +53,6 @@ export function OpsQueueForm({ match, onChange }: { match: OpsMatch; onChange: (
           onChange={setRate}
           placeholder={now(match.processing_rate)}
           error={error(newRate)}
-          autoComplete="off"
           testId="ops-rate"
         />
         <Field
@@ -65,19 +62,18 @@ export function OpsQueueForm({ match, onChange }: { match: OpsMatch; onChange: (
           onChange={setWindows}
           placeholder={now(match.max_open_windows)}
           error={error(newWindows)}
-          autoComplete="off"
           testId="ops-windows"
         />
       </div>
       {problem && <ProblemNotice problem={problem} />}
-      {phase === 'saved' && (
+      {isSaved && (
         <Notice tone="good" testId="ops-saved">
           {texts.ops.saved}
         </Notice>
       )}
-      <button type="submit" className="button button-primary" disabled={phase === 'saving'} data-testid="ops-save">
-        {phase === 'saving' ? texts.ops.saving : texts.ops.save}
-      </button>
+      <Button type="submit" tone="primary" disabled={busy} testId="ops-save">
+        {busy ? texts.ops.saving : texts.ops.save}
+      </Button>
     </form>
   );
 }

@@ -1,11 +1,11 @@
 import type { OpsMatch, SaleAction, SaleStatus } from '#contracts/matches';
 import { useState } from 'react';
-import { toProblem, type Problem } from '../api/problem.ts';
 import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
-import { ConfirmButton } from './confirm-button.tsx';
+import { Button, ConfirmButton } from './button.tsx';
 import { Field } from './field.tsx';
 import { ProblemNotice } from './notice.tsx';
+import { useAction } from './use-action.ts';
 
 /**
  * The actions that the state of a sale allows (CONTRACT §5): open a scheduled or closed sale, pause an open sale, resume a paused
@@ -24,22 +24,15 @@ export function OpsSale({ match, onChange }: { match: OpsMatch; onChange: () => 
   const { texts } = useLanguage();
   const { api } = useAppServices();
   const [reason, setReason] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem>();
+  const { busy, problem, run } = useAction();
   const actions = match.cancelled_at ? [] : actionsByStatus[match.sale.status];
 
   const act = async (action: SaleAction) => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      await api.opsChangeSale(match.id, { action, reason: (action === 'pause' && reason.trim()) || undefined });
-      if (action === 'pause') setReason('');
-    } catch (caught) {
-      setProblem(toProblem(caught));
-    } finally {
-      setBusy(false);
-      onChange();
-    }
+    const isDone = await run(() =>
+      api.opsChangeSale(match.id, { action, reason: (action === 'pause' && reason.trim()) || undefined }),
+    );
+    if (isDone && action === 'pause') setReason('');
+    onChange();
   };
 
   if (actions.length === 0) return null;
@@ -48,40 +41,24 @@ export function OpsSale({ match, onChange }: { match: OpsMatch; onChange: () => 
       <h3>{texts.ops.sale}</h3>
       {problem && <ProblemNotice problem={problem} />}
       {actions.includes('pause') && (
-        <Field
-          label={texts.ops.reason}
-          value={reason}
-          onChange={setReason}
-          autoComplete="off"
-          maxLength={200}
-          testId="ops-reason"
-        />
+        <Field label={texts.ops.reason} value={reason} onChange={setReason} maxLength={200} testId="ops-reason" />
       )}
       <div className="button-row">
         {actions
           .filter((action) => action !== 'close')
           .map((action) => (
-            <button
+            <Button
               key={action}
-              type="button"
-              className={action === 'pause' ? 'button button-warning' : 'button button-primary'}
+              tone={action === 'pause' ? 'warning' : 'primary'}
               disabled={busy}
               onClick={() => void act(action)}
-              data-testid={`ops-${action}`}
+              testId={`ops-${action}`}
             >
               {texts.ops.actions[action]}
-            </button>
+            </Button>
           ))}
         {actions.includes('close') && (
-          <ConfirmButton
-            label={texts.ops.actions.close}
-            question={texts.ops.closeSure}
-            yes={texts.ops.closeYes}
-            no={texts.ops.cancel}
-            disabled={busy}
-            onConfirm={() => void act('close')}
-            testId="ops-close"
-          />
+          <ConfirmButton texts={texts.ops.close} disabled={busy} onConfirm={() => void act('close')} testId="ops-close" />
         )}
       </div>
     </section>

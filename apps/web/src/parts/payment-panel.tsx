@@ -1,11 +1,12 @@
 import type { Order } from '#contracts/orders';
 import type { SandboxOutcome } from '#contracts/payments';
 import { useState } from 'react';
-import { toProblem, type Problem } from '../api/problem.ts';
 import { useAppServices } from '../api/app-services.ts';
 import { navigate, paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
+import { Button } from './button.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
+import { useAction } from './use-action.ts';
 import { useLoaded } from './use-loaded.ts';
 
 /** How often the panel reads the order again, because the order can be paid in another tab, be cancelled or expire. */
@@ -33,38 +34,27 @@ export function PaymentPanel({ order, payment, onChange }: PaymentPanelProps) {
 function SandboxPayment({ order, confirmUrl, onChange }: { order: Order; confirmUrl: string; onChange: () => void }) {
   const { texts, format } = useLanguage();
   const { api } = useAppServices();
-  const [pendingOutcome, setPendingOutcome] = useState<SandboxOutcome>();
-  const [lastOutcome, setLastOutcome] = useState<SandboxOutcome | 'unsure'>();
-  const [problem, setProblem] = useState<Problem>();
+  const amount = format.money(order.total_cents, order.currency);
+  const [outcome, setOutcome] = useState<SandboxOutcome>();
+  const { busy, problem, run } = useAction();
+  // Without an answer the payment may still have succeeded. The page says so and keeps polling the order; it never repeats the
+  // payment by itself.
+  const isUnsure = problem?.code === 'UNREACHABLE' && outcome === 'succeeded';
 
-  useLoaded(
-    async (signal) => {
-      const polled = await api.order(order.id, signal);
-      if (polled.status !== 'awaiting_payment') onChange();
-      return polled;
-    },
-    order.id,
-    orderPollMs,
-  );
-
-  const simulate = async (outcome: SandboxOutcome) => {
-    setPendingOutcome(outcome);
-    setLastOutcome(undefined);
-    setProblem(undefined);
-    try {
-      await api.simulatePayment(confirmUrl, outcome);
-      if (outcome === 'succeeded') return navigate(paths.order(order.id));
-      setLastOutcome(outcome);
-    } catch (caught) {
-      const problem = toProblem(caught);
-      // Without an answer the payment may still have succeeded. The page says so and keeps polling the order; it never repeats
-      // the payment by itself.
-      if (problem.code === 'UNREACHABLE' && outcome === 'succeeded') setLastOutcome('unsure');
-      else setProblem(problem);
-    } finally {
-      setPendingOutcome(undefined);
-    }
+  const poll = async (signal: AbortSignal) => {
+    const polled = await api.order(order.id, signal);
+    if (polled.status !== 'awaiting_payment') onChange();
   };
+  useLoaded(poll, order.id, orderPollMs);
+
+  const simulate = (chosen: SandboxOutcome) => {
+    setOutcome(chosen);
+    void run(async () => {
+      await api.simulatePayment(confirmUrl, chosen);
+      if (chosen === 'succeeded') navigate(paths.order(order.id));
+    });
+  };
+  const isAnswered = !busy && !problem;
 
   return (
     <section className="card checkout-main payment" data-testid="payment" data-order-id={order.id}>
@@ -73,47 +63,27 @@ function SandboxPayment({ order, confirmUrl, onChange }: { order: Order; confirm
         {texts.checkout.orderNumber} {order.number}
       </p>
       <p className="payment-amount" data-testid="payment-amount">
-        {format.money(order.total_cents, order.currency)}
+        {amount}
       </p>
       <Notice tone="info">
         <p>
           <strong>{texts.payment.sandbox}</strong> {texts.payment.sandboxText}
         </p>
       </Notice>
-      {lastOutcome === 'failed' && <Notice tone="bad">{texts.payment.declined}</Notice>}
-      {lastOutcome === 'abandoned' && <Notice tone="warning">{texts.payment.abandoned}</Notice>}
-      {lastOutcome === 'unsure' && <Notice tone="warning">{texts.payment.unsure}</Notice>}
-      {problem && <ProblemNotice problem={problem} />}
-      <button
-        type="button"
-        className="button button-primary button-wide"
-        disabled={pendingOutcome !== undefined}
-        onClick={() => void simulate('succeeded')}
-        data-testid="pay"
-      >
-        {pendingOutcome === 'succeeded'
-          ? texts.payment.sending
-          : texts.payment.pay(format.money(order.total_cents, order.currency))}
-      </button>
+      {isAnswered && outcome === 'failed' && <Notice tone="bad">{texts.payment.declined}</Notice>}
+      {isAnswered && outcome === 'abandoned' && <Notice tone="warning">{texts.payment.abandoned}</Notice>}
+      {isUnsure && <Notice tone="warning">{texts.payment.unsure}</Notice>}
+      {problem && !isUnsure && <ProblemNotice problem={problem} />}
+      <Button tone="primary" wide disabled={busy} onClick={() => simulate('succeeded')} testId="pay">
+        {busy && outcome === 'succeeded' ? texts.payment.sending : texts.payment.pay(amount)}
+      </Button>
       <div className="button-row payment-others">
-        <button
-          type="button"
-          className="button"
-          disabled={pendingOutcome !== undefined}
-          onClick={() => void simulate('failed')}
-          data-testid="decline"
-        >
+        <Button disabled={busy} onClick={() => simulate('failed')} testId="decline">
           {texts.payment.decline}
-        </button>
-        <button
-          type="button"
-          className="button"
-          disabled={pendingOutcome !== undefined}
-          onClick={() => void simulate('abandoned')}
-          data-testid="abandon"
-        >
+        </Button>
+        <Button disabled={busy} onClick={() => simulate('abandoned')} testId="abandon">
           {texts.payment.abandon}
-        </button>
+        </Button>
       </div>
     </section>
   );

@@ -1,7 +1,7 @@
 import type { Match } from '#contracts/matches';
 import { useState } from 'react';
 import { useLanguage } from '../text/language.tsx';
-import { LoadingFailed, Loading } from './loading.tsx';
+import { Loading } from './notice.tsx';
 import { SectorList } from './sector-list.tsx';
 import { SectorPanel } from './sector-panel.tsx';
 import type { Hold } from './use-hold.ts';
@@ -15,7 +15,7 @@ export function SeatChoice({ match, hold }: { match: Match; hold: Hold }) {
   const { texts } = useLanguage();
   const { value: sectors, problem, reload } = useSectors(match.id);
   const [chosenId, setChosenId] = useState<string>();
-  if (!sectors) return problem ? <LoadingFailed problem={problem} onRetry={reload} /> : <Loading />;
+  if (!sectors) return <Loading problem={problem} onRetry={reload} />;
   const chosen = sectors.find((sector) => sector.id === chosenId);
   return (
     <div className={chosen ? 'seat-choice seat-choice-deep' : 'seat-choice'} data-testid="seat-choice">

@@ -1,5 +1,5 @@
 import type { Seat } from '#contracts/seats';
-import { layOutSeats, type SeatLayout, neighbourSeat, stepForKey } from './seat-layout.ts';
+import { layOutSeats, type SeatLayout, neighbourSeat } from './seat-layout.ts';
 
 /** Distances in stadium coordinates, in metres: seats of a row are 0.5 m apart, rows 0.8 m. */
 const [seatWidth, rowDepth] = [0.5, 0.8];
@@ -84,10 +84,7 @@ test('seats without coordinates are drawn as a grid by row and number', () => {
 
 test.each([false, true])('arrow keys move in the direction on screen (seat numbers run from right to left: %s)', (fromRight) => {
   const layout = layOutSeats(block({ degrees: 200, fromRight }));
-  const press = (id: string, key: string) => {
-    const step = stepForKey(key);
-    return step && neighbourSeat(layout, id, step)?.seat.id;
-  };
+  const press = (id: string, key: string) => neighbourSeat(layout, id, key)?.seat.id;
   const [left, right] = fromRight ? ['2-4', '2-2'] : ['2-2', '2-4'];
   const [first, last] = fromRight ? ['2-5', '2-1'] : ['2-1', '2-5'];
   const keys = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End', 'a', 'constructor'];
@@ -96,15 +93,18 @@ test.each([false, true])('arrow keys move in the direction on screen (seat numbe
 
 test('at the edge of the sector an arrow key finds no next seat', () => {
   const layout = layOutSeats(block());
-  expect(neighbourSeat(layout, '1-1', 'left')).toBeUndefined();
-  expect(neighbourSeat(layout, '1-5', 'right')).toBeUndefined();
-  expect(neighbourSeat(layout, '1-3', 'up')).toBeUndefined();
-  expect(neighbourSeat(layout, '3-3', 'down')).toBeUndefined();
-  expect(neighbourSeat(layout, 'unknown', 'left')).toBeUndefined();
+  expect(neighbourSeat(layout, '1-1', 'ArrowLeft')).toBeUndefined();
+  expect(neighbourSeat(layout, '1-5', 'ArrowRight')).toBeUndefined();
+  expect(neighbourSeat(layout, '1-3', 'ArrowUp')).toBeUndefined();
+  expect(neighbourSeat(layout, '3-3', 'ArrowDown')).toBeUndefined();
+  expect(neighbourSeat(layout, 'unknown', 'ArrowLeft')).toBeUndefined();
 });
 
 test('the keys up and down lead to the horizontally nearest seat of the next row, even if that row is shorter', () => {
   const seats = block().filter(({ row, number }) => row !== '2' || (number ?? 0) >= 3);
   const layout = layOutSeats(seats);
-  expect([neighbourSeat(layout, '1-1', 'down')?.seat.id, neighbourSeat(layout, '1-4', 'down')?.seat.id]).toEqual(['2-3', '2-4']);
+  expect([neighbourSeat(layout, '1-1', 'ArrowDown')?.seat.id, neighbourSeat(layout, '1-4', 'ArrowDown')?.seat.id]).toEqual([
+    '2-3',
+    '2-4',
+  ]);
 });

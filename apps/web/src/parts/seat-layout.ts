@@ -118,22 +118,11 @@ function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-type Step = 'left' | 'right' | 'up' | 'down' | 'rowStart' | 'rowEnd';
-
-const stepsByKey = new Map<string, Step>([
-  ['ArrowLeft', 'left'],
-  ['ArrowRight', 'right'],
-  ['ArrowUp', 'up'],
-  ['ArrowDown', 'down'],
-  ['Home', 'rowStart'],
-  ['End', 'rowEnd'],
-]);
-
-/** The step on the seat map for an arrow key, Home or End; undefined for any other key. */
-export const stepForKey = (key: string): Step | undefined => stepsByKey.get(key);
-
-/** The seat that a step leads to, if there is one. Up and down lead to the horizontally nearest seat of the next row. */
-export function neighbourSeat(layout: SeatLayout, seatId: string, step: Step): SeatOnMap | undefined {
+/**
+ * The seat that an arrow key, Home or End leads to, if there is one. Up and down lead to the horizontally nearest seat of the next
+ * row.
+ */
+export function neighbourSeat(layout: SeatLayout, seatId: string, key: string): SeatOnMap | undefined {
   const rowIndex = layout.rows.findIndex((row) => row.seats.some(({ seat }) => seat.id === seatId));
   const row = layout.rows[rowIndex];
   const from = row?.seats.find(({ seat }) => seat.id === seatId);
@@ -141,18 +130,21 @@ export function neighbourSeat(layout: SeatLayout, seatId: string, step: Step): S
   // Sorted by x and not by number, because seat numbers may run from right to left.
   const leftToRight = row.seats.toSorted((a, b) => a.x - b.x);
   const index = leftToRight.indexOf(from);
-  switch (step) {
-    case 'left':
+  switch (key) {
+    case 'ArrowLeft':
       return leftToRight[index - 1];
-    case 'right':
+    case 'ArrowRight':
       return leftToRight[index + 1];
-    case 'rowStart':
+    case 'Home':
       return leftToRight[0];
-    case 'rowEnd':
+    case 'End':
       return leftToRight.at(-1);
-    default: {
-      const next = layout.rows[rowIndex + (step === 'down' ? 1 : -1)];
+    case 'ArrowUp':
+    case 'ArrowDown': {
+      const next = layout.rows[rowIndex + (key === 'ArrowDown' ? 1 : -1)];
       return next?.seats.reduce((best, seat) => (Math.abs(seat.x - from.x) < Math.abs(best.x - from.x) ? seat : best));
     }
+    default:
+      return undefined;
   }
 }

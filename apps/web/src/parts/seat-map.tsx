@@ -1,9 +1,8 @@
 import type { Seat } from '#contracts/seats';
 import { type KeyboardEvent, memo, type MouseEvent, useMemo, useRef, useState } from 'react';
 import { useLanguage } from '../text/language.tsx';
-import { SeatGlyph, type SeatAppearance } from './seat-glyph.tsx';
-import { layOutSeats, type SeatOnMap, neighbourSeat, type SeatLayout, type SeatRow, stepForKey } from './seat-layout.ts';
-import { SeatLegend } from './seat-legend.tsx';
+import { SeatGlyph, SeatLegend, type SeatAppearance } from './seat-glyph.tsx';
+import { layOutSeats, type SeatOnMap, neighbourSeat, type SeatLayout, type SeatRow } from './seat-layout.ts';
 import { useZoom } from './use-zoom.ts';
 
 interface SeatMapProps {
@@ -41,8 +40,7 @@ export function SeatMap({ sectorName, seats, chosen, onToggle }: SeatMapProps) {
       if (seat) onToggle(seat);
       return;
     }
-    const step = stepForKey(event.key);
-    const next = step && neighbourSeat(layout, seatId, step);
+    const next = neighbourSeat(layout, seatId, event.key);
     if (!next) return;
     event.preventDefault();
     setFocusId(next.seat.id);

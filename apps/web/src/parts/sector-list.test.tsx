@@ -2,7 +2,8 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { sectorListAnswer, type Sector } from '#contracts/sectors';
 import { storage } from '../storage.ts';
 import { installFakeStorage } from '../testing/browser-storage.ts';
-import { LanguageProvider, languages, type Language } from '../text/language.tsx';
+import { LanguageProvider } from '../text/language.tsx';
+import { languages, type Language } from '../text/texts.ts';
 import { SectorList } from './sector-list.tsx';
 
 const sector: Sector = {

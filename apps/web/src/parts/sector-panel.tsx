@@ -1,15 +1,14 @@
 import type { Match } from '#contracts/matches';
 import type { Seat } from '#contracts/seats';
 import type { Sector } from '#contracts/sectors';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
+import { Button } from './button.tsx';
 import { toggleSeat } from './chosen-seats.ts';
-import { Loading } from './loading.tsx';
-import { Notice, ProblemNotice } from './notice.tsx';
-import { QuantityPicker } from './quantity-picker.tsx';
-import { SeatMap } from './seat-map.tsx';
 import { Icon } from './icon.tsx';
+import { Loading, Notice, ProblemNotice } from './notice.tsx';
+import { SeatMap } from './seat-map.tsx';
 import type { Hold } from './use-hold.ts';
 import { useLoaded } from './use-loaded.ts';
 
@@ -57,15 +56,14 @@ export function SectorPanel({ match, sector, hold, onBack }: SectorPanelProps) {
         <p className="fine-print">{isStanding ? texts.seats.standingText : texts.seats.bestText}</p>
         <div className="best-row">
           <QuantityPicker value={quantity} max={maxSeats} onChange={setQuantity} />
-          <button
-            type="button"
-            className="button button-primary"
+          <Button
+            tone="primary"
             disabled={hold.isBusy}
             onClick={() => hold.holdSeats({ sector_id: sector.id, quantity })}
-            data-testid="hold-best"
+            testId="hold-best"
           >
             {hold.isBusy ? texts.seats.holding : bestText}
-          </button>
+          </Button>
         </div>
       </section>
       {!isStanding && <ChooseOnMap match={match} sector={sector} hold={hold} maxSeats={maxSeats} />}
@@ -76,11 +74,8 @@ export function SectorPanel({ match, sector, hold, onBack }: SectorPanelProps) {
 function ChooseOnMap({ match, sector, hold, maxSeats }: Omit<SectorPanelProps, 'onBack'> & { maxSeats: number }) {
   const { texts, format } = useLanguage();
   const { api } = useAppServices();
-  const { value: seats, reload } = useLoaded(
-    (signal) => api.seats(match.id, sector.id, signal),
-    `${match.id}/${sector.id}`,
-    seatsRefreshMs,
-  );
+  const load = (signal: AbortSignal) => api.seats(match.id, sector.id, signal);
+  const { value: seats, reload } = useLoaded(load, `${match.id}/${sector.id}`, seatsRefreshMs);
   const [selectedIds, setSelectedIds] = useState<string[]>([]);
   const [isOverLimit, setIsOverLimit] = useState(false);
 
@@ -121,21 +116,56 @@ function ChooseOnMap({ match, sector, hold, maxSeats }: Omit<SectorPanelProps, '
         </div>
         <div className="button-row">
           {chosen.length > 0 && (
-            <button type="button" className="button button-quiet" onClick={() => setSelectedIds([])}>
+            <Button tone="quiet" onClick={() => setSelectedIds([])}>
               {texts.seats.clear}
-            </button>
+            </Button>
           )}
-          <button
-            type="button"
-            className="button button-primary"
+          <Button
+            tone="primary"
             disabled={hold.isBusy || chosen.length === 0}
             onClick={() => hold.holdSeats({ seat_ids: chosen })}
-            data-testid="hold-chosen"
+            testId="hold-chosen"
           >
             {hold.isBusy ? texts.seats.holding : texts.seats.holdChosen}
-          </button>
+          </Button>
         </div>
       </div>
     </section>
+  );
+}
+
+interface QuantityPickerProps {
+  value: number;
+  max: number;
+  onChange: (value: number) => void;
+}
+
+/** The field and the buttons for the number of seats, from 1 to `max`. */
+function QuantityPicker({ value, max, onChange }: QuantityPickerProps) {
+  const { texts } = useLanguage();
+  const id = useId();
+  const set = (next: number) => onChange(Math.min(max, Math.max(1, Math.round(next) || 1)));
+  return (
+    <div className="quantity">
+      <label htmlFor={id}>{texts.seats.quantity}</label>
+      <div className="stepper">
+        <button type="button" onClick={() => set(value - 1)} disabled={value <= 1} aria-label={texts.seats.fewer}>
+          −
+        </button>
+        <input
+          id={id}
+          type="number"
+          inputMode="numeric"
+          min={1}
+          max={max}
+          value={value}
+          onChange={(event) => set(event.target.valueAsNumber)}
+          data-testid="quantity"
+        />
+        <button type="button" onClick={() => set(value + 1)} disabled={value >= max} aria-label={texts.seats.more}>
+          +
+        </button>
+      </div>
+    </div>
   );
 }

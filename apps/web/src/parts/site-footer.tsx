@@ -1,9 +1,10 @@
+import { type FormEvent, useId, useState } from 'react';
+import { signInWith, signOut, switchToNewFan } from '../api/caller.ts';
 import { useAppServices } from '../api/app-services.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
-import { FanSwitch } from './fan-switch.tsx';
+import { Button } from './button.tsx';
 import { Link } from './link.tsx';
-import { SignIn } from './sign-in.tsx';
 
 export function SiteFooter() {
   const { texts } = useLanguage();
@@ -18,5 +19,69 @@ export function SiteFooter() {
         </div>
       </div>
     </footer>
+  );
+}
+
+/**
+ * The button to become another fan, only with AUTH_MODE=mock: there each browser has a random fan id and can switch to a new one.
+ */
+function FanSwitch({ fanId }: { fanId: string }) {
+  const { texts } = useLanguage();
+  const change = () => {
+    switchToNewFan();
+    // A full page load ends the connections and drops the cached answers of the previous fan.
+    location.assign(paths.matches);
+  };
+  return (
+    <div className="fan-switch">
+      <span className="tag">{texts.fan.demo}</span>
+      <span title={fanId} data-testid="fan-id" data-fan-id={fanId}>
+        {texts.fan.youAre(fanId.slice(0, 8))}
+      </span>
+      <button type="button" className="link-button" onClick={change} data-testid="become-somebody-else">
+        {texts.fan.change}
+      </button>
+    </div>
+  );
+}
+
+/**
+ * The sign-in form for AUTH_MODE=jwt. The club manages the accounts of the fans, so a fan pastes the access token from the club's
+ * sign-in.
+ */
+function SignIn() {
+  const { texts } = useLanguage();
+  const { caller } = useAppServices();
+  const [token, setToken] = useState('');
+  const id = useId();
+  if (caller.signedIn) {
+    const signOutAndReload = () => {
+      signOut();
+      location.reload();
+    };
+    return (
+      <p className="fan-switch">
+        {texts.fan.signedIn}{' '}
+        <button type="button" className="link-button" onClick={signOutAndReload}>
+          {texts.fan.signOut}
+        </button>
+      </p>
+    );
+  }
+  const submitToken = (event: FormEvent) => {
+    event.preventDefault();
+    if (!token.trim()) return;
+    signInWith(token.trim());
+    location.reload();
+  };
+  return (
+    <details className="sign-in">
+      <summary>{texts.fan.signInTitle}</summary>
+      <form onSubmit={submitToken}>
+        <label htmlFor={id}>{texts.fan.token}</label>
+        <input id={id} type="password" autoComplete="off" value={token} onChange={(event) => setToken(event.target.value)} />
+        <Button type="submit">{texts.fan.signIn}</Button>
+      </form>
+    </details>
   );
 }

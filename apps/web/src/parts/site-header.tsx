@@ -1,6 +1,6 @@
 import { paths, type Route } from '../routes.ts';
-import { type Language, languages, useLanguage } from '../text/language.tsx';
-import { BrandMark } from './brand-mark.tsx';
+import { useLanguage } from '../text/language.tsx';
+import { type Language, languages } from '../text/texts.ts';
 import { Link } from './link.tsx';
 
 export function SiteHeader({ route }: { route: Route }) {
@@ -44,5 +44,14 @@ function LanguageSwitch() {
         </button>
       ))}
     </div>
+  );
+}
+
+/** The logo: the rows of a stand, rising to the right. */
+function BrandMark() {
+  return (
+    <svg className="brand-mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+      <path d="M5 25h22M9 19h18M14 13h13M19 7h8" />
+    </svg>
   );
 }

@@ -1,5 +1,6 @@
 import type { Match } from '#contracts/matches';
 import type { Ticket } from '#contracts/tickets';
+import type { ReactNode } from 'react';
 import { useLanguage } from '../text/language.tsx';
 import { matchTitle } from '../text/match-title.ts';
 import { TicketQr } from './ticket-qr.tsx';
@@ -29,27 +30,9 @@ export function TicketCard({ ticket, match }: { ticket: Ticket; match: Match | u
           </p>
         )}
         <dl className="ticket-seat">
-          <div>
-            <dt>{texts.tickets.sector}</dt>
-            <dd data-testid="ticket-sector">{seat.sector}</dd>
-          </div>
-          {seat.row === null ? (
-            <div>
-              <dt>{texts.tickets.seat}</dt>
-              <dd>{texts.tickets.standing}</dd>
-            </div>
-          ) : (
-            <>
-              <div>
-                <dt>{texts.tickets.row}</dt>
-                <dd data-testid="ticket-row">{seat.row}</dd>
-              </div>
-              <div>
-                <dt>{texts.tickets.seat}</dt>
-                <dd data-testid="ticket-seat">{seat.number}</dd>
-              </div>
-            </>
-          )}
+          <SeatFact name="sector">{seat.sector}</SeatFact>
+          {seat.row !== null && <SeatFact name="row">{seat.row}</SeatFact>}
+          <SeatFact name="seat">{seat.row === null ? texts.tickets.standing : seat.number}</SeatFact>
         </dl>
         <p className="ticket-holder">
           <span>{texts.tickets.holder}</span>
@@ -67,5 +50,15 @@ export function TicketCard({ ticket, match }: { ticket: Ticket; match: Match | u
         )}
       </div>
     </li>
+  );
+}
+
+function SeatFact({ name, children }: { name: 'sector' | 'row' | 'seat'; children: ReactNode }) {
+  const { texts } = useLanguage();
+  return (
+    <div>
+      <dt>{texts.tickets[name]}</dt>
+      <dd data-testid={`ticket-${name}`}>{children}</dd>
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
+import { Button } from './button.tsx';
 
 /** An <img> cannot send the caller's headers, so the QR code is fetched here and shown as a blob URL. */
 export function TicketQr({ ticketId, holder }: { ticketId: string; holder: string }) {
@@ -38,9 +39,7 @@ export function TicketQr({ ticketId, holder }: { ticketId: string; holder: strin
   return (
     <div className="ticket-qr ticket-qr-empty" role="alert">
       <p>{texts.tickets.qrFailed}</p>
-      <button type="button" className="button" onClick={() => setAttempt(attempt + 1)}>
-        {texts.common.retry}
-      </button>
+      <Button onClick={() => setAttempt(attempt + 1)}>{texts.common.retry}</Button>
     </div>
   );
 }

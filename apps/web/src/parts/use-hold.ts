@@ -1,22 +1,13 @@
 import type { HoldRequest, Reservation } from '#contracts/reservations';
-import { useCallback, useEffect, useState } from 'react';
-import { toProblem, type Problem } from '../api/problem.ts';
+import { useEffect, useState } from 'react';
+import { toProblem } from '../api/problem.ts';
 import { serverNow } from '../api/server-clock.ts';
 import { useAppServices } from '../api/app-services.ts';
 import { endsAtExpiry, isReservationActive } from '../purchase-store.ts';
+import { useAction } from './use-action.ts';
 
 /** The fan's hold for one match, and the actions on it. */
-export interface Hold {
-  isLoading: boolean;
-  reservation: Reservation | undefined;
-  /** True if the hold has just expired while this page was open. The next hold or release sets it to false. */
-  hasExpired: boolean;
-  isBusy: boolean;
-  problem: Problem | undefined;
-  holdSeats(request: HoldRequest): void;
-  release(): void;
-  endAtExpiry(): void;
-}
+export type Hold = ReturnType<typeof useHold>;
 
 interface HoldOptions {
   sessionToken: string | undefined;
@@ -24,13 +15,13 @@ interface HoldOptions {
 }
 
 /** Loads and changes the fan's hold for this match. The hold is restored after a reload of the page. */
-export function useHold(matchId: string, { sessionToken, onTurnRefused }: HoldOptions): Hold {
+export function useHold(matchId: string, { sessionToken, onTurnRefused }: HoldOptions) {
   const { api, purchaseStore } = useAppServices();
   const [reservation, setReservation] = useState<Reservation>();
   const [isLoading, setIsLoading] = useState(() => purchaseStore.read(matchId).reservationId !== undefined);
+  /** True if the hold has just expired while this page was open. The next hold or release sets it to false. */
   const [hasExpired, setHasExpired] = useState(false);
-  const [isBusy, setIsBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem>();
+  const { busy, problem, setProblem, run } = useAction();
 
   useEffect(() => {
     const { reservationId } = purchaseStore.read(matchId);
@@ -52,20 +43,12 @@ export function useHold(matchId: string, { sessionToken, onTurnRefused }: HoldOp
         setIsLoading(false);
       });
     return () => stop.abort();
-  }, [matchId, purchaseStore, api]);
+  }, [matchId, purchaseStore, api, setProblem]);
 
-  const attempt = useCallback(async (action: () => Promise<void>) => {
-    setIsBusy(true);
-    setProblem(undefined);
+  const attempt = (action: () => Promise<void>) => {
     setHasExpired(false);
-    try {
-      await action();
-    } catch (caught) {
-      setProblem(toProblem(caught));
-    } finally {
-      setIsBusy(false);
-    }
-  }, []);
+    void run(action);
+  };
 
   const holdSeats = (request: HoldRequest) =>
     attempt(async () => {
@@ -96,14 +79,5 @@ export function useHold(matchId: string, { sessionToken, onTurnRefused }: HoldOp
     setHasExpired(true);
   };
 
-  return {
-    isLoading,
-    reservation,
-    hasExpired,
-    isBusy,
-    problem,
-    holdSeats: (request) => void holdSeats(request),
-    release: () => void release(),
-    endAtExpiry,
-  };
+  return { isLoading, reservation, hasExpired, isBusy: busy, problem, holdSeats, release, endAtExpiry };
 }

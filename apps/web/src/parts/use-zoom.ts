@@ -10,19 +10,8 @@ const maxSeatPx = 44;
 const maxOverviewSeatPx = 26;
 const zoomStep = 1.6;
 
-interface Zoom {
-  width: number;
-  canChooseSeats: boolean;
-  canGoIn: boolean;
-  canGoOut: boolean;
-  in: () => void;
-  out: () => void;
-  reset: () => void;
-  zoomToPoint: (clientX: number, clientY: number) => void;
-}
-
 /** Zooms by changing the drawing's width inside a scrolling frame, so that the browser handles pinching, panning and scrollbars. */
-export function useZoom(frame: RefObject<HTMLDivElement | null>, layout: { width: number; height: number }): Zoom {
+export function useZoom(frame: RefObject<HTMLDivElement | null>, layout: { width: number; height: number }) {
   const [frameSize, setFrameSize] = useState({ width: 320, height: 420 });
   const [factor, setFactor] = useState(1);
   const centre = useRef({ x: 0.5, y: 0.5 });

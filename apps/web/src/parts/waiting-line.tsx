@@ -1,16 +1,16 @@
 import type { Match } from '#contracts/matches';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import type { LineState, LineEndReason, RoomState } from '../queue/room-state.ts';
 import type { WaitingRoom } from '../queue/waiting-room.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
-import { Announcement } from './announcement.tsx';
-import { ConfirmButton } from './confirm-button.tsx';
+import { Button, ConfirmButton } from './button.tsx';
 import { Link } from './link.tsx';
-import { Loading } from './loading.tsx';
-import { Notice, ProblemNotice } from './notice.tsx';
+import { Loading, Notice, ProblemNotice } from './notice.tsx';
 import { useLoaded } from './use-loaded.ts';
+
+const announceIntervalMs = 15_000;
 
 interface WaitingLineProps {
   match: Match;
@@ -43,15 +43,9 @@ function JoinInvitation({ match, state, room }: WaitingLineProps) {
       )}
       {status?.status === 'paused' && <Notice tone="warning">{texts.line.paused}</Notice>}
       {state.problem && <ProblemNotice problem={state.problem} />}
-      <button
-        type="button"
-        className="button button-primary button-wide"
-        disabled={state.busy}
-        onClick={() => void room.join()}
-        data-testid="join-queue"
-      >
+      <Button tone="primary" wide disabled={state.busy} onClick={() => void room.join()} testId="join-queue">
         {state.busy ? texts.line.joining : texts.line.join}
-      </button>
+      </Button>
       <p className="fine-print">{texts.line.keepOpen}</p>
     </section>
   );
@@ -62,6 +56,7 @@ function InLine({ line, state, room }: { line: LineState; state: RoomState; room
   const [firstPosition] = useState(line.position);
   const wait = useWaitText(line);
   const progress = firstPosition > 1 ? Math.min(1, Math.max(0, (firstPosition - line.position) / (firstPosition - 1))) : 1;
+  const remaining = line.remaining_sectors ?? [];
   const isLive = state.link === 'live' && !state.delayed;
   return (
     <section className="card card-narrow stage line" data-testid="waiting-line">
@@ -88,22 +83,14 @@ function InLine({ line, state, room }: { line: LineState; state: RoomState; room
         <Notice tone="warning">{line.reason ? texts.line.pausedReason(asSentence(line.reason)) : texts.line.paused}</Notice>
       )}
       {!isLive && <Notice tone="info">{state.delayed ? texts.line.delayed : texts.line.reconnecting}</Notice>}
-      {line.remaining.length > 0 && (
+      {remaining.length > 0 && (
         <p className="fine-print">
-          {texts.line.remaining}: {line.remaining.map((sector) => `${sector.name} (${sector.available})`).join(', ')}
+          {texts.line.remaining}: {remaining.map((sector) => `${sector.name} (${sector.available})`).join(', ')}
         </p>
       )}
       {state.problem && <ProblemNotice problem={state.problem} />}
       <p className="fine-print">{texts.line.keepOpen}</p>
-      <ConfirmButton
-        label={texts.line.leave}
-        question={texts.line.leaveSure}
-        yes={texts.line.leaveYes}
-        no={texts.line.stay}
-        disabled={state.busy}
-        onConfirm={() => void room.leave()}
-        testId="leave-queue"
-      />
+      <ConfirmButton texts={texts.line.leave} disabled={state.busy} onConfirm={() => void room.leave()} testId="leave-queue" />
     </section>
   );
 }
@@ -120,15 +107,9 @@ function LineEnded({ reason, state, room, match }: { reason: LineEndReason } & W
       {state.problem && <ProblemNotice problem={state.problem} />}
       <div className="button-row">
         {canJoinAgain && (
-          <button
-            type="button"
-            className="button button-primary"
-            disabled={state.busy}
-            onClick={() => void room.join()}
-            data-testid="join-queue"
-          >
+          <Button tone="primary" disabled={state.busy} onClick={() => void room.join()} testId="join-queue">
             {reason === 'replaced' ? texts.line.takeOver : texts.line.joinAgain}
-          </button>
+          </Button>
         )}
         {reason === 'turn_completed' && (
           <Link to={paths.tickets} className="button">
@@ -143,10 +124,31 @@ function LineEnded({ reason, state, room, match }: { reason: LineEndReason } & W
   );
 }
 
-function useWaitText(line: LineState): string {
+function useWaitText({ estimated_wait_range: range, estimated_wait_minutes: minutes }: LineState): string {
   const { texts } = useLanguage();
-  if (line.waitRange && line.waitRange[0] < line.waitRange[1]) return texts.line.waitBetween(...line.waitRange);
-  return line.waitMinutes === null ? texts.line.waitUnknown : texts.line.waitMinutes(line.waitMinutes);
+  if (range && range[0] < range[1]) return texts.line.waitBetween(...range);
+  return minutes === null ? texts.line.waitUnknown : texts.line.waitMinutes(minutes);
 }
 
 const asSentence = (text: string) => (/[.!?]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`);
+
+/**
+ * A text that screen readers read aloud. The latest text is announced at most every 15 s, because a position in the line can
+ * change every second.
+ */
+function Announcement({ text }: { text: string }) {
+  const latest = useRef(text);
+  const [spokenText, setSpokenText] = useState(text);
+  useEffect(() => {
+    latest.current = text;
+  }, [text]);
+  useEffect(() => {
+    const timer = setInterval(() => setSpokenText(latest.current), announceIntervalMs);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <p className="only-spoken" aria-live="polite">
+      {spokenText}
+    </p>
+  );
+}

@@ -16,7 +16,7 @@ const ended = received({ type: 'turn_expired' });
 const stageAfter = (...events: RoomEvent[]): RoomStage => after(...events).stage;
 
 test('the message position_update starts the stage waiting with position, total and estimated wait', () => {
-  expect(stageAfter(waiting)).toMatchObject({ name: 'waiting', line: { position: 7, total: 40, waitMinutes: 3, paused: false } });
+  expect(stageAfter(waiting)).toMatchObject({ name: 'waiting', line: { position: 7, total: 40, estimated_wait_minutes: 3 } });
 });
 
 test('the message turn_granted starts the stage turn with the session token and the expiry', () => {

@@ -18,16 +18,8 @@ export type RoomStage =
 export type LineEndReason =
   'sold_out' | 'closed' | 'turn_expired' | 'turn_completed' | 'dropped' | 'ended_earlier' | 'left' | 'replaced' | 'refused';
 
-/** What the page shows of the line: the position of the fan and the expected wait. */
-export interface LineState {
-  position: number;
-  total: number;
-  waitMinutes: number | null;
-  waitRange: [number, number] | null;
-  paused: boolean;
-  reason: string | null;
-  remaining: { sector_id: string; name: string; available: number }[];
-}
+/** The position of the fan in the line and the expected wait. */
+export type LineState = Extract<QueueMessage, { type: 'position_update' }>;
 
 /** What the page knows about the fan in the line of one match. */
 export interface RoomState {
@@ -82,7 +74,7 @@ export function nextState(state: RoomState, event: RoomEvent): RoomState {
 function stageAfter(stage: RoomStage, message: QueueMessage): RoomStage {
   switch (message.type) {
     case 'position_update':
-      return { name: 'waiting', line: lineOf(message) };
+      return { name: 'waiting', line: message };
     case 'turn_granted':
       return { name: 'turn', sessionToken: message.session_token, expiresAt: message.purchase_window_expires_at };
     case 'queue_closed':
@@ -103,16 +95,4 @@ function stageAfter(stage: RoomStage, message: QueueMessage): RoomStage {
 function expiryReason(stage: RoomStage): LineEndReason {
   if (stage.name === 'turn') return 'turn_expired';
   return stage.name === 'waiting' ? 'dropped' : 'ended_earlier';
-}
-
-function lineOf(message: QueueMessage & { type: 'position_update' }): LineState {
-  return {
-    position: message.position,
-    total: message.total,
-    waitMinutes: message.estimated_wait_minutes ?? null,
-    waitRange: message.estimated_wait_range ?? null,
-    paused: message.paused ?? false,
-    reason: message.reason ?? null,
-    remaining: message.remaining_sectors ?? [],
-  };
 }

@@ -1,12 +1,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { storage } from '../storage.ts';
-import { en, type Texts } from './en.ts';
 import { type Format, formatFor } from './format.ts';
-import { hr } from './hr.ts';
-
-export type Language = 'hr' | 'en';
-/** The texts of each language. */
-export const languages: Record<Language, Texts> = { hr, en };
+import { type Language, languages, type Texts } from './texts.ts';
 
 interface LanguageState {
   language: Language;

@@ -12,16 +12,14 @@ export function statusAt(stored: SaleStatus, opensAt: Date | null, now: Date): S
   return stored === 'scheduled' && opensAt !== null && opensAt.getTime() <= now.getTime() ? 'open' : stored;
 }
 
-interface Sale {
-  readonly saleStatus: SaleStatus;
-  readonly opensAt: Date | null;
-  readonly queueRequired: boolean;
-}
-
 /**
  * Throws if the sale's status forbids holds. In a paused sale fans who have a turn may go on; only matches with a queue have turns.
  */
-export function assertHoldsAllowed(sale: Sale): void {
+export function assertHoldsAllowed(sale: {
+  readonly saleStatus: SaleStatus;
+  readonly opensAt: Date | null;
+  readonly queueRequired: boolean;
+}): void {
   const { saleStatus, opensAt, queueRequired } = sale;
   if (saleStatus === 'open' || (saleStatus === 'paused' && queueRequired)) return;
   if (saleStatus === 'sold_out')

@@ -1,32 +1,22 @@
-/**
- * Background job: tells all ticket holders of a match that its kickoff or venue has changed. One job handles one page of fans and
- * adds the job for the next page to the queue.
- */
-export interface AnnounceMatchChange {
-  readonly class: 'announce_match_change';
+/** Background job: tells something to all ticket holders of a match. One job handles one page of fans and adds the job for the next page. */
+interface HolderNotice<Class extends string> {
+  readonly class: Class;
   readonly matchId: string;
-  readonly previousKickoffAt: string;
-  readonly previousVenue: string;
   /** The last fan of the previous page; null for the first page. */
   readonly afterUserId: string | null;
 }
 
-/** Background job: reminds all ticket holders that their match is coming up. One job for each page of fans. */
-export interface RemindFans {
-  readonly class: 'remind_fans';
-  readonly matchId: string;
-  readonly afterUserId: string | null;
+/** Tells that the kickoff or venue has changed. */
+export interface AnnounceMatchChange extends HolderNotice<'announce_match_change'> {
+  readonly previousKickoffAt: string;
+  readonly previousVenue: string;
 }
 
-/**
- * Background job: tells all ticket holders that the match is cancelled. One job for each page of fans; refunds start after the last
- * page.
- */
-export interface AnnounceCancellation {
-  readonly class: 'announce_cancellation';
-  readonly matchId: string;
-  readonly afterUserId: string | null;
-}
+/** Reminds of a match that is coming up. */
+export type RemindFans = HolderNotice<'remind_fans'>;
+
+/** Tells that the match is cancelled. Refunds start after the last page. */
+export type AnnounceCancellation = HolderNotice<'announce_cancellation'>;
 
 interface Scheduled {
   readonly id: string;
@@ -40,16 +30,15 @@ interface Scheduled {
  * changed.
  */
 export function matchChanged(before: Scheduled, after: Scheduled): (AnnounceMatchChange | AnnounceCancellation)[] {
-  if (after.cancelledAt !== null)
-    return before.cancelledAt === null ? [{ class: 'announce_cancellation', matchId: after.id, afterUserId: null }] : [];
+  const firstPage = { matchId: after.id, afterUserId: null };
+  if (after.cancelledAt !== null) return before.cancelledAt === null ? [{ class: 'announce_cancellation', ...firstPage }] : [];
   if (before.kickoffAt.getTime() === after.kickoffAt.getTime() && before.venue === after.venue) return [];
   return [
     {
       class: 'announce_match_change',
-      matchId: after.id,
+      ...firstPage,
       previousKickoffAt: before.kickoffAt.toISOString(),
       previousVenue: before.venue,
-      afterUserId: null,
     },
   ];
 }

@@ -1,6 +1,5 @@
-import { lines, render, type MailBlock, type MailDocument, type MailText } from './mail-document.ts';
+import { lines, render, type MailBlock, type MailText } from './mail-document.ts';
 import { kickoffText, momentText, say, seatText, ticketCountText, type MailLocale, type MailSeat } from './mail-words.ts';
-import { refund, type RefundMail } from './refund-mail.ts';
 
 interface MatchFacts {
   readonly match_name: string;
@@ -16,13 +15,6 @@ interface DatedMatch extends MatchFacts {
   readonly venue: string;
 }
 
-/** Payload of the mail that confirms a completed order. In all mail payloads the fields are named as in the job's JSON. */
-export interface OrderConfirmation extends MatchFacts {
-  readonly order_id: string;
-  readonly tickets: readonly MailSeat[];
-  readonly total_amount: string;
-}
-
 /** Payload of the mail that brings the tickets. */
 export interface TicketDelivery extends MatchFacts {
   readonly order_id: string;
@@ -34,53 +26,55 @@ export interface TicketDelivery extends MatchFacts {
   })[];
 }
 
-/** Payload of the mail that invites a fan to claim tickets of a quota (seats set aside for an owner, for example a club). */
-export interface QuotaInvitation extends MatchFacts {
-  readonly quota_name: string;
-  readonly tickets_count: number;
-  readonly claim_until: string;
-  readonly claim_url: string;
+/** The payload of each kind of mail, by its template. The fields are named as in the job's JSON. */
+interface MailPayloads {
+  /** Confirms a completed order. */
+  order_confirmation: MatchFacts & {
+    readonly order_id: string;
+    readonly tickets: readonly MailSeat[];
+    readonly total_amount: string;
+  };
+  ticket_delivery: TicketDelivery;
+  /** To the buyer, or to a fan who got the refunded tickets by transfer. */
+  refund: Pick<MatchFacts, 'match_name' | 'locale'> & {
+    readonly order_id: string;
+    readonly total_amount: string;
+    /** Set if the reader got the tickets by transfer: the number of refunded tickets. The money goes to the buyer. */
+    readonly received?: number | undefined;
+  };
+  /** Invites a fan to claim tickets of a quota (seats set aside for an owner, for example a club). */
+  quota_invitation: MatchFacts & {
+    readonly quota_name: string;
+    readonly tickets_count: number;
+    readonly claim_until: string;
+    readonly claim_url: string;
+  };
+  match_reminder: DatedMatch & { readonly tickets: readonly MailSeat[] };
+  /** About a moved match (new kickoff or venue) or a cancelled one. It names the previous kickoff and venue, which the fan remembers. */
+  match_changed: DatedMatch & {
+    readonly change: 'moved' | 'cancelled';
+    readonly previous_kickoff_at: string;
+    readonly previous_venue: string;
+    /** The operator's reason for a cancellation. */
+    readonly reason?: string | undefined;
+  };
+  /** An alert to operators. `about` and `text` are always in English, like the logs. */
+  ops_alert: { readonly about: string; readonly text: string; readonly at: string; readonly locale: MailLocale };
 }
-
-/** Payload of the mail that reminds a ticket holder of the match. */
-export interface MatchReminder extends DatedMatch {
-  readonly tickets: readonly MailSeat[];
-}
-
-/**
- * Payload of the mail about a moved match (new kickoff or venue) or a cancelled one. It names the previous kickoff and venue, which
- * the fan remembers.
- */
-export interface MatchChanged extends DatedMatch {
-  readonly change: 'moved' | 'cancelled';
-  readonly previous_kickoff_at: string;
-  readonly previous_venue: string;
-  /** The operator's reason for a cancellation. */
-  readonly reason?: string | undefined;
-}
-
-/** An alert to operators. `about` and `text` are always in English, like the logs. */
-export interface OpsAlert {
-  readonly about: string;
-  readonly text: string;
-  readonly at: string;
-  readonly locale: MailLocale;
-}
+type Template = keyof MailPayloads;
 
 /** A template with its payload, for every kind of mail. */
-export type MailContent =
-  | { readonly template: 'order_confirmation'; readonly payload: OrderConfirmation }
-  | { readonly template: 'ticket_delivery'; readonly payload: TicketDelivery }
-  | { readonly template: 'refund'; readonly payload: RefundMail }
-  | { readonly template: 'quota_invitation'; readonly payload: QuotaInvitation }
-  | { readonly template: 'match_reminder'; readonly payload: MatchReminder }
-  | { readonly template: 'match_changed'; readonly payload: MatchChanged }
-  | { readonly template: 'ops_alert'; readonly payload: OpsAlert };
+export type MailContent<T extends Template = Template> = {
+  [K in T]: { readonly template: K; readonly payload: MailPayloads[K] };
+}[T];
 
 /** URLs for mails that come from the configuration, not from a mail's payload. */
 export interface MailLinks {
   readonly ticketsUrl: string;
 }
+
+/** A mail in the language of its payload. */
+type WrittenMail = readonly [subject: string, ...blocks: MailBlock[]];
 
 /**
  * A short ticket id that a fan can read out to a steward or to support. Made from the ticket's id, not from its secret code:
@@ -91,48 +85,23 @@ export function shortTicketId(ticketId: string): string {
 }
 
 /** Writes a mail in the language of its payload. Throws if a required variable is missing. */
-export function writeMail(content: MailContent, links: MailLinks): MailText {
-  return render(documentOf(content, links));
+export function writeMail<T extends Template>({ template, payload }: MailContent<T>, links: MailLinks): MailText {
+  const [subject, ...blocks] = writers[template](payload, links);
+  return render({ locale: payload.locale, subject, blocks });
 }
 
-function documentOf(content: MailContent, links: MailLinks): MailDocument {
-  switch (content.template) {
-    case 'order_confirmation':
-      return orderConfirmation(content.payload, links);
-    case 'ticket_delivery':
-      return ticketDelivery(content.payload, links);
-    case 'refund':
-      return refund(content.payload);
-    case 'quota_invitation':
-      return quotaInvitation(content.payload);
-    case 'match_reminder':
-      return matchReminder(content.payload, links);
-    case 'match_changed':
-      return matchChanged(content.payload, links);
-    case 'ops_alert':
-      return opsAlert(content.payload);
-  }
-}
-
-function orderConfirmation(order: OrderConfirmation, links: MailLinks): MailDocument {
-  const { locale } = order;
-  const hr = locale === 'hr';
-  return {
-    locale,
-    subject: hr
-      ? say`Narudžba ${order.order_id} je potvrđena: ${order.match_name}`
-      : say`Order ${order.order_id} is confirmed: ${order.match_name}`,
-    blocks: [
+const writers: { readonly [T in Template]: (payload: MailPayloads[T], links: MailLinks) => WrittenMail } = {
+  order_confirmation: (order, links) => {
+    const { locale, order_id, match_name, total_amount } = order;
+    const hr = locale === 'hr';
+    return [
+      hr ? say`Narudžba ${order_id} je potvrđena: ${match_name}` : say`Order ${order_id} is confirmed: ${match_name}`,
       hr
-        ? lines('Hvala na kupnji!', say`Narudžba ${order.order_id} je plaćena.`)
-        : lines('Thank you for your order!', say`Order ${order.order_id} is paid.`),
+        ? lines('Hvala na kupnji!', say`Narudžba ${order_id} je plaćena.`)
+        : lines('Thank you for your order!', say`Order ${order_id} is paid.`),
       matchBlock(order),
-      {
-        kind: 'list',
-        title: `${ticketCountText(order.tickets.length, locale)}:`,
-        items: order.tickets.map((ticket) => seatText(ticket, locale)),
-      },
-      lines(hr ? say`Ukupno: ${order.total_amount}` : say`Total: ${order.total_amount}`),
+      seatList(order),
+      lines(hr ? say`Ukupno: ${total_amount}` : say`Total: ${total_amount}`),
       ticketsLink(
         links,
         locale,
@@ -140,48 +109,67 @@ function orderConfirmation(order: OrderConfirmation, links: MailLinks): MailDocu
           ? 'Ulaznice stižu u posebnoj poruci, a naći ćete ih i ovdje'
           : 'Your tickets come in a separate mail and are also here',
       ),
-    ],
-  };
-}
+    ];
+  },
 
-function ticketDelivery(order: TicketDelivery, links: MailLinks): MailDocument {
-  const { locale } = order;
-  const hr = locale === 'hr';
-  const count = ticketCountText(order.tickets.length, locale);
-  return {
-    locale,
-    subject: hr ? say`Vaše ulaznice: ${order.match_name}` : say`Your tickets: ${order.match_name}`,
-    blocks: [
-      lines(hr ? say`${count} iz narudžbe ${order.order_id}` : say`${count} of order ${order.order_id}`),
+  ticket_delivery: (order, links) => {
+    const { locale, order_id, match_name, tickets } = order;
+    const hr = locale === 'hr';
+    const count = ticketCountText(tickets.length, locale);
+    return [
+      hr ? say`Vaše ulaznice: ${match_name}` : say`Your tickets: ${match_name}`,
+      lines(hr ? say`${count} iz narudžbe ${order_id}` : say`${count} of order ${order_id}`),
       matchBlock(order),
-      { kind: 'list', items: order.tickets.map((ticket) => ticketLine(ticket, locale)) },
+      { kind: 'list', items: tickets.map((ticket) => ticketLine(ticket, locale)) },
       ticketsLink(
         links,
         locale,
         hr ? 'Ulaznice s QR kodom su u privitku i ovdje' : 'The tickets with their QR codes are attached, and here',
         hr
-          ? [
-              'Prijavite se istim računom i na ulazu pokažite kod s mobitela ili ispisan.',
-              'Kod nikome ne šaljite: tko ga prvi pokaže, ulazi.',
-            ]
-          : [
-              'Sign in with the same account and show the code at the gate, on your phone or printed.',
-              'Send the code to nobody: whoever shows it first is let in.',
-            ],
+          ? 'Prijavite se istim računom i na ulazu pokažite kod s mobitela ili ispisan.'
+          : 'Sign in with the same account and show the code at the gate, on your phone or printed.',
+        hr ? 'Kod nikome ne šaljite: tko ga prvi pokaže, ulazi.' : 'Send the code to nobody: whoever shows it first is let in.',
       ),
-    ],
-  };
-}
+    ];
+  },
 
-function quotaInvitation(invitation: QuotaInvitation): MailDocument {
-  const { locale, quota_name, match_name, claim_url } = invitation;
-  const hr = locale === 'hr';
-  const count = ticketCountText(invitation.tickets_count, locale);
-  const until = momentText(invitation.claim_until, locale);
-  return {
-    locale,
-    subject: hr ? say`Poziv: ulaznice za ${match_name}` : say`Invitation: tickets for ${match_name}`,
-    blocks: [
+  refund: ({ locale, order_id, match_name, total_amount, received }) => {
+    const hr = locale === 'hr';
+    if (received === undefined)
+      return [
+        hr ? say`Povrat novca za narudžbu ${order_id}` : say`Refund for order ${order_id}`,
+        lines(
+          hr
+            ? say`Vratili smo vam ${total_amount} za narudžbu ${order_id} (${match_name}).`
+            : say`We have refunded ${total_amount} for order ${order_id} (${match_name}).`,
+        ),
+        hr
+          ? lines('Novac dolazi na karticu kojom je plaćeno; kada, ovisi o vašoj banci.', 'Vraćene ulaznice više ne vrijede.')
+          : lines(
+              'The money goes back to the card you paid with; how soon depends on your bank.',
+              'The refunded tickets are no longer valid.',
+            ),
+      ];
+    // The receiver of transferred tickets gets no order number and no amount, because only the buyer may see them.
+    const tickets = ticketCountText(received, locale);
+    return [
+      hr ? say`Poništeno: ${tickets} za ${match_name}` : say`No longer valid: ${tickets} for ${match_name}`,
+      lines(
+        hr
+          ? say`Organizator je poništio ono što ste dobili za ${match_name}: ${tickets}. Kod više ne otvara ulaz.`
+          : say`The organiser has refunded what you were given for ${match_name}: ${tickets}. The code no longer opens a gate.`,
+      ),
+      lines(hr ? 'Novac se vraća osobi koja je platila.' : 'The money goes back to the person who paid.'),
+    ];
+  },
+
+  quota_invitation: (invitation) => {
+    const { locale, quota_name, match_name, claim_url } = invitation;
+    const hr = locale === 'hr';
+    const count = ticketCountText(invitation.tickets_count, locale);
+    const until = momentText(invitation.claim_until, locale);
+    return [
+      hr ? say`Poziv: ulaznice za ${match_name}` : say`Invitation: tickets for ${match_name}`,
       lines(
         hr
           ? say`Iz kvote „${quota_name}“ za vas je odvojeno: ${count}.`
@@ -195,79 +183,61 @@ function quotaInvitation(invitation: QuotaInvitation): MailDocument {
         url: say`${claim_url}`,
         after: [hr ? say`Rok: ${until}. Nakon toga vraćaju se u prodaju.` : say`By ${until}. After that they go back on sale.`],
       },
-    ],
-  };
-}
+    ];
+  },
 
-function matchReminder(reminder: MatchReminder, links: MailLinks): MailDocument {
-  const { locale } = reminder;
-  const hr = locale === 'hr';
-  return {
-    locale,
-    subject: hr ? say`Uskoro: ${reminder.match_name}` : say`Coming up: ${reminder.match_name}`,
-    blocks: [
+  match_reminder: (reminder, links) => {
+    const { locale, match_name } = reminder;
+    const hr = locale === 'hr';
+    return [
+      hr ? say`Uskoro: ${match_name}` : say`Coming up: ${match_name}`,
       lines(hr ? 'Podsjećamo vas na utakmicu za koju imate ulaznice.' : 'This is a reminder of the match you have tickets for.'),
       datedMatchBlock(reminder),
-      {
-        kind: 'list',
-        title: `${ticketCountText(reminder.tickets.length, locale)}:`,
-        items: reminder.tickets.map((ticket) => seatText(ticket, locale)),
-      },
+      seatList(reminder),
       ticketsLink(links, locale, hr ? 'Ulaznice s QR kodom su ovdje' : 'The tickets with their QR codes are here'),
-    ],
-  };
-}
+    ];
+  },
 
-function matchChanged(match: MatchChanged, links: MailLinks): MailDocument {
-  const { locale, change } = match;
-  const hr = locale === 'hr';
-  const before = say`${kickoffText(match.previous_kickoff_at, locale)}, ${match.previous_venue}`;
-  if (change === 'cancelled') {
-    return {
-      locale,
-      subject: hr ? say`Otkazano: ${match.match_name}` : say`Cancelled: ${match.match_name}`,
-      blocks: [
+  match_changed: (match, links) => {
+    const { locale, change, match_name, kickoff_at, previous_kickoff_at, reason } = match;
+    const hr = locale === 'hr';
+    const before = say`${kickoffText(previous_kickoff_at, locale)}, ${match.previous_venue}`;
+    if (change === 'cancelled')
+      return [
+        hr ? say`Otkazano: ${match_name}` : say`Cancelled: ${match_name}`,
         lines(
-          hr ? say`Utakmica ${match.match_name} je otkazana.` : say`The match ${match.match_name} is cancelled.`,
+          hr ? say`Utakmica ${match_name} je otkazana.` : say`The match ${match_name} is cancelled.`,
           hr ? say`Trebala se igrati: ${before}.` : say`It was planned for: ${before}.`,
-          ...(match.reason ? [hr ? say`Razlog: ${match.reason}` : say`Reason: ${match.reason}`] : []),
+          ...(reason ? [hr ? say`Razlog: ${reason}` : say`Reason: ${reason}`] : []),
         ),
         lines(
           hr
             ? 'Ulaznice više ne vrijede, a novac vam vraćamo bez zahtjeva.'
             : 'The tickets are no longer valid. We refund your money without a request from you.',
         ),
-      ],
-    };
-  }
-  if (change !== 'moved') throw new Error('A variable is missing: what changed');
-  const isSameTime = Date.parse(match.kickoff_at) === Date.parse(match.previous_kickoff_at);
-  return {
-    locale,
-    subject: isSameTime
-      ? hr
-        ? say`Promjena mjesta: ${match.match_name}`
-        : say`New venue: ${match.match_name}`
-      : hr
-        ? say`Promjena termina: ${match.match_name}`
-        : say`New date: ${match.match_name}`,
-    blocks: [
+      ];
+    if (change !== 'moved') throw new Error('A variable is missing: what changed');
+    const whatMoved = Date.parse(kickoff_at) === Date.parse(previous_kickoff_at) ? 'venue' : 'date';
+    const title = { venue: hr ? 'Promjena mjesta' : 'New venue', date: hr ? 'Promjena termina' : 'New date' }[whatMoved];
+    return [
+      say`${title}: ${match_name}`,
       lines(hr ? 'Utakmica za koju imate ulaznice je premještena.' : 'The match you have tickets for has been moved.'),
       datedMatchBlock(match),
       lines(hr ? say`Prije: ${before}` : say`Before: ${before}`),
       ticketsLink(links, locale, hr ? 'Ulaznice i dalje vrijede i nalaze se ovdje' : 'Your tickets stay valid and are here'),
-    ],
-  };
-}
+    ];
+  },
 
-function opsAlert({ about, text, at, locale }: OpsAlert): MailDocument {
-  const time = momentText(at, locale);
-  return {
-    locale,
-    subject: locale === 'hr' ? say`Tribina, upozorenje: ${about}` : say`Tribina alert: ${about}`,
-    blocks: [lines(say`${text}`), lines(locale === 'hr' ? say`Vrijeme: ${time}` : say`Time: ${time}`)],
-  };
-}
+  ops_alert: ({ about, text, at, locale }) => {
+    const hr = locale === 'hr';
+    const time = momentText(at, locale);
+    return [
+      hr ? say`Tribina, upozorenje: ${about}` : say`Tribina alert: ${about}`,
+      lines(say`${text}`),
+      lines(hr ? say`Vrijeme: ${time}` : say`Time: ${time}`),
+    ];
+  },
+};
 
 function matchBlock({ match_name, kickoff_at, venue, locale }: MatchFacts): MailBlock {
   return lines(
@@ -281,19 +251,19 @@ function datedMatchBlock({ match_name, kickoff_at, venue, locale }: DatedMatch):
   return lines(say`${match_name}`, kickoffText(kickoff_at, locale), say`${venue}`);
 }
 
-function ticketsLink({ ticketsUrl }: MailLinks, locale: MailLocale, before: string, after?: readonly string[]): MailBlock {
+function seatList({ tickets, locale }: { readonly tickets: readonly MailSeat[]; readonly locale: MailLocale }): MailBlock {
+  const title = `${ticketCountText(tickets.length, locale)}:`;
+  return { kind: 'list', title, items: tickets.map((ticket) => seatText(ticket, locale)) };
+}
+
+function ticketsLink({ ticketsUrl }: MailLinks, locale: MailLocale, before: string, ...after: readonly string[]): MailBlock {
   return { kind: 'link', before, label: locale === 'hr' ? 'Moje ulaznice' : 'My tickets', url: say`${ticketsUrl}`, after };
 }
 
 function ticketLine(ticket: TicketDelivery['tickets'][number], locale: MailLocale): string {
+  const hr = locale === 'hr';
+  const { gate, holder_name } = ticket;
   const seat = seatText(ticket, locale);
-  const gateAndSeat = !ticket.gate
-    ? seat
-    : locale === 'hr'
-      ? say`ulaz ${ticket.gate}, ${seat}`
-      : say`gate ${ticket.gate}, ${seat}`;
-  const id = shortTicketId(ticket.ticket_id);
-  return locale === 'hr'
-    ? say`${gateAndSeat}: ${ticket.holder_name} (ulaznica ${id})`
-    : say`${gateAndSeat}: ${ticket.holder_name} (ticket ${id})`;
+  const gateAndSeat = gate ? say`${hr ? 'ulaz' : 'gate'} ${gate}, ${seat}` : seat;
+  return say`${gateAndSeat}: ${holder_name} (${hr ? 'ulaznica' : 'ticket'} ${shortTicketId(ticket.ticket_id)})`;
 }

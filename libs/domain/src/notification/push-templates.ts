@@ -1,23 +1,22 @@
 import { kickoffText, say, ticketCountText, type MailLocale } from './mail-words.ts';
 
+interface DatedMatch {
+  readonly match_name: string;
+  readonly kickoff_at: string;
+  readonly venue: string;
+}
+
 /** The variables of each push template. A push must fit on a lock screen, so it is a title and one sentence. */
 export type PushContent =
   | { readonly template: 'queue_your_turn' | 'queue_front' }
   | { readonly template: 'queue_position'; readonly position: number }
-  | { readonly template: 'ticket_delivery'; readonly match_name: string; readonly tickets_count: number }
-  | { readonly template: 'quota_invitation'; readonly match_name: string; readonly tickets_count: number }
-  | { readonly template: 'match_reminder'; readonly match_name: string; readonly kickoff_at: string; readonly venue: string }
+  | { readonly template: 'ticket_delivery' | 'quota_invitation'; readonly match_name: string; readonly tickets_count: number }
+  | (DatedMatch & { readonly template: 'match_reminder' })
   | MatchChangedPush;
 
 /** The push about a moved match (new kickoff, new venue or both) or a cancelled one. It names the current kickoff and venue. */
 type MatchChangedPush =
-  | {
-      readonly template: 'match_changed';
-      readonly match_name: string;
-      readonly change: 'moved';
-      readonly kickoff_at: string;
-      readonly venue: string;
-    }
+  | (DatedMatch & { readonly template: 'match_changed'; readonly change: 'moved' })
   | { readonly template: 'match_changed'; readonly match_name: string; readonly change: 'cancelled' };
 
 /** The text of a push in one language. */
@@ -42,13 +41,12 @@ export function writePush(content: PushContent, locale: MailLocale): PushText {
       return hr
         ? { title: say`Vaše mjesto: ${content.position}.`, body: 'Red se pomiče.' }
         : { title: say`Your place: ${content.position}`, body: 'The line is moving.' };
-    case 'ticket_delivery': {
-      const body = say`${content.match_name}: ${ticketCountText(content.tickets_count, locale)}`;
-      return { title: hr ? 'Ulaznice su stigle' : 'Your tickets are here', body };
-    }
+    case 'ticket_delivery':
     case 'quota_invitation': {
+      const delivered = hr ? 'Ulaznice su stigle' : 'Your tickets are here';
+      const invited = hr ? 'Imate poziv za ulaznice' : 'You are invited to claim tickets';
       const body = say`${content.match_name}: ${ticketCountText(content.tickets_count, locale)}`;
-      return { title: hr ? 'Imate poziv za ulaznice' : 'You are invited to claim tickets', body };
+      return { title: content.template === 'ticket_delivery' ? delivered : invited, body };
     }
     case 'match_reminder':
       return {

@@ -34,9 +34,6 @@ export function assertWithinLimit(count: { limit: number; taken: number; wanted:
   throw new DomainError(
     'TICKET_LIMIT_REACHED',
     `A fan may have at most ${count.limit} seats of this match; ${rest} more are possible.`,
-    {
-      limit: count.limit,
-      rest,
-    },
+    { limit: count.limit, rest },
   );
 }

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import type { ConfiguredSource } from './fetcher-by-kind.ts';
+import type { FileSource } from './file-event-fetcher.ts';
+import type { HttpSource } from './http-event-fetcher.ts';
+import type { StoredSource } from './postgres-event-store.ts';
+import type { StripeSource } from './stripe-event-fetcher.ts';
+
+/** A source of the configuration file. */
+export type ConfiguredSource = (HttpSource | StripeSource | FileSource) & StoredSource;
 
 /**
  * The largest overlap (ids below the cursor that are requested again) is half of a fetch. With more, most events of each fetch
@@ -27,10 +33,16 @@ const sourceList = z.array(source).min(1, 'must name at least one source');
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The sources of the configuration file, and everything that is wrong in it. */
+interface ReadSources {
+  readonly sources: ConfiguredSource[];
+  readonly faults: string[];
+}
+
 /**
  * Reads the configured sources from the file that the setting LOADER_SOURCES names. `faults` lists everything wrong in the file.
  */
-export function readSources(file: string, env: Environment): { sources: ConfiguredSource[]; faults: string[] } {
+export function readSources(file: string, env: Environment): ReadSources {
   let content: unknown;
   try {
     content = JSON.parse(readFileSync(file, 'utf8'));
@@ -42,11 +54,7 @@ export function readSources(file: string, env: Environment): { sources: Configur
 }
 
 /** Parses the content of the configuration file. Relative paths of file sources start at `folder`, the folder of that file. */
-export function parseSources(
-  content: unknown,
-  env: Environment,
-  folder: string,
-): { sources: ConfiguredSource[]; faults: string[] } {
+export function parseSources(content: unknown, env: Environment, folder: string): ReadSources {
   const parsed = sourceList.safeParse(content);
   if (!parsed.success)
     return { sources: [], faults: parsed.error.issues.map((issue) => `${locationOf(issue.path, content)}${issue.message}`) };
@@ -59,8 +67,16 @@ export function parseSources(
     const addFault = (text: string): void => void faults.push(`${entry.name}: ${text}`);
     const filled = fillIn(entry.headers, env, addFault);
     if (entry.kind === 'http') return { ...entry, ids: 'numbers', headers: filled };
-    const authorized = withStripeKey(filled, env, addFault);
-    return { ...entry, ids: 'listed', feeds: 'payments', url: stripeEventsUrl(entry.url, env), headers: authorized };
+    if (!filled.authorization && !env.STRIPE_SECRET_KEY)
+      addFault('needs an authorization header, or STRIPE_SECRET_KEY in the environment');
+    const authorization = filled.authorization || `Bearer ${env.STRIPE_SECRET_KEY ?? ''}`;
+    return {
+      ...entry,
+      ids: 'listed',
+      feeds: 'payments',
+      url: stripeEventsUrl(entry.url, env),
+      headers: { ...filled, authorization },
+    };
   });
   return { sources, faults };
 }
@@ -89,16 +105,6 @@ function fillIn(
   for (const [header, text] of filled)
     if (/[^\t\x20-\x7e\x80-\xff]/.test(text)) addFault(`the value of ${header} cannot be sent`);
   return Object.fromEntries(filled);
-}
-
-function withStripeKey(
-  headers: Record<string, string>,
-  env: Environment,
-  addFault: (text: string) => void,
-): Record<string, string> {
-  if (headers.authorization) return headers;
-  if (!env.STRIPE_SECRET_KEY) addFault('needs an authorization header, or STRIPE_SECRET_KEY in the environment');
-  return { ...headers, authorization: `Bearer ${env.STRIPE_SECRET_KEY ?? ''}` };
 }
 
 function stripeEventsUrl(configured: string | undefined, env: Environment): string {

@@ -6,7 +6,6 @@ import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { MemoryLocks } from '../testing/memory-parts.ts';
 import { DueEffects, type Consumer } from './due-effects.ts';
-import { DueEvents } from './due-events.ts';
 import { openLoaderPools, type LoaderPools } from './postgres-event-store.ts';
 import { readStatus } from './loader-status.ts';
 
@@ -71,7 +70,7 @@ function counting(options: { skipsDueCheck?: boolean; crashOn?: number } = {}): 
 async function actInFourLoaders(consumer: Consumer): Promise<void> {
   const effects = Array.from(
     { length: 4 },
-    () => new DueEffects(new DueEvents(pools.reads), new Map([['counting', consumer]]), new MemoryLocks(false), logger),
+    () => new DueEffects(pools.reads, new Map([['counting', consumer]]), new MemoryLocks(false), logger),
   );
   await Promise.all(effects.map((loader) => loader.runOnce()));
 }
@@ -111,12 +110,7 @@ test('an event whose effect does not commit is tried again later, and the events
 test('an event is parked after one attempt if no retry can repair its error (isFinal), and after ten attempts with any other error', async () => {
   await storeDueEvents(2);
   await pools.reads.query(`update loaded_events set payload = '{"n": -1}' where event_id = '1'`);
-  const effects = new DueEffects(
-    new DueEvents(pools.reads),
-    new Map([['counting', counting({ crashOn: 2 })]]),
-    new MemoryLocks(),
-    logger,
-  );
+  const effects = new DueEffects(pools.reads, new Map([['counting', counting({ crashOn: 2 })]]), new MemoryLocks(), logger);
   for (let attempt = 0; attempt < 12; attempt += 1) {
     await effects.runOnce();
     await pools.reads.query('update loaded_events_due set due_at = now()');
@@ -144,7 +138,7 @@ test('a delayed event is handled again after the delay; a repeated conflict is n
         return outcome;
       }),
   };
-  const effects = new DueEffects(new DueEvents(pools.reads), new Map([['counting', consumer]]), new MemoryLocks(), logger);
+  const effects = new DueEffects(pools.reads, new Map([['counting', consumer]]), new MemoryLocks(), logger);
   expect(await effects.runOnce()).toBe(1);
   expect(await effects.runOnce()).toBe(0);
   expect(await status()).toMatchObject({ due: 1, conflicts: 2 });

@@ -1,13 +1,17 @@
 import type { EffectOutcome, LoadedEffect } from '#application/loaded-effect';
 import type { Logger } from '#platform/logging/logger';
+import { setTimeout } from 'node:timers/promises';
+import type pg from 'pg';
 import type { Source } from '../core/event.ts';
 import type { LockFactory } from '../core/ports.ts';
-import type { DueEvent, DueEvents } from './due-events.ts';
+import { NEXT_DUE_EVENTS, RECORD_EVENT_FAILURE, type DueEvent } from './due-events.sql.ts';
 import { PostgresLoadedEffect } from './postgres-loaded-effect.ts';
 
 const BATCH_SIZE = 100;
 const IDLE_SLEEP_MS = 200;
 const OUTAGE_SLEEP_MS = 1000;
+/** After this many failed attempts an event is parked: operators decide about it. Later events never wait for it. */
+const MAX_ATTEMPTS = 10;
 
 /**
  * Handles the loaded events of the sources with one `feeds` value, for example `payments`. A consumer records each event in the
@@ -29,10 +33,13 @@ export interface Consumer {
  */
 const EFFECTS_LOCK: Source = { name: '.effects', ids: 'listed', overlap: 0 };
 
-/** Hands loaded events to their consumers: at least once, in the order of loading. Events that keep failing are parked. */
+/**
+ * Hands loaded events to their consumers: at least once, in the order of loading. Events that have not taken effect yet are rows of
+ * the table `loaded_events_due`; a row is deleted only when its effect is committed. Events that keep failing are parked.
+ */
 export class DueEffects {
   constructor(
-    private readonly due: DueEvents,
+    private readonly pool: pg.Pool,
     private readonly consumers: ReadonlyMap<string, Consumer>,
     private readonly locks: LockFactory,
     private readonly logger: Logger,
@@ -44,7 +51,9 @@ export class DueEffects {
     if (!lock) return 0;
     let done = 0;
     try {
-      for (const event of await this.due.next(BATCH_SIZE)) {
+      const { text, values } = NEXT_DUE_EVENTS.with({ limit: BATCH_SIZE });
+      const { rows } = await this.pool.query<DueEvent>(text, values);
+      for (const event of rows) {
         if (stop?.aborted || !lock.isHeld) break;
         if (await this.act(event)) done += 1;
       }
@@ -63,27 +72,26 @@ export class DueEffects {
           return OUTAGE_SLEEP_MS;
         },
       );
-      if (pauseMs > 0 && !stop.aborted) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (pauseMs > 0 && !stop.aborted) await setTimeout(pauseMs);
     }
   }
 
-  private async act(event: DueEvent): Promise<boolean> {
-    const consumer = this.consumers.get(event.feeds);
+  private async act({ source, eventId, feeds, payload }: DueEvent): Promise<boolean> {
+    const consumer = this.consumers.get(feeds);
+    const facts = { source, event_id: eventId };
     try {
-      if (!consumer) throw new Error(`no consumer for feeds ${event.feeds}`);
-      const outcome = await consumer.act(event.payload, new PostgresLoadedEffect(event.source, event.eventId));
-      if (!outcome) await this.due.done(event);
+      if (!consumer) throw new Error(`no consumer for feeds ${feeds}`);
+      const outcome = await consumer.act(payload, new PostgresLoadedEffect(source, eventId));
+      if (!outcome) await this.pool.query('delete from loaded_events_due where source = $1 and event_id = $2', [source, eventId]);
       for (const conflict of outcome?.conflicts ?? [])
-        this.logger.error(
-          { source: event.source, event_id: event.eventId, ...conflict },
-          'a loaded event conflicts with our data',
-        );
+        this.logger.error({ ...facts, ...conflict }, 'a loaded event conflicts with our data');
       return true;
     } catch (error) {
       const isFinal = consumer?.isFinal(error) ?? false;
-      const reason = error instanceof Error ? error.message : String(error);
-      this.logger.warn({ source: event.source, event_id: event.eventId, err: error }, 'a loaded event had no effect');
-      await this.due.failed(event, reason.slice(0, 500), isFinal);
+      const reason = (error instanceof Error ? error.message : String(error)).slice(0, 500);
+      this.logger.warn({ ...facts, err: error }, 'a loaded event had no effect');
+      const failure = RECORD_EVENT_FAILURE.with({ source, eventId, reason, isFinal, maxAttempts: MAX_ATTEMPTS });
+      await this.pool.query(failure.text, failure.values);
       return false;
     }
   }

@@ -1,10 +1,20 @@
 import { namedSql } from '#platform/postgres/named-sql';
+import type { Payload } from '../core/event.ts';
 
 /*
  * Tables of the event loader. `loaded_events_due`: loaded events that have not taken effect yet. `loaded_conflicts`: parts of
  * events that could not be applied, so that an operator decides. A row of `loaded_events_due` is deleted or delayed in the
  * transaction that applies its event.
  */
+
+/** A loaded event that has not taken effect yet. */
+export interface DueEvent {
+  readonly source: string;
+  readonly eventId: string;
+  /** What the event feeds, for example `payments`. It selects the code that applies the event. */
+  readonly feeds: string;
+  readonly payload: Payload;
+}
 
 /** The next events to apply, in the order in which they were loaded. A parked event does not delay later ones. */
 export const NEXT_DUE_EVENTS = namedSql<{ readonly limit: number }>(

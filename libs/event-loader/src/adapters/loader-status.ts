@@ -1,22 +1,21 @@
-import { Gauge, type Registry } from 'prom-client';
+import { registerGauges } from '#platform/health/gauges';
+import type { Registry } from 'prom-client';
 import { SOURCE_STATUS } from './loader-sources.sql.ts';
 
+/** The values of a source that was not polled yet. */
+const NO_COUNTS = {
+  ...{ stored: 0, refused_duplicates: 0, quarantined: 0, transported_again: 0, gaps: 0, errors: 0 },
+  ...{ due: 0, parked: 0, conflicts: 0 },
+};
+const UNPOLLED = { ...NO_COUNTS, cursor: null, last_error: null, missing: null, lag_seconds: null };
+
 /** What operators see of one source: cursor, counters, last error, and the events that wait for their effect (`due`). */
-export interface SourceStatus {
+export interface SourceStatus extends Readonly<typeof NO_COUNTS> {
   readonly source: string;
   readonly cursor: string | null;
-  readonly stored: number;
-  readonly refused_duplicates: number;
-  readonly quarantined: number;
   readonly last_error: string | null;
-  readonly transported_again: number;
-  readonly gaps: number;
   readonly missing: number | null;
-  readonly errors: number;
   readonly lag_seconds: number | null;
-  readonly due: number;
-  readonly parked: number;
-  readonly conflicts: number;
 }
 
 /**
@@ -27,23 +26,9 @@ export type Query = (sql: string) => Promise<readonly unknown[]>;
 /** The status of every stored source, and of configured sources that were not polled yet. */
 export async function readStatus(query: Query, configured: readonly string[] = []): Promise<SourceStatus[]> {
   const known = (await query(SOURCE_STATUS.text)) as SourceStatus[];
-  const unpolled = configured.filter((name) => !known.some(({ source }) => source === name)).map(statusBeforeFirstPoll);
-  return [...known, ...unpolled].toSorted((a, b) => (a.source < b.source ? -1 : 1));
-}
-
-function statusBeforeFirstPoll(source: string): SourceStatus {
-  const numbers = { stored: 0, refused_duplicates: 0, quarantined: 0, transported_again: 0, gaps: 0, errors: 0 };
-  return {
-    source,
-    cursor: null,
-    ...numbers,
-    due: 0,
-    parked: 0,
-    conflicts: 0,
-    last_error: null,
-    missing: null,
-    lag_seconds: null,
-  };
+  const unpolled = configured.filter((name) => !known.some(({ source }) => source === name));
+  const all = [...known, ...unpolled.map((source) => ({ source, ...UNPOLLED }))];
+  return all.toSorted((a, b) => (a.source < b.source ? -1 : 1));
 }
 
 const GAUGES: readonly [name: string, help: string, member: keyof SourceStatus][] = [
@@ -73,22 +58,8 @@ const GAUGES: readonly [name: string, help: string, member: keyof SourceStatus][
  * the gauges count the work of every loader, including loaders that have ended.
  */
 export function observeLoader(registry: Registry, query: Query): void {
-  let reading: Promise<SourceStatus[]> | undefined;
-  const read = (): Promise<SourceStatus[]> => {
-    reading ??= readStatus(query)
-      .catch(() => [])
-      .finally(() => (reading = undefined));
-    return reading;
-  };
-  for (const [name, help, member] of GAUGES) {
-    new Gauge({
-      name,
-      help,
-      labelNames: ['source'],
-      registers: [registry],
-      async collect() {
-        for (const row of await read()) if (typeof row[member] === 'number') this.set({ source: row.source }, row[member]);
-      },
-    });
-  }
+  const values = (member: keyof SourceStatus) => (rows: readonly SourceStatus[]) =>
+    rows.flatMap(({ source, [member]: value }) => (typeof value === 'number' ? [[value, { source }] as const] : []));
+  const gauges = GAUGES.map(([name, help, member]) => ({ name, help, labels: ['source'], values: values(member) }));
+  registerGauges(registry, () => readStatus(query), gauges);
 }

@@ -1,3 +1,5 @@
+import { waitAtMost } from '#platform/wait-at-most';
+import { setTimeout } from 'node:timers/promises';
 import { LoaderTime } from '../core/ports.ts';
 
 /** The loader's clock in production: the monotonic clock of the process, which a change of the system time does not move. */
@@ -7,12 +9,11 @@ export class MonotonicTime extends LoaderTime {
   }
 
   sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, ms));
+    return setTimeout(ms);
   }
 
-  async finishesWithin(ms: number, work: Promise<void>): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, ms, false)));
-    return Promise.race([work.then(() => true), timeout]).finally(() => clearTimeout(timer));
+  finishesWithin(ms: number, work: Promise<void>): Promise<boolean> {
+    const finished = work.then(() => true);
+    return waitAtMost(ms, finished, false);
   }
 }

@@ -16,28 +16,20 @@ export class PostgresLoadedEffect extends LoadedEffect {
   }
 
   async begin(tx: Transaction): Promise<boolean> {
-    const rows = await inside(tx).rows('select 1 from loaded_events_due where source = $1 and event_id = $2 for update', [
-      this.source,
-      this.eventId,
-    ]);
-    return rows.length > 0;
+    const statement = 'select 1 from loaded_events_due where source = $1 and event_id = $2 for update';
+    return (await inside(tx).rows(statement, [this.source, this.eventId])).length > 0;
   }
 
   async end(tx: Transaction, { conflicts, again }: EffectOutcome): Promise<void> {
     const { source, eventId } = this;
+    const postgres = inside(tx);
     const subjects = conflicts.map(({ subject }) => subject);
-    await inside(tx).rows(RESOLVE_CONFLICTS.with({ source, eventId, subjects }));
-    if (conflicts.length > 0) {
-      await inside(tx).rows(RECORD_CONFLICTS.with({ source, eventId, conflicts: JSON.stringify(conflicts) }));
-    }
-    if (again) {
-      await inside(tx).rows('update loaded_events_due set due_at = $3 where source = $1 and event_id = $2', [
-        source,
-        eventId,
-        again,
-      ]);
-    } else {
-      await inside(tx).rows('delete from loaded_events_due where source = $1 and event_id = $2', [source, eventId]);
-    }
+    await postgres.rows(RESOLVE_CONFLICTS.with({ source, eventId, subjects }));
+    if (conflicts.length > 0)
+      await postgres.rows(RECORD_CONFLICTS.with({ source, eventId, conflicts: JSON.stringify(conflicts) }));
+    const [change, values] = again
+      ? ['update loaded_events_due set due_at = $3', [source, eventId, again]]
+      : ['delete from loaded_events_due', [source, eventId]];
+    await postgres.rows(`${change} where source = $1 and event_id = $2`, values);
   }
 }

@@ -61,10 +61,8 @@ export class RecordedPolls extends PollLog {
 
   /** Logs at most once a minute, because a source that sends too many events does so with every answer. */
   private logOversend(name: string, excess: number): void {
-    const now = performance.now();
-    if (now - (this.oversendLoggedAt.get(name) ?? Number.NEGATIVE_INFINITY) < OVERSEND_LOG_INTERVAL_MS) return;
-    this.oversendLoggedAt.set(name, now);
-    this.logger.warn({ source: name, excess, reason: 'SOURCE_OVERSEND' }, 'a source sent more events than requested');
+    if (hasPassed(OVERSEND_LOG_INTERVAL_MS, this.oversendLoggedAt, name))
+      this.logger.warn({ source: name, excess, reason: 'SOURCE_OVERSEND' }, 'a source sent more events than requested');
   }
 
   private async recordFailure(name: string, error: unknown): Promise<void> {
@@ -84,17 +82,21 @@ export class RecordedPolls extends PollLog {
 
   private async recordIdle(name: string): Promise<void> {
     this.failing.delete(name);
-    const now = performance.now();
-    if (now - (this.successWrittenAt.get(name) ?? Number.NEGATIVE_INFINITY) < SUCCESS_WRITE_INTERVAL_MS) return;
-    this.successWrittenAt.set(name, now);
-    await this.pool.query('update loader_sources set last_error = null, caught_up_at = now() where source = $1', [name]);
+    if (hasPassed(SUCCESS_WRITE_INTERVAL_MS, this.successWrittenAt, name))
+      await this.pool.query('update loader_sources set last_error = null, caught_up_at = now() where source = $1', [name]);
   }
 
   private async recordStale(name: string, fetchedCount: number): Promise<void> {
     this.sum.fetchedAgain += fetchedCount;
-    await this.pool.query('update loader_sources set transported_again = transported_again + $2 where source = $1', [
-      name,
-      fetchedCount,
-    ]);
+    const statement = 'update loader_sources set transported_again = transported_again + $2 where source = $1';
+    await this.pool.query(statement, [name, fetchedCount]);
   }
+}
+
+/** True if the last time of this source, in `times`, is longer ago than the interval; the time is then set to now. */
+function hasPassed(intervalMs: number, times: Map<string, number>, name: string): boolean {
+  const now = performance.now();
+  if (now - (times.get(name) ?? Number.NEGATIVE_INFINITY) < intervalMs) return false;
+  times.set(name, now);
+  return true;
 }

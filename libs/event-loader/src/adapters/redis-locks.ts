@@ -48,9 +48,10 @@ export class RedisLocks extends LockFactory {
     const keys = [`loader:lock:{${name}}`, `loader:fence:{${name}}`] as const;
     const askedAt = performance.now();
     const lockNumber = await ACQUIRE.run<string | null>(this.redis, keys, [owner, this.lifetimeMs]);
-    return lockNumber === null
-      ? undefined
-      : new RedisLock(this.redis, keys[0], owner, Number(lockNumber), { askedAt, lifetimeMs: this.lifetimeMs });
+    if (lockNumber === null) return undefined;
+    const run = async (script: RedisScript): Promise<boolean> =>
+      (await script.run<number>(this.redis, [keys[0]], [owner, this.lifetimeMs])) === 1;
+    return new RedisLock(Number(lockNumber), askedAt, this.lifetimeMs, run);
   }
 }
 
@@ -63,15 +64,15 @@ class RedisLock extends Lock {
   private readonly renewal: NodeJS.Timeout;
 
   constructor(
-    private readonly redis: RedisConnection,
-    private readonly key: string,
-    private readonly owner: string,
     readonly lockNumber: number,
-    private readonly lifetime: { askedAt: number; lifetimeMs: number },
+    askedAt: number,
+    private readonly lifetimeMs: number,
+    /** Runs RENEW or RELEASE for this lock. False if the owner no longer holds it. */
+    private readonly run: (script: RedisScript) => Promise<boolean>,
   ) {
     super();
-    this.heldUntil = lifetime.askedAt + lifetime.lifetimeMs;
-    this.renewal = setInterval(() => void this.renew(), lifetime.lifetimeMs / 3);
+    this.heldUntil = askedAt + lifetimeMs;
+    this.renewal = setInterval(() => void this.renew(), lifetimeMs / 3);
     this.renewal.unref();
   }
 
@@ -82,17 +83,15 @@ class RedisLock extends Lock {
   async release(): Promise<void> {
     clearInterval(this.renewal);
     this.heldUntil = 0;
-    await RELEASE.run(this.redis, [this.key], [this.owner]);
+    await this.run(RELEASE);
   }
 
   private async renew(): Promise<void> {
     if (!this.isHeld) return;
     const askedAt = performance.now();
-    const renewed = await RENEW.run<number>(this.redis, [this.key], [this.owner, this.lifetime.lifetimeMs]).catch(
-      () => undefined,
-    );
+    const isRenewed = await this.run(RENEW).catch(() => undefined);
     // If Redis did not answer, the lock may or may not be renewed: `heldUntil` stays as it is.
-    if (renewed === undefined || this.heldUntil === 0) return;
-    this.heldUntil = renewed === 1 ? askedAt + this.lifetime.lifetimeMs : 0;
+    if (isRenewed === undefined || this.heldUntil === 0) return;
+    this.heldUntil = isRenewed ? askedAt + this.lifetimeMs : 0;
   }
 }

@@ -1,7 +1,7 @@
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { RedisScript } from '#platform/redis/script';
 import type { Source } from '../core/event.ts';
-import { Permit, SourceRateLimiter } from '../core/ports.ts';
+import { SourceRateLimiter, type Permit } from '../core/ports.ts';
 import { PERMIT_VALID_MS } from '../core/round-robin-event-loader.ts';
 
 /** The gap between two requests to the same source, over all loaders. */
@@ -43,10 +43,16 @@ export class RedisSourceRateLimiter extends SourceRateLimiter {
     const key = `loader:gate:{${source.name}}`;
     const askedAt = performance.now();
     const remainingMs = await ACQUIRE.run<number>(this.redis, [key], [PERMIT_VALID_MS + this.gapMs]);
-    if (remainingMs > 0) this.rememberLimit(source, askedAt, remainingMs);
-    return remainingMs > 0
-      ? undefined
-      : new RedisPermit(this.redis, key, this.gapMs, (at) => this.rememberLimit(source, at, this.gapMs));
+    if (remainingMs > 0) {
+      this.rememberLimit(source, askedAt, remainingMs);
+      return undefined;
+    }
+    const requestFinished = async (): Promise<void> => {
+      const finishedAt = performance.now();
+      await this.redis.set(key, '1', 'PX', this.gapMs);
+      this.rememberLimit(source, finishedAt, this.gapMs);
+    };
+    return { requestFinished };
   }
 
   /**
@@ -55,22 +61,5 @@ export class RedisSourceRateLimiter extends SourceRateLimiter {
    */
   private rememberLimit({ name }: Source, askedAt: number, remainingMs: number): void {
     this.limitedUntil.set(name, askedAt + Math.min(remainingMs, this.gapMs));
-  }
-}
-
-class RedisPermit extends Permit {
-  constructor(
-    private readonly redis: RedisConnection,
-    private readonly key: string,
-    private readonly gapMs: number,
-    private readonly onFinished: (askedAt: number) => void,
-  ) {
-    super();
-  }
-
-  async requestFinished(): Promise<void> {
-    const askedAt = performance.now();
-    await this.redis.set(this.key, '1', 'PX', this.gapMs);
-    this.onFinished(askedAt);
   }
 }

@@ -1,5 +1,5 @@
 import { HttpCallFailed } from '#platform/http-client/http-call-failed';
-import { callHttp } from '#platform/http-client/http-client';
+import { callHttp, type HttpAnswer } from '#platform/http-client/http-client';
 import { EventFetchError } from '../core/event.ts';
 import { parseExactly } from './exact-json.ts';
 
@@ -18,10 +18,7 @@ export interface RemoteSource {
 }
 
 /** The answer to one GET, before it is parsed. */
-export interface Reply {
-  readonly status: number;
-  readonly body: string;
-}
+export type Reply = Pick<HttpAnswer, 'status' | 'body'>;
 
 /** The limits of one GET, if not the defaults above. */
 export interface ReplyLimits {
@@ -66,10 +63,11 @@ function requireAccess(status = 0): void {
 }
 
 function asFetchError({ code }: HttpCallFailed, timeoutMs: number, limitBytes: number): EventFetchError {
-  if (code === 'timeout') return new EventFetchError('SOURCE_TIMEOUT', `no complete answer within ${timeoutMs / 1000} s`);
-  if (code === 'too_large') return new EventFetchError('SOURCE_TOO_LARGE', `more than ${limitBytes} bytes`);
-  if (code === 'compressed_too_much') return new EventFetchError('SOURCE_TOO_LARGE', 'the answer is compressed too much');
-  if (code === 'unknown_compression')
-    return new EventFetchError('SOURCE_BAD_FORMAT', 'the answer has a compression that was not requested');
-  return new EventFetchError('SOURCE_UNREACHABLE', code);
+  const faults: Readonly<Record<string, ConstructorParameters<typeof EventFetchError>>> = {
+    timeout: ['SOURCE_TIMEOUT', `no complete answer within ${timeoutMs / 1000} s`],
+    too_large: ['SOURCE_TOO_LARGE', `more than ${limitBytes} bytes`],
+    compressed_too_much: ['SOURCE_TOO_LARGE', 'the answer is compressed too much'],
+    unknown_compression: ['SOURCE_BAD_FORMAT', 'the answer has a compression that was not requested'],
+  };
+  return new EventFetchError(...(faults[code] ?? ['SOURCE_UNREACHABLE', code]));
 }

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+import { jsonIn } from '#platform/http-client/http-client';
 import { z } from 'zod';
 import { EventFetchError, type Source } from '../core/event.ts';
 import { EventFetcher, type FetchResult } from '../core/ports.ts';
@@ -68,7 +70,7 @@ export class StripeEventFetcher extends EventFetcher<StripeSource> {
   }
 
   private async waitForGap(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, this.options.gapMs ?? REQUEST_GAP_MS));
+    await setTimeout(this.options.gapMs ?? REQUEST_GAP_MS);
     if (this.options.stop?.aborted)
       throw new EventFetchError('SOURCE_STOPPED', 'the loader was stopped while it searched for the oldest event');
   }
@@ -80,13 +82,8 @@ function pageOf(reply: Reply): z.output<typeof list> {
   return page.data;
 }
 
-function isUnknownCursor({ status, body }: Reply): boolean {
-  if (status !== 400 && status !== 404) return false;
-  try {
-    return resourceMissing.safeParse(JSON.parse(body)).success;
-  } catch {
-    return false;
-  }
+function isUnknownCursor(reply: Reply): boolean {
+  return (reply.status === 400 || reply.status === 404) && resourceMissing.safeParse(jsonIn(reply)).success;
 }
 
 function idOf(event: unknown): string | undefined {

@@ -44,7 +44,7 @@ export interface Batch {
   readonly gaps: number;
   /** True if the source has no more events after this batch. */
   readonly isCaughtUp: boolean;
-  readonly digest?: { readonly upToId: string; readonly count: number };
+  readonly digest?: FetchResult['digest'];
 }
 
 /** What the store did with a batch. */
@@ -112,13 +112,7 @@ export type PollResult =
   /** The source had nothing new. */
   | { readonly kind: 'idle' }
   /** `excess`: the number of events beyond the requested limit. They are dropped, and the next poll fetches them again. */
-  | {
-      readonly kind: 'appended';
-      readonly stored: number;
-      readonly refused: number;
-      readonly quarantined: number;
-      readonly excess?: number;
-    }
+  | (Extract<AppendResult, { kind: 'appended' }> & { readonly excess?: number })
   /**
    * The fetched events were dropped, because another loader has stored a batch of this source meanwhile. So they are fetched
    * twice.

@@ -82,11 +82,15 @@ export class RoundRobinEventLoader<S extends Source> {
     return this.finishPass();
   }
 
-  /** Polls all sources again and again until `stop` is aborted. Returns when the running polls are finished. */
-  async run(stop: StopSignal): Promise<void> {
+  /**
+   * Polls all sources again and again until `stop` is aborted. Returns when the running polls are finished. `afterPass` is called
+   * each time all sources had their turn, also if they failed.
+   */
+  async run(stop: StopSignal, afterPass: () => void = () => undefined): Promise<void> {
     while (!stop.aborted) {
       await this.pollAll(stop);
       const hadWork = this.finishPass();
+      afterPass();
       if (!stop.aborted && this.hasOutage) await this.parts.time.sleep(OUTAGE_SLEEP_MS);
       else if (!stop.aborted && !hadWork) await this.parts.time.sleep(IDLE_SLEEP_MS);
     }

@@ -1,7 +1,7 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import type { ProcessedMarks } from './processed-marks.ts';
-import { REMEMBER_MESSAGE } from './inbox.sql.ts';
+import { namedSql } from '#platform/postgres/named-sql';
 import { isConnectionLoss } from '#platform/postgres/sqlstates';
 import { inside } from '#platform/postgres/transaction';
 
@@ -20,6 +20,21 @@ import { inside } from '#platform/postgres/transaction';
  *       ▲                │ ▲ lock expired: claimed again, once
  *       └────release─────┘ └──────────────▶ uncertain
  */
+
+/**
+ * Records a message as done, in the transaction of its effect. Guarantee: of all transactions that record the same message only
+ * one gets a result row. All other transactions wait for its commit and get no row. A message with a claim that was never
+ * finished (send-claims.sql.ts) counts as not done.
+ */
+const REMEMBER_MESSAGE = namedSql<{ readonly consumer: string; readonly messageId: string }>(
+  'remember-message',
+  `
+  insert into inbox (consumer, message_id, claimed_at, finished_at, attempts)
+  values (:consumer, :messageId, clock_timestamp(), clock_timestamp(), 1)
+  on conflict (consumer, message_id) do update set finished_at = excluded.finished_at
+  where inbox.finished_at is null
+  returning true as mine`,
+);
 
 /**
  * Runs the effect of each message once, for consumers whose whole effect is in our own PostgreSQL: a row of the table `inbox`

@@ -1,11 +1,21 @@
 import type { DataSource } from 'typeorm';
-import { PURGE_INBOX } from './inbox.sql.ts';
+import { namedSql } from '#platform/postgres/named-sql';
 import { runReadCommitted } from '#platform/postgres/read-committed';
 
 /** Longer than a message can arrive again: dead letters are kept for 30 days, and rows of the outbox for a much shorter time. */
 const RETENTION_DAYS = 90;
 /** Maximum number of rows that one statement deletes. */
 const BATCH_SIZE = 1000;
+
+/** Deletes inbox rows of messages that cannot arrive again. It skips rows that another transaction has locked. */
+const PURGE_INBOX = namedSql<{ readonly keepDays: number; readonly limit: number }>(
+  'purge-inbox',
+  `
+  with old as (
+    select consumer, message_id from inbox
+    where finished_at < now() - make_interval(days => :keepDays) limit :limit for update skip locked
+  ) delete from inbox using old where inbox.consumer = old.consumer and inbox.message_id = old.message_id`,
+);
 
 /**
  * Deletes inbox rows of messages that cannot arrive again. READ COMMITTED on purpose: no decision depends on these rows any more.

@@ -1,5 +1,6 @@
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { RedisScript } from '#platform/redis/script';
+import { waitAtMost } from '#platform/wait-at-most';
 
 const MARK_TTL_SECONDS = 8 * 24 * 3600;
 /** Lua: adds a consumer to the marks of messages. KEYS: the marks · ARGV[1]: the consumer · ARGV[2]: time to live in seconds. */
@@ -31,8 +32,7 @@ export class ProcessedMarks {
   constructor(private readonly redis: RedisConnection) {}
 
   async has(consumer: string, messageId: string): Promise<boolean> {
-    const found = await withTimeout(this.redis.sismember(keyOf(messageId), consumer));
-    return found === 1;
+    return (await withTimeout(this.redis.sismember(keyOf(messageId), consumer))) === 1;
   }
 
   async add(consumer: string, messageId: string): Promise<void> {
@@ -76,9 +76,6 @@ function keyOf(messageId: string): string {
 
 /** Waits for the answer. Returns undefined if Redis is unreachable, too slow or answers with an error. */
 async function withTimeout<T>(answer: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), TIMEOUT_MS);
-  });
-  return Promise.race([answer.catch(() => undefined), tooLate]).finally(() => clearTimeout(timer));
+  const noError = answer.catch(() => undefined);
+  return waitAtMost(TIMEOUT_MS, noError, undefined);
 }

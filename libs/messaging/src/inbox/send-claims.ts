@@ -2,6 +2,7 @@ import type { Counter } from 'prom-client';
 import type { Logger } from '#platform/logging/logger';
 import type { ProcessedMarks } from './processed-marks.ts';
 import { Batcher } from '#platform/batching/batcher';
+import { waitAtMost } from '#platform/wait-at-most';
 import { READ_CLAIM_KINDS, RELEASE_CLAIM, WRITE_CLAIMS, type RefusedClaim, type WrittenClaims } from './send-claims.sql.ts';
 import type { SingleStatements } from '#platform/postgres/single-statements';
 
@@ -103,12 +104,8 @@ export class SendClaims {
   /** Resolves when all finished sends are stored in PostgreSQL, at the latest after `timeoutMs`. For a process that stops. */
   async settled(timeoutMs = SETTLE_TIMEOUT_MS): Promise<void> {
     if (this.unpersisted.size === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    await Promise.race([new Promise<void>((resolve) => (this.whenPersisted = resolve)), timeout]);
-    clearTimeout(timer);
+    const persisted = new Promise<void>((resolve) => (this.whenPersisted = resolve));
+    await waitAtMost(timeoutMs, persisted, undefined);
     this.isStopped = true;
     if (this.unpersisted.size > 0)
       this.options.logger?.warn({ messages: this.unpersisted.size }, 'messages were sent, but PostgreSQL could not record it');

@@ -1,6 +1,8 @@
-import { queueSchemas, JOBS_PREFIX, type JobQueue } from '#contracts/queue-jobs';
-import { Queue } from 'bullmq';
-import { notificationJobOptions } from './job-policy.ts';
+import { queueSchemas, type JobQueue } from '#contracts/queue-jobs';
+import type { Queue } from 'bullmq';
+import { notificationJob } from './job-policy.ts';
+import { openQueue } from './open-queues.ts';
+import { describeIssues } from './queue-consumer.ts';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { Delivery, Destination, RelayedMessage } from '../outbox/destination.ts';
 
@@ -26,21 +28,15 @@ export class BullmqDestination implements Destination {
     connection: RedisConnection,
   ) {
     if (name === 'push') this.minRowsForBundles = MIN_ROWS_FOR_BUNDLES;
-    this.queue = new Queue(name, { connection, prefix: JOBS_PREFIX, skipVersionCheck: true });
-    this.queue.on('error', () => undefined);
+    this.queue = openQueue(name, connection);
   }
 
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
     const deliveries = messages.map((message): Delivery => this.check(message));
     const ready = messages.filter((_, index) => deliveries[index]?.outcome === 'delivered');
     if (ready.length > 0) {
-      await this.queue.addBulk(
-        ready.map(({ id, body }) => ({
-          name: (body as { template: string }).template,
-          data: body,
-          opts: notificationJobOptions(id),
-        })),
-      );
+      const jobs = ready.map(({ id, body }) => notificationJob(id, body as { template: string }));
+      await this.queue.addBulk(jobs);
     }
     return deliveries;
   }
@@ -52,7 +48,6 @@ export class BullmqDestination implements Destination {
   private check({ id, body }: RelayedMessage): Delivery {
     const parsed = queueSchemas[this.name].safeParse(body);
     if (parsed.success) return { id, outcome: 'delivered' };
-    const issues = parsed.error.issues.slice(0, 5).map((issue) => `${issue.path.join('.')} ${issue.code}`);
-    return { id, outcome: 'poison', error: `not a job of queue ${this.name}: ${issues.join(', ')}` };
+    return { id, outcome: 'poison', error: `not a job of queue ${this.name}: ${describeIssues(parsed.error)}` };
   }
 }

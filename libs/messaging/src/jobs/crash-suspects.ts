@@ -39,8 +39,8 @@ export class CrashSuspects {
   /** Runs a suspect (see the class) while no other job runs in this process. */
   async runAlone<T>(jobId: string, work: () => Promise<T>): Promise<T> {
     while (this.suspectRun) await this.suspectRun;
-    let done = (): void => undefined;
-    this.suspectRun = new Promise((resolve) => (done = resolve));
+    const { promise, resolve: done } = Promise.withResolvers<void>();
+    this.suspectRun = promise;
     try {
       if (this.runningJobs > 0) await new Promise<void>((resolve) => (this.whenIdle = resolve));
       return await this.runCounted(jobId, work);

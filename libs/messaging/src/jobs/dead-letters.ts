@@ -1,4 +1,6 @@
+import { jsonIn } from '#platform/http-client/http-client';
 import type { RedisConnection } from '#platform/redis/redis-connection';
+import { templateOf } from './queue-consumer.ts';
 
 /** Maximum age of a dead letter that is searched. Earlier searches have reported older ones. */
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
@@ -13,6 +15,8 @@ export interface StoredDeadLetter {
   readonly template: unknown;
   readonly reason: string;
 }
+/** A dead letter that nobody was alerted about; for `subject` see `deadLetterSubject`. */
+export type UnreportedDeadLetter = StoredDeadLetter & { readonly subject: string };
 
 /**
  * Returns the text that identifies a dead letter. The worker's own alert and the search in Redis use the same text, so that the
@@ -40,24 +44,17 @@ export class DeadLetters {
   ) {}
 
   /** Returns at most 1,000 dead letters of each queue. Call it again until it returns none. */
-  async unreported(): Promise<(StoredDeadLetter & { readonly subject: string })[]> {
+  async unreported(): Promise<UnreportedDeadLetter[]> {
     const found = await Promise.all(this.queues.map((queue) => this.unreportedIn(queue)));
     return found.flat();
   }
 
-  private async unreportedIn(queue: string): Promise<(StoredDeadLetter & { readonly subject: string })[]> {
+  private async unreportedIn(queue: string): Promise<UnreportedDeadLetter[]> {
     const from = Math.max(this.searchFrom.get(queue) ?? 0, this.now() - MAX_AGE_MS);
     let last = from;
     for (let offset = 0; ; offset += PAGE_SIZE) {
-      const flat = await this.redis.zrangebyscore(
-        `${this.prefix}:${queue}:failed`,
-        from,
-        '+inf',
-        'WITHSCORES',
-        'LIMIT',
-        offset,
-        PAGE_SIZE,
-      );
+      const key = `${this.prefix}:${queue}:failed`;
+      const flat = await this.redis.zrangebyscore(key, from, '+inf', 'WITHSCORES', 'LIMIT', offset, PAGE_SIZE);
       const page = flat.flatMap((jobId, at) => (at % 2 === 0 ? [{ jobId, failedAt: Number(flat[at + 1]) }] : []));
       const subjects = new Map(page.map(({ jobId, failedAt }) => [deadLetterSubject(queue, jobId, failedAt), jobId]));
       const unreported = await this.findUnreported([...subjects.keys()]);
@@ -73,23 +70,10 @@ export class DeadLetters {
     return [];
   }
 
-  private async read(
-    queue: string,
-    jobId: string,
-    subject: string,
-  ): Promise<(StoredDeadLetter & { subject: string }) | undefined> {
+  private async read(queue: string, jobId: string, subject: string): Promise<UnreportedDeadLetter | undefined> {
     const [data, reason] = await this.redis.hmget(`${this.prefix}:${queue}:${jobId}`, 'data', 'failedReason');
     // The job was retried or dropped after the set of failed jobs was read.
     if (data === null || data === undefined) return undefined;
-    return { queue, jobId, template: templateIn(data), reason: reason ?? 'unknown', subject };
-  }
-}
-
-function templateIn(data: string): unknown {
-  try {
-    const job: unknown = JSON.parse(data);
-    return typeof job === 'object' && job !== null && 'template' in job ? job.template : undefined;
-  } catch {
-    return undefined;
+    return { queue, jobId, template: templateOf(jsonIn({ body: data })), reason: reason ?? 'unknown', subject };
   }
 }

@@ -1,6 +1,6 @@
 import { Jobs, type BackgroundJob } from '#application/jobs';
 import type { Ids } from '#application/ids';
-import type { Outbox } from '#application/outbox';
+import type { Outbox, OutboxMessage } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { DataSource } from 'typeorm';
 import { runUnprepared } from '#platform/postgres/database';
@@ -64,16 +64,8 @@ export class PostgresJobs extends Jobs {
     if (jobs.length === 0) return;
     const rows = jobs.map((message) => ({ id: this.ids.next(), class: message.class, message }));
     await inside(tx).rows(PUT_JOBS.with({ jobs: JSON.stringify(rows) }));
-    await this.outbox.append(
-      tx,
-      rows.map((row) => ({
-        id: this.ids.next(),
-        destination: JOBS_DESTINATION,
-        event: `job.${row.class}`,
-        body: { job_id: row.id, class: row.class } satisfies JobsMessage,
-        ...when,
-      })),
-    );
+    const messages = rows.map((row) => ({ ...this.messageAbout(row, `job.${row.class}`), ...when }));
+    await this.outbox.append(tx, messages);
   }
 
   /**
@@ -81,16 +73,14 @@ export class PostgresJobs extends Jobs {
    */
   async retry(tx: Transaction, ids: readonly string[]): Promise<number> {
     const rows = await inside(tx).rows<{ id: string; class: string }>(REOPEN_JOBS.with({ ids }));
-    await this.outbox.append(
-      tx,
-      rows.map((row) => ({
-        id: this.ids.next(),
-        destination: JOBS_DESTINATION,
-        event: 'job.retry',
-        body: { job_id: row.id, class: row.class, again: true } satisfies JobsMessage,
-      })),
-    );
+    const messages = rows.map((row) => this.messageAbout(row, 'job.retry', true));
+    await this.outbox.append(tx, messages);
     return rows.length;
+  }
+
+  private messageAbout(job: { readonly id: string; readonly class: string }, event: string, again?: true): OutboxMessage {
+    const body: JobsMessage = { job_id: job.id, class: job.class, again };
+    return { id: this.ids.next(), destination: JOBS_DESTINATION, event, body };
   }
 }
 
@@ -108,8 +98,7 @@ export class JobLedger {
 
   /** Marks the job as done. False when it is already done, failed or deleted; then the caller must roll back the job's effect. */
   async finish(tx: Transaction, id: string): Promise<boolean> {
-    const rows = await inside(tx).rows(FINISH_JOB.with({ id }));
-    return rows.length > 0;
+    return (await inside(tx).rows(FINISH_JOB.with({ id }))).length > 0;
   }
 
   /** Stores a failed attempt with the job. */
@@ -144,26 +133,20 @@ export class JobLedger {
   }
 
   /** Counts jobs by state. `oldestSeconds` is the age of the oldest open job. */
-  async counts(): Promise<{ open: number; done: number; failed: number; oldestSeconds: number }> {
-    const [row] = await runUnprepared<{ open: number; done: number; failed: number; oldestSeconds: number }[]>(
-      this.dataSource,
-      COUNT_JOBS.with({}),
-    );
-    return row ?? { open: 0, done: 0, failed: 0, oldestSeconds: 0 };
+  async counts(): Promise<Record<'open' | 'done' | 'failed' | 'oldestSeconds', number>> {
+    const none = { open: 0, done: 0, failed: 0, oldestSeconds: 0 };
+    const [row = none] = await runUnprepared<(typeof none)[]>(this.dataSource, COUNT_JOBS.with({}));
+    return row;
   }
 
   /** Makes a failed job open again. False when it is not failed. */
   async revive(tx: Transaction, id: string): Promise<boolean> {
-    const rows = await inside(tx).rows(`update jobs set failed_at = null where id = $1 and failed_at is not null returning 1`, [
-      id,
-    ]);
-    return rows.length > 0;
+    return (await inside(tx).rows(REOPEN_JOBS.with({ ids: [id] }))).length > 0;
   }
 
   /** Deletes a job that is not done. False when it is done or does not exist. */
   async drop(tx: Transaction, id: string): Promise<boolean> {
-    const rows = await inside(tx).rows(`delete from jobs where id = $1 and done_at is null returning 1`, [id]);
-    return rows.length > 0;
+    return (await inside(tx).rows(`delete from jobs where id = $1 and done_at is null returning 1`, [id])).length > 0;
   }
 
   /** Deletes old jobs that are done or failed; returns how many. READ COMMITTED on purpose: no decision depends on these rows. */
@@ -187,12 +170,8 @@ export class JobInterventions {
   constructor(private readonly dataSource: DataSource) {}
 
   async note(tx: Transaction, { queue, jobId, action, by }: Omit<JobIntervention, 'at'>): Promise<void> {
-    await inside(tx).rows('insert into job_interventions (queue, job_id, action, by) values ($1, $2, $3, $4)', [
-      queue,
-      jobId,
-      action,
-      by,
-    ]);
+    const statement = 'insert into job_interventions (queue, job_id, action, by) values ($1, $2, $3, $4)';
+    await inside(tx).rows(statement, [queue, jobId, action, by]);
   }
 
   /** The interventions for these jobs, newest first. */

@@ -1,4 +1,4 @@
-import type { JobsOptions, WorkerOptions } from 'bullmq';
+import type { JobsOptions } from 'bullmq';
 
 /**
  * Attempts of a mail or push: one at once, and one after each of the two delays of NOTIFICATION_RETRY_SECONDS. Then the job
@@ -7,6 +7,12 @@ import type { JobsOptions, WorkerOptions } from 'bullmq';
 const MAX_ATTEMPTS = 3;
 const COMPLETED_RETENTION_SECONDS = 3600;
 const FAILED_RETENTION_SECONDS = 30 * 24 * 3600;
+
+/** How long finished and failed jobs are kept, as options of BullMQ's jobs, and of its workers for jobs that were added by hand. */
+export const jobRetention = {
+  removeOnComplete: { age: COMPLETED_RETENTION_SECONDS },
+  removeOnFail: { age: FAILED_RETENTION_SECONDS },
+};
 
 /**
  * BullMQ options of the job of a mail or push. The id of the message is the id of the job. So a message that is delivered twice
@@ -18,16 +24,16 @@ export function notificationJobOptions(messageId: string): JobsOptions {
     jobId: messageId,
     attempts: MAX_ATTEMPTS,
     backoff: { type: 'custom' },
-    removeOnComplete: { age: COMPLETED_RETENTION_SECONDS },
-    removeOnFail: { age: FAILED_RETENTION_SECONDS },
+    ...jobRetention,
   };
 }
 
-/** How long finished and failed jobs are kept, as BullMQ worker options, for jobs that were added by hand without job options. */
-export const jobRetention: Pick<WorkerOptions, 'removeOnComplete' | 'removeOnFail'> = {
-  removeOnComplete: { age: COMPLETED_RETENTION_SECONDS },
-  removeOnFail: { age: FAILED_RETENTION_SECONDS },
-};
+/** A mail or push as BullMQ's `addBulk` takes it. The name of a job is its template. */
+export const notificationJob = <Body extends { readonly template: string }>(id: string, body: Body) => ({
+  name: body.template,
+  data: body,
+  opts: notificationJobOptions(id),
+});
 
 /** A backoff of -1 makes BullMQ fail the job for good. */
 const NO_RETRY = -1;

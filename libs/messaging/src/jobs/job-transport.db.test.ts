@@ -1,12 +1,26 @@
 import { createTestRedis, type TestRedis } from '#testing/test-database';
+import { createPostgresBackend, Queue, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { postgresTransport, redisTransport } from './job-transport.ts';
+import { GENERAL_QUEUE, postgresTransport, redisTransport } from './job-transport.ts';
 import { describeJobTransport } from './testing/job-transport.contract.ts';
 
 let testRedis: TestRedis;
 beforeAll(async () => void (testRedis = await createTestRedis()));
 afterAll(async () => testRedis.close());
+
+async function skipDelayIn(queue: Queue, jobId: string): Promise<number | undefined> {
+  try {
+    if ((await queue.getJobState(jobId)) !== 'delayed') return undefined;
+    const job = (await queue.getJob(jobId)) as Job | undefined;
+    // `promote` sets the delay to 0, so we read it before.
+    const delay = job?.delay;
+    await job?.promote();
+    return delay;
+  } finally {
+    await queue.close();
+  }
+}
 
 describeJobTransport('BullMQ in Redis', () => ({
   open: () => Promise.resolve({ transport: redisTransport(testRedis.url), url: testRedis.url }),
@@ -14,6 +28,11 @@ describeJobTransport('BullMQ in Redis', () => ({
     const admin = new Redis(testRedis.url);
     await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     await admin.quit();
+  },
+  async skipDelay(jobId) {
+    const connection = new Redis(testRedis.url, { maxRetriesPerRequest: null });
+    const queue = new Queue(GENERAL_QUEUE, { connection, prefix: '{jobs}', skipVersionCheck: true });
+    return skipDelayIn(queue, jobId).finally(() => connection.quit());
   },
   wipe: () => testRedis.flush(),
   close: () => Promise.resolve(),
@@ -40,6 +59,11 @@ describeJobTransport('BullMQ in PostgreSQL', () => ({
       );
       expect(rowCount).toBeGreaterThan(1);
     }),
+  async skipDelay(jobId) {
+    const connection = new pg.Pool({ connectionString: postgresUrl, max: 1, options: '-c search_path=bullmq' });
+    const queue = new Queue(GENERAL_QUEUE, { connection } as never, createPostgresBackend as never);
+    return skipDelayIn(queue, jobId).finally(() => connection.end());
+  },
   wipe: () =>
     withSeparateClient(async (client) => {
       const { rows } = await client.query<{ name: string }>(

@@ -1,13 +1,13 @@
 import { createPostgresBackend, Queue, runMigrations, Worker, type Job, type JobsOptions, type PgPool } from 'bullmq';
 import { Pool } from 'pg';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
+import type { JobState } from '#contracts/jobs';
 import { jobRetention } from './job-policy.ts';
+import { openQueue } from './open-queues.ts';
 import { RedisWorker, type OpenWorker } from './queue-consumer.ts';
 
 /** Where general background jobs are queued (setting JOBS_TRANSPORT). */
 export type TransportName = 'redis' | 'postgres';
-/** State of a job in its queue. `delayed`: waits for its next attempt. */
-export type JobState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed';
 
 /**
  * Seconds before the second, third and fourth attempt of a general job. When the fourth attempt fails, the job has failed for
@@ -30,30 +30,17 @@ const MAX_PARALLEL_READS = 50;
 const OPTIONS: JobsOptions = {
   attempts: 1 + JOB_RETRY_SECONDS.length,
   backoff: { type: 'custom' },
-  removeOnComplete: jobRetention.removeOnComplete as JobsOptions['removeOnComplete'],
-  removeOnFail: jobRetention.removeOnFail as JobsOptions['removeOnFail'],
+  ...jobRetention,
 };
+
+type AnyQueue = Pick<Queue, 'addBulk' | 'getJobCounts' | 'close'> & { getJob(id: string): Promise<Job | undefined> };
 
 /**
  * Brings general background jobs to workers (BullMQ in Redis or PostgreSQL): in order, again after a failure, and to another
  * worker when a worker died. It holds only the ids of jobs; their content is in the table `jobs`. So when the transport loses its
  * data, jobs are delayed but not lost.
  */
-export interface JobTransport {
-  readonly name: TransportName;
-  /** Adds jobs. An id that the transport already has is ignored, so adding a job twice makes one job. */
-  add(jobs: readonly { readonly id: string; readonly class: string }[]): Promise<void>;
-  /** Returns the states of these jobs. Jobs that the transport does not know are missing in the result. */
-  states(ids: readonly string[]): Promise<ReadonlyMap<string, JobState>>;
-  remove(ids: readonly string[]): Promise<void>;
-  counts(): Promise<Readonly<Record<JobState, number>>>;
-  readonly openWorker: OpenWorker;
-  close(): Promise<void>;
-}
-
-type AnyQueue = Pick<Queue, 'addBulk' | 'getJobCounts' | 'close'> & { getJob(id: string): Promise<Job | undefined> };
-
-class BullmqTransport implements JobTransport {
+export class JobTransport {
   constructor(
     readonly name: TransportName,
     private readonly queue: AnyQueue,
@@ -61,6 +48,7 @@ class BullmqTransport implements JobTransport {
     private readonly closeConnections: () => Promise<void>,
   ) {}
 
+  /** Adds jobs. An id that the transport already has is ignored, so adding a job twice makes one job. */
   async add(jobs: readonly { readonly id: string; readonly class: string }[]): Promise<void> {
     if (jobs.length === 0) return;
     await this.queue.addBulk(
@@ -68,6 +56,7 @@ class BullmqTransport implements JobTransport {
     );
   }
 
+  /** Returns the states of these jobs. Jobs that the transport does not know are missing in the result. */
   async states(ids: readonly string[]): Promise<ReadonlyMap<string, JobState>> {
     const states = new Map<string, JobState>();
     for (let start = 0; start < ids.length; start += MAX_PARALLEL_READS) {
@@ -86,16 +75,8 @@ class BullmqTransport implements JobTransport {
     for (const id of ids) await (await this.queue.getJob(id))?.remove();
   }
 
-  async counts(): Promise<Readonly<Record<JobState, number>>> {
-    const counts = await this.queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed');
-    const count = (...names: string[]): number => names.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
-    return {
-      waiting: count('waiting', 'prioritized'),
-      delayed: count('delayed'),
-      active: count('active'),
-      completed: count('completed'),
-      failed: count('failed'),
-    };
+  counts(): Promise<JobCounts> {
+    return countsOf(this.queue);
   }
 
   async close(): Promise<void> {
@@ -104,22 +85,31 @@ class BullmqTransport implements JobTransport {
   }
 }
 
+/** BullMQ's states whose jobs we show in each of our states. */
+export const typesOf = {
+  waiting: ['waiting', 'prioritized'],
+  delayed: ['delayed'],
+  active: ['active'],
+  completed: ['completed'],
+  failed: ['failed'],
+} as const satisfies Record<JobState, unknown>;
+/** How many jobs a queue has in each state. */
+export type JobCounts = Record<JobState, number>;
+
 /** Maps BullMQ's state names to ours; undefined for an unknown job. */
 export function stateOf(state: string | undefined): JobState | undefined {
-  switch (state) {
-    case 'waiting':
-    case 'delayed':
-    case 'active':
-    case 'completed':
-    case 'failed':
-      return state;
-    case 'prioritized':
-    case 'waiting-children':
-    case 'paused':
-      return 'waiting';
-    default:
-      return undefined;
-  }
+  if (state === 'prioritized' || state === 'waiting-children' || state === 'paused') return 'waiting';
+  return state !== undefined && state in typesOf ? (state as JobState) : undefined;
+}
+
+/** Counts the jobs of a queue by state. */
+export async function countsOf(queue: Pick<Queue, 'getJobCounts'>): Promise<JobCounts> {
+  const counts = await queue.getJobCounts(...Object.values(typesOf).flat());
+  const sums = Object.entries(typesOf).map(([state, types]) => [
+    state,
+    types.reduce((sum, type) => sum + (counts[type] ?? 0), 0),
+  ]);
+  return Object.fromEntries(sums) as JobCounts;
 }
 
 /** Opens the job transport in Redis. */
@@ -130,12 +120,10 @@ export function redisTransport(redisUrl: string): JobTransport {
     opened.push(connection);
     return connection;
   };
-  const queue = new Queue(GENERAL_QUEUE, { connection: connect('jobs', false), prefix: PREFIX, skipVersionCheck: true });
-  // Without a listener an error event ends the process. Each call on the queue reports its own error, so nothing is logged here.
-  queue.on('error', () => undefined);
+  const queue = openQueue(GENERAL_QUEUE, connect('jobs', false), PREFIX);
   const openWorker: OpenWorker = (process, options) =>
     new RedisWorker(GENERAL_QUEUE, process, { ...options, connection: connect('jobs-worker', true), prefix: PREFIX });
-  return new BullmqTransport('redis', queue, openWorker, async () => {
+  return new JobTransport('redis', queue, openWorker, async () => {
     // `closeConnections` runs after the workers have ended, so their connections are cut. Without Redis a QUIT would wait for
     // ever.
     for (const connection of opened.slice(1)) connection.disconnect();
@@ -171,7 +159,7 @@ export async function postgresTransport(databaseUrl: string): Promise<JobTranspo
       { ...options, connection: openPool('jobs-worker') } as never,
       createPostgresBackend as never,
     );
-  return new BullmqTransport('postgres', queue, openWorker, async () => {
+  return new JobTransport('postgres', queue, openWorker, async () => {
     await Promise.all(pools.map((pool) => pool.end().catch(() => undefined)));
   });
 }

@@ -1,21 +1,15 @@
-import { broadcastBundle, broadcastJob, JOBS_PREFIX, jobQueues, jobsOfBundle, type JobQueue } from '#contracts/queue-jobs';
-import { Queue, type Job, type JobType } from 'bullmq';
+import { broadcastBundle, broadcastJob, jobQueues, jobsOfBundle, type JobQueue } from '#contracts/queue-jobs';
+import type { JobState } from '#contracts/jobs';
+import type { Job, Queue } from 'bullmq';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { failedAttempts, type FailedAttempt } from './failed-attempts.ts';
-import { stateOf, type JobState } from './job-transport.ts';
+import { countsOf, stateOf, typesOf, type JobCounts } from './job-transport.ts';
+import { openQueues } from './open-queues.ts';
+import { templateOf } from './queue-consumer.ts';
+import { isUuid } from './queued-jobs.ts';
 
 /** Maximum number of jobs that a search reads from each state of each queue. The newest jobs are read. */
 const MAX_SEARCHED_JOBS = 1000;
-
-const typesOf: Readonly<Record<JobState, readonly JobType[]>> = {
-  waiting: ['waiting', 'prioritized'],
-  delayed: ['delayed'],
-  active: ['active'],
-  completed: ['completed'],
-  failed: ['failed'],
-};
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** A device of a broadcast: its number among all devices of that broadcast. */
 export interface BroadcastDevice {
@@ -54,22 +48,16 @@ export class NotificationQueues {
        * The number of jobs inside bundles (many jobs of a broadcast as one). Redis does not count them: for Redis a bundle is one
        * job.
        */
-      inBundles?(queue: JobQueue): Promise<number>;
+      inBundles(queue: JobQueue): Promise<number>;
       /**
        * Finds the fan's devices in broadcasts. Jobs of a broadcast contain ranges of devices and no fan, so a search for a fan
        * needs this function.
        */
-      devicesOf?(userId: string): Promise<readonly BroadcastDevice[]>;
-    } = {},
+      devicesOf(userId: string): Promise<readonly BroadcastDevice[]>;
+    },
   ) {
     this.connection = connectRedis(redisUrl, { name: 'jobs-console' });
-    this.queues = new Map(
-      jobQueues.map((name) => {
-        const queue = new Queue(name, { connection: this.connection, prefix: JOBS_PREFIX, skipVersionCheck: true });
-        queue.on('error', () => undefined);
-        return [name, queue];
-      }),
-    );
+    this.queues = openQueues(jobQueues, this.connection);
   }
 
   async list({ queue, state, text }: NotificationFilter): Promise<QueuedNotification[]> {
@@ -77,10 +65,10 @@ export class NotificationQueues {
     const states = state ? [state] : (Object.keys(typesOf) as JobState[]);
     const found = await Promise.all(names.flatMap((name) => states.map((each) => this.inState(name, each))));
     const searched = text?.toLowerCase();
-    const devices = searched && UUID.test(searched) ? ((await this.lookups.devicesOf?.(searched)) ?? []) : [];
-    return found
-      .flat()
-      .filter((job) => !searched || job.id.toLowerCase() === searched || contains(job, searched) || reachesAny(job, devices));
+    const devices = searched && isUuid(searched) ? await this.lookups.devicesOf(searched) : [];
+    const contains = ({ id, payload }: QueuedNotification, part: string): boolean =>
+      id.toLowerCase() === part || JSON.stringify(payload).toLowerCase().includes(part);
+    return found.flat().filter((job) => !searched || contains(job, searched) || reachesAny(job, devices));
   }
 
   async find(id: string): Promise<QueuedNotification | undefined> {
@@ -106,21 +94,10 @@ export class NotificationQueues {
     return true;
   }
 
-  async counts(): Promise<ReadonlyMap<JobQueue, Readonly<Record<JobState, number>>>> {
+  async counts(): Promise<ReadonlyMap<JobQueue, JobCounts>> {
     const counted = [...this.queues].map(async ([name, queue]) => {
-      const [raw, inBundles] = await Promise.all([
-        queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed'),
-        this.lookups.inBundles?.(name) ?? 0,
-      ]);
-      const of = (state: JobState): number => typesOf[state].reduce((sum, type) => sum + (raw[type] ?? 0), 0);
-      const counts = {
-        waiting: of('waiting') + inBundles,
-        delayed: of('delayed'),
-        active: of('active'),
-        completed: of('completed'),
-        failed: of('failed'),
-      };
-      return [name, counts] as const;
+      const [counts, inBundles] = await Promise.all([countsOf(queue), this.lookups.inBundles(name)]);
+      return [name, { ...counts, waiting: counts.waiting + inBundles }] as const;
     });
     return new Map(await Promise.all(counted));
   }
@@ -144,20 +121,16 @@ export class NotificationQueues {
 }
 
 function view(queue: JobQueue, state: JobState, job: Job): QueuedNotification {
-  const data = job.data as { template?: unknown } | null;
+  const template = templateOf(job.data);
   return {
     id: job.id ?? '',
     queue,
-    template: typeof data?.template === 'string' ? data.template : job.name,
+    template: typeof template === 'string' ? template : job.name,
     state,
     attempts: failedAttempts(job.stacktrace, job.failedReason),
     createdAt: new Date(job.timestamp),
     payload: job.data,
   };
-}
-
-function contains(job: QueuedNotification, text: string): boolean {
-  return JSON.stringify(job.payload).toLowerCase().includes(text);
 }
 
 /** True if the job is a part of a broadcast, or a bundle of such parts, whose ranges contain one of the devices. */

@@ -4,12 +4,14 @@ import { Queue, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { createLogger } from '#platform/logging/logger';
+import { registerGauges } from '#platform/health/gauges';
 import { connectRedis } from '#platform/redis/redis-connection';
 import { notificationJobOptions } from './job-policy.ts';
 import { QueueConsumer, type ConsumerOptions, type DeadLetter } from './queue-consumer.ts';
-import { QueueSizes } from './queue-sizes.ts';
+import { UnsentJobs } from './unsent-jobs.ts';
 import { openLatch } from './testing/latch.ts';
 
 const schema = z.object({ template: z.string(), n: z.int() });
@@ -226,16 +228,21 @@ test('a consumer that was stopped before its start takes no jobs', async () => {
   expect(await job.getState()).toBe('waiting');
 });
 
-test('QueueSizes: counts waiting and delayed jobs, and returns the last known number when Redis is unavailable', async () => {
+test('UnsentJobs: counts waiting and delayed jobs; the gauge keeps its last value while Redis is unavailable', async () => {
   const own = new Redis(testRedis.url, { maxRetriesPerRequest: 1, enableOfflineQueue: false, lazyConnect: true });
   await own.connect();
-  const sizes = new QueueSizes(own, PREFIX, ['work', 'other']);
+  const queues = new Map(['work', 'other'].map((name) => [name, new Queue(name, { connection: own, prefix: PREFIX })]));
+  for (const opened of queues.values()) opened.on('error', () => undefined);
+  const unsent = new UnsentJobs({ queues, inBundles: () => Promise.resolve(0) } as never, ['work', 'other'] as never);
+  const registry = new Registry();
+  registerGauges(registry, () => unsent.count(), [{ name: 'size', help: 'size', values: (count) => [[count]] }]);
   await add('m1');
   await queue.add('t', {}, { delay: 60_000 });
-  expect(await sizes.unsent()).toBe(2);
+  expect(await registry.metrics()).toContain('\nsize 2\n');
   own.disconnect();
-  expect(await sizes.unsent()).toBe(2);
-  await sizes.beforeApplicationShutdown();
+  expect(await unsent.count()).toBeUndefined();
+  expect(await registry.metrics()).toContain('\nsize 2\n');
+  await Promise.all([...queues.values()].map((opened) => opened.close()));
 });
 
 /** A proxy in front of Redis that can drop Redis' answers, like a network that is about to break. */

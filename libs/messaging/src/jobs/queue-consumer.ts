@@ -3,6 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { z } from 'zod';
 import type { Logger } from '#platform/logging/logger';
 import { requestContext } from '#platform/logging/request-context';
+import { waitAtMost } from '#platform/wait-at-most';
 import { withFailureTime } from './failed-attempts.ts';
 import { HeldBack, PermanentFailure } from './job-outcomes.ts';
 import { jobRetention, retryDelayMs } from './job-policy.ts';
@@ -96,14 +97,17 @@ export class QueueConsumer<Message> {
   private readonly inProgress = new JobsInProgress();
   private pauseTimer: NodeJS.Timeout | undefined;
   private isStopping = false;
-  private readonly suspects: CrashSuspects | undefined;
+  private readonly suspects?: CrashSuspects;
 
   constructor(private readonly options: ConsumerOptions<Message>) {
-    this.suspects =
-      'connection' in options
-        ? new CrashSuspects(options.connection, `${options.prefix}:${options.queue}`, MAX_CRASHES_AS_SUSPECT)
-        : undefined;
-    const open = 'openWorker' in options ? options.openWorker : openInRedis(options.queue, options);
+    const { queue } = options;
+    let open: OpenWorker;
+    if ('openWorker' in options) open = options.openWorker;
+    else {
+      const { connection, prefix } = options;
+      this.suspects = new CrashSuspects(connection, `${prefix}:${queue}`, MAX_CRASHES_AS_SUSPECT);
+      open = (process, others) => new RedisWorker(queue, process, { ...others, connection, prefix });
+    }
     this.worker = open((job, token) => withFailureTime(this.process(job, token)), {
       autorun: false,
       concurrency: options.concurrency,
@@ -114,14 +118,13 @@ export class QueueConsumer<Message> {
       settings: { backoffStrategy: (sendsMade) => retryDelayMs(options.retrySeconds, sendsMade) },
       ...jobRetention,
     });
-    this.worker.on('error', (error) => options.logger.warn({ queue: options.queue, err: error }, 'queue connection failed'));
+    this.worker.on('error', (error) => options.logger.warn({ queue, err: error }, 'queue connection failed'));
     this.worker.on('failed', (job, error) => this.failed(job, error));
   }
 
   start(): void {
-    void this.worker
-      .run()
-      .catch((error: unknown) => this.options.logger.error({ queue: this.options.queue, err: error }, 'queue consumer ended'));
+    const { logger, queue } = this.options;
+    void this.worker.run().catch((error: unknown) => logger.error({ queue, err: error }, 'queue consumer ended'));
   }
 
   /**
@@ -132,13 +135,8 @@ export class QueueConsumer<Message> {
     this.isStopping = true;
     clearTimeout(this.pauseTimer);
     const graceTimer = setTimeout(() => this.inProgress.putAllBack(), graceMs);
-    let redisTimer: NodeJS.Timeout | undefined;
-    const noRedis = new Promise<'no Redis'>((resolve) => {
-      redisTimer = setTimeout(resolve, graceMs + PUT_BACK_TIMEOUT_MS, 'no Redis');
-    });
-    const outcome = await Promise.race([this.worker.close(), noRedis]);
+    const outcome = await waitAtMost(graceMs + PUT_BACK_TIMEOUT_MS, this.worker.close(), 'no Redis');
     clearTimeout(graceTimer);
-    clearTimeout(redisTimer);
     if (outcome === 'no Redis') await this.worker.abandon?.();
   }
 
@@ -204,13 +202,11 @@ export class QueueConsumer<Message> {
     if (this.pauseTimer || this.isStopping) return;
     const { logger, queue } = this.options;
     logger.warn({ queue, err: error, pause_ms: forMs }, 'queue pauses');
-    this.pauseTimer = setTimeout(() => this.resume(), forMs);
+    this.pauseTimer = setTimeout(() => {
+      this.pauseTimer = undefined;
+      void this.worker.resume();
+    }, forMs);
     await this.worker.pause(true);
-  }
-
-  private resume(): void {
-    this.pauseTimer = undefined;
-    void this.worker.resume();
   }
 
   private failed(job: Job<unknown, string> | undefined, error: Error): void {
@@ -236,10 +232,6 @@ export class RedisWorker extends Worker<unknown, string> {
   }
 }
 
-function openInRedis(queue: string, { connection, prefix }: RedisOptions): OpenWorker {
-  return (process, options) => new RedisWorker(queue, process, { ...options, connection, prefix });
-}
-
 const PUT_BACK = Symbol('put back');
 
 /**
@@ -255,16 +247,7 @@ class JobsInProgress {
     return new Promise((resolve, reject) => {
       if (this.isStopped) resolve(PUT_BACK);
       this.resolvers.add(resolve);
-      work.then(
-        (outcome) => {
-          this.resolvers.delete(resolve);
-          resolve(outcome);
-        },
-        (error: unknown) => {
-          this.resolvers.delete(resolve);
-          reject(error as Error);
-        },
-      );
+      void work.then(resolve, reject).finally(() => this.resolvers.delete(resolve));
     });
   }
 
@@ -274,7 +257,8 @@ class JobsInProgress {
   }
 }
 
-function templateOf(data: unknown): unknown {
+/** The template (kind of mail or push) as written in the data of a job, which may be invalid. */
+export function templateOf(data: unknown): unknown {
   return typeof data === 'object' && data !== null && 'template' in data ? data.template : undefined;
 }
 
@@ -282,9 +266,7 @@ function templateOf(data: unknown): unknown {
  * Describes the errors of an invalid job by field paths and error codes. Values are left out: they may be people's addresses, and
  * this text is stored with the job.
  */
-function describeIssues(error: z.ZodError): string {
-  return error.issues
-    .slice(0, 5)
-    .map((issue) => `${issue.path.join('.') || 'job'} ${issue.code}`)
-    .join(', ');
+export function describeIssues({ issues }: z.ZodError): string {
+  const described = issues.slice(0, 5).map(({ path, code }) => `${path.join('.') || 'job'} ${code}`);
+  return described.join(', ');
 }

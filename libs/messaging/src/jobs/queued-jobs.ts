@@ -1,11 +1,12 @@
 import type { Transaction } from '#application/transaction-manager';
 import { JOBS_PREFIX, jobQueues, jobsOfBundle, type BroadcastBundle, type JobQueue } from '#contracts/queue-jobs';
-import { notificationJobOptions } from './job-policy.ts';
+import { notificationJob } from './job-policy.ts';
 import type { Logger } from '#platform/logging/logger';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { RedisConnection } from '#platform/redis/redis-connection';
-import { Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
+import { openQueues } from './open-queues.ts';
 import { COUNT_JOBS_IN_BUNDLES, DELETE_QUEUED_JOBS, PAGE_OF_QUEUED_JOBS, UNPACK_BUNDLE } from './queued-jobs.sql.ts';
 import type { DataSource } from 'typeorm';
 
@@ -22,6 +23,7 @@ const PAGE_SIZE = 500;
 const JOBS_PER_COMMAND = 200;
 /** The form of the ids of jobs that have a copy. Jobs that did not come through the outbox may have any id, and have no copy. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+export const isUuid = (id: string): boolean => UUID.test(id);
 /** Copies of all jobs that end within this time are deleted together, in one statement. */
 const FORGET_DELAY_MS = 200;
 
@@ -48,7 +50,7 @@ export async function jobsInBundles(database: DataSource, queues: readonly JobQu
  * job.
  */
 export class QueuedJobs {
-  private readonly queues: ReadonlyMap<JobQueue, Queue>;
+  readonly queues: ReadonlyMap<JobQueue, Queue>;
   private done: string[] = [];
   private flushing: NodeJS.Timeout | undefined;
   private isClosed = false;
@@ -58,10 +60,7 @@ export class QueuedJobs {
     private readonly redis: RedisConnection,
     private readonly logger: Logger,
   ) {
-    this.queues = new Map(
-      jobQueues.map((name) => [name, new Queue(name, { connection: redis, prefix: JOBS_PREFIX, skipVersionCheck: true })]),
-    );
-    for (const queue of this.queues.values()) queue.on('error', () => undefined);
+    this.queues = openQueues(jobQueues, redis);
   }
 
   /**
@@ -87,12 +86,11 @@ export class QueuedJobs {
     );
     for (let start = 0; start < jobs.length; start += JOBS_PER_COMMAND) {
       await this.queues.get(queue)?.addBulk(
-        jobs.slice(start, start + JOBS_PER_COMMAND).map((job) => ({
-          name: job.template,
-          data: job,
+        jobs.slice(start, start + JOBS_PER_COMMAND).map((job) => {
+          const { opts, ...added } = notificationJob(job.job_id, job);
           // The age of a job counts from its creation, not from the unpacking.
-          opts: { ...notificationJobOptions(job.job_id), timestamp: Date.parse(job.created_at) },
-        })),
+          return { ...added, opts: { ...opts, timestamp: Date.parse(job.created_at) } };
+        }),
       );
     }
     this.forget(bundle.job_id);
@@ -136,7 +134,7 @@ export class QueuedJobs {
     const messageIds = this.done;
     this.done = [];
     if (messageIds.length === 0) return;
-    const statement = DELETE_QUEUED_JOBS.with({ messageIds: messageIds.filter((id) => UUID.test(id)) });
+    const statement = DELETE_QUEUED_JOBS.with({ messageIds: messageIds.filter(isUuid) });
     await runUnprepared(this.database, statement).catch((error: unknown) =>
       this.logger.warn({ err: error }, 'copies of finished jobs could not be deleted'),
     );
@@ -146,9 +144,7 @@ export class QueuedJobs {
     for (const [name, queue] of this.queues) {
       const jobs = lost.filter((job) => job.queue === name);
       if (jobs.length === 0) continue;
-      await queue.addBulk(
-        jobs.map(({ message_id, body }) => ({ name: body.template, data: body, opts: notificationJobOptions(message_id) })),
-      );
+      await queue.addBulk(jobs.map(({ message_id, body }) => notificationJob(message_id, body)));
     }
     return lost.length;
   }

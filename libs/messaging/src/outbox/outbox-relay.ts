@@ -3,6 +3,7 @@ import type { Logger } from '#platform/logging/logger';
 import { driverClientOf, type DriverClient } from '#platform/postgres/database';
 import { BEGIN_READ_COMMITTED } from '#platform/postgres/read-committed';
 import { rollBack } from '#platform/postgres/roll-back';
+import { waitAtMost } from '#platform/wait-at-most';
 import { TAKE_BUNDLES, type TakenBundle } from './bundles.sql.ts';
 import type { Delivery, Destination, RelayedMessage } from './destination.ts';
 import { CLAIM_MESSAGES, DELETE_MESSAGES, MOVE_TO_QUEUED_JOBS, RECORD_FAILURE, type ClaimedRow } from './outbox-relay.sql.ts';
@@ -42,7 +43,7 @@ export class OutboxRelay {
     try {
       const client = await driverClientOf(runner);
       const maxRows = Math.min(limit, this.destination.batchSize, MAX_BATCH);
-      return await this.runBatch(client, maxRows, { force }).catch(async (error: unknown) => {
+      return await this.runBatch(client, maxRows, force).catch(async (error: unknown) => {
         await rollBack(client);
         throw error;
       });
@@ -51,7 +52,7 @@ export class OutboxRelay {
     }
   }
 
-  private async runBatch(client: DriverClient, maxRows: number, { force, isBundling = true }: BatchOptions): Promise<number> {
+  private async runBatch(client: DriverClient, maxRows: number, force: boolean, isBundling = true): Promise<number> {
     const { name, keepsCopy, refusesStale, minRowsForBundles } = this.destination;
     // Only CLAIM_MESSAGES is sent before BEGIN is answered: if BEGIN failed, its locks are freed at once, nothing is delivered.
     const begun = client.query(BEGIN);
@@ -63,9 +64,13 @@ export class OutboxRelay {
         : 0;
     if (bundled === undefined) {
       await client.query('ROLLBACK');
-      return this.runBatch(client, maxRows, { force, isBundling: false });
+      return this.runBatch(client, maxRows, force, false);
     }
-    const [rows] = await Promise.all([bundled === maxRows ? [] : claim(client, name, maxRows - bundled), begun]);
+    const claim = CLAIM_MESSAGES.with({ destination: name, limit: maxRows - bundled });
+    const [{ rows }] = await Promise.all([
+      bundled === maxRows ? { rows: [] } : client.query<{ rows: ClaimedRow[] }>(claim),
+      begun,
+    ]);
     const stale = refusesStale ? rows.filter((row) => row.stale) : [];
     const [wanted, refused] = [stale.filter((row) => force || row.wanted), stale.filter((row) => !force && !row.wanted)];
     const settled = [...(await this.deleteAlreadySent(client, wanted)), ...(await this.parkStale(client, refused))];
@@ -114,29 +119,17 @@ export class OutboxRelay {
   }
 
   private async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_resolve, reject) => {
-      const error = new Error(
-        `${this.destination.name} did not answer the delivery of ${messages.length} messages within ${this.deliveryTimeoutMs} ms`,
-      );
-      timer = setTimeout(() => reject(error), this.deliveryTimeoutMs);
-    });
-    return Promise.race([this.destination.deliver(messages), timeout]).finally(() => clearTimeout(timer));
+    const deliveries = await waitAtMost(this.deliveryTimeoutMs, this.destination.deliver(messages), undefined);
+    if (deliveries) return deliveries;
+    throw new Error(
+      `${this.destination.name} did not answer the delivery of ${messages.length} messages within ${this.deliveryTimeoutMs} ms`,
+    );
   }
 
   private report(delivery: Exclude<Delivery, { outcome: 'delivered' }>): void {
     const log = delivery.outcome === 'poison' ? this.logger.error.bind(this.logger) : this.logger.warn.bind(this.logger);
     log({ message_id: delivery.id, destination: this.destination.name, reason: delivery.error }, `message ${delivery.outcome}`);
   }
-}
-
-interface BatchOptions {
-  readonly force: boolean;
-  readonly isBundling?: boolean;
-}
-
-async function claim(client: DriverClient, destination: string, limit: number): Promise<ClaimedRow[]> {
-  return (await client.query<{ rows: ClaimedRow[] }>(CLAIM_MESSAGES.with({ destination, limit }))).rows;
 }
 
 /**

@@ -54,8 +54,9 @@ export class ParkedMessages {
 
   /** Counts all messages in the outbox, parked or not. */
   async counts(): Promise<OutboxCounts> {
-    const [row] = await runUnprepared<OutboxCounts[]>(this.dataSource, COUNT_MESSAGES.with({}));
-    return row ?? { waiting: 0, delayed: 0, parked: 0, oldestSeconds: 0 };
+    const none = { waiting: 0, delayed: 0, parked: 0, oldestSeconds: 0 };
+    const [row = none] = await runUnprepared<OutboxCounts[]>(this.dataSource, COUNT_MESSAGES.with({}));
+    return row;
   }
 
   /** Makes the message due at once, with the full number of attempts, even if it is old. False if it is not parked any more. */

@@ -42,12 +42,6 @@ export const DUE_KINDS = namedSql<{ readonly minIntervalSeconds: number }>(
                       and j.message ->> 'by' = n.way and j.message ->> 'about' = n.about)`,
 );
 
-/** A note that TAKE_NOTES has taken for an alert. */
-export interface TakenNote {
-  readonly id: string;
-  readonly text: string;
-}
-
 /**
  * Takes the notes of one kind and way for an alert. If two processes run it at the same time, only one of them gets each note.
  */

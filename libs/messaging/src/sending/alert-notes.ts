@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import type { PostgresJobs } from '../jobs/job-ledger.ts';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
-import { ADD_NOTES, DUE_KINDS, FAILED_ALERTS, TAKE_NOTES, UNKNOWN_SUBJECTS, type TakenNote } from './alert-notes.sql.ts';
+import { ADD_NOTES, DUE_KINDS, FAILED_ALERTS, TAKE_NOTES, UNKNOWN_SUBJECTS } from './alert-notes.sql.ts';
 import { withLedgerDeadline } from './ledger-deadline.ts';
 
 /** A problem that operators must learn of, for one way of alerting them (webhook or mail). */
@@ -66,7 +66,7 @@ export class AlertNotes {
       this.transactions.run(async (tx) => {
         const alerts: AlertOperators[] = [];
         for (const { way, about } of due) {
-          const taken = await inside(tx).rows<TakenNote>(TAKE_NOTES.with({ way, about }));
+          const taken = await inside(tx).rows<{ id: string; text: string }>(TAKE_NOTES.with({ way, about }));
           const texts = taken.sort((a, b) => Number(a.id) - Number(b.id)).map(({ text }) => text);
           if (texts.length > 0) alerts.push(alertOperators({ about, texts }, way, new Date()));
         }

@@ -1,6 +1,6 @@
 import { mailTemplates, pushTemplates, type JobQueue } from '#contracts/queue-jobs';
 import type { Alert } from './alerts.ts';
-import { deadLetterSubject, type StoredDeadLetter } from '../jobs/dead-letters.ts';
+import { deadLetterSubject, type StoredDeadLetter, type UnreportedDeadLetter } from '../jobs/dead-letters.ts';
 import type { DeadLetter } from '../jobs/queue-consumer.ts';
 
 /** Makes the alert about a job that has just failed for good in this process. */
@@ -10,7 +10,7 @@ export function deadLetterAlert(queue: JobQueue, { jobId, template, error, faile
 }
 
 /** Makes the alert about a dead letter that AlertUpkeep found in Redis. It has the same text as `deadLetterAlert`. */
-export function unreportedDeadLetterAlert(letter: StoredDeadLetter & { readonly subject: string }): Alert {
+export function unreportedDeadLetterAlert(letter: UnreportedDeadLetter): Alert {
   return alertOf(letter, letter.subject);
 }
 

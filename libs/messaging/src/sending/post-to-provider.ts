@@ -1,6 +1,6 @@
 import type { HttpCallFailed } from '#platform/http-client/http-call-failed';
 import { callHttp, jsonIn, type HttpRequest } from '#platform/http-client/http-client';
-import { NoAnswer, ProviderDown } from './send-errors.ts';
+import { NoAnswer, ProviderDown, RateLimited } from './send-errors.ts';
 
 /** Maximum length of an answer that is read; more is ignored. The answer of a provider has a few hundred bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -11,7 +11,8 @@ const MIN_RETRY_AFTER_MS = 1000;
 export interface ProviderAnswer {
   readonly status: number;
   readonly body: unknown;
-  readonly retryAfterMs: number | undefined;
+  /** How long to pause after an answer 429: its Retry-After, or one second. */
+  readonly retryAfterMs: number;
 }
 
 /** A POST to a provider. */
@@ -27,7 +28,13 @@ export async function post(request: ProviderRequest): Promise<ProviderAnswer> {
     throw mayHaveArrived ? new NoAnswer(`no answer (${code})`) : new ProviderDown(`no connection (${code})`);
   });
   const { status, headers } = answer;
-  return { status, body: jsonIn(answer), retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()) };
+  return { status, body: jsonIn(answer), retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()) ?? MIN_RETRY_AFTER_MS };
+}
+
+/** The SendFailure of an answer that means the same at every provider: rate limited, or down. Undefined for other answers. */
+export function failureOf({ status, retryAfterMs }: ProviderAnswer, reason: string): RateLimited | ProviderDown | undefined {
+  if (status === 429) return new RateLimited(retryAfterMs, reason);
+  return status >= 500 ? new ProviderDown(reason) : undefined;
 }
 
 /**

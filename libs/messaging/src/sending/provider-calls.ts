@@ -1,10 +1,7 @@
 import { HeldBack } from '../jobs/job-outcomes.ts';
-import { post, type ProviderAnswer, type ProviderRequest } from './post-to-provider.ts';
-import { LimiterUnavailable, type CallOutcomes, type ProviderLimiter, type CallPermit } from './provider-limiter.ts';
-import { isProviderFailure, NotSent, ProviderDown, RateLimited } from './send-errors.ts';
-
-/** Pause after an answer 429 without Retry-After. */
-const DEFAULT_PAUSE_MS = 1000;
+import { failureOf, post, type ProviderAnswer, type ProviderRequest } from './post-to-provider.ts';
+import { LimiterUnavailable, type ProviderLimiter, type CallPermit } from './provider-limiter.ts';
+import { NotSent, outcomeOf, RateLimited } from './send-errors.ts';
 
 /**
  * Makes HTTP calls of background jobs to an external provider. They use the same limiter as mails and pushes, so that
@@ -20,7 +17,8 @@ export class ProviderCalls {
     const permit = await this.permit();
     try {
       const answer = await post(request);
-      assertSuccess(answer);
+      const reason = `answered ${answer.status}`;
+      if (answer.status >= 300) throw failureOf(answer, reason) ?? new NotSent(reason);
       await permit.leave({ answered: 1 });
       return answer;
     } catch (error) {
@@ -38,16 +36,4 @@ export class ProviderCalls {
       throw error instanceof HeldBack ? new HeldBack('job', error.forMs, error.message) : error;
     }
   }
-}
-
-function assertSuccess({ status, retryAfterMs }: ProviderAnswer): void {
-  const reason = `answered ${status}`;
-  if (status === 429) throw new RateLimited(retryAfterMs ?? DEFAULT_PAUSE_MS, reason);
-  if (status >= 500) throw new ProviderDown(reason);
-  if (status >= 300) throw new NotSent(reason);
-}
-
-function outcomeOf(error: unknown): CallOutcomes {
-  if (error instanceof RateLimited) return { rateLimited: { calls: 1, forMs: error.forMs } };
-  return isProviderFailure(error) ? { failed: 1 } : { answered: 1 };
 }

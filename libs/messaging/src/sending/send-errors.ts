@@ -1,3 +1,5 @@
+import type { CallOutcomes } from './provider-limiter.ts';
+
 /**
  * Base of all errors of sending a mail or push. The subclasses say whether the message may have been sent, whether the provider
  * is down, and whether a retry makes sense.
@@ -29,5 +31,8 @@ export class ProviderDown extends SendFailure {}
 /** The request was sent, but no answer came: the message may have been sent. Counts as a failure of the provider, too. */
 export class NoAnswer extends SendFailure {}
 
-/** True for errors that count as a failure of the provider. */
-export const isProviderFailure = (error: unknown): boolean => error instanceof ProviderDown || error instanceof NoAnswer;
+/** What a failed call means for the provider's rate limiter and breaker. */
+export function outcomeOf(error: unknown): CallOutcomes {
+  if (error instanceof RateLimited) return { rateLimited: { calls: 1, forMs: error.forMs } };
+  return error instanceof ProviderDown || error instanceof NoAnswer ? { failed: 1 } : { answered: 1 };
+}

@@ -39,31 +39,32 @@ const PARKED_EVENTS = selectUnreported(
 export class UnreportedFailures {
   constructor(private readonly dataSource: DataSource) {}
 
-  async failedJobs(): Promise<Alert[]> {
-    const rows = await this.dataSource.query<{ id: string; class: string; subject: string }[]>(FAILED_JOBS);
-    return rows.map(({ id, class: kind, subject }) => ({
+  failedJobs(): Promise<Alert[]> {
+    return this.find<'id' | 'class'>(FAILED_JOBS, ({ id, class: kind }) => ({
       about: `failed job ${kind}`,
       text: `background job ${kind} failed for good (TRIBINA-INFRA-9100): \`jobs:failed\` shows why, \`jobs:retry ${id}\` tries again`,
-      subject,
     }));
   }
 
-  async parkedMessages(): Promise<Alert[]> {
-    const rows =
-      await this.dataSource.query<{ id: string; destination: string; event: string; subject: string }[]>(PARKED_MESSAGES);
-    return rows.map(({ id, destination, event, subject }) => ({
+  parkedMessages(): Promise<Alert[]> {
+    return this.find<'id' | 'destination' | 'event'>(PARKED_MESSAGES, ({ id, destination, event }) => ({
       about: `parked message ${destination}`,
       text: `message ${event} to ${destination} is parked: \`jobs:failed --queue outbox\` shows why, \`jobs:retry ${id}\` tries again`,
-      subject,
     }));
   }
 
-  async parkedEvents(): Promise<Alert[]> {
-    const rows = await this.dataSource.query<{ source: string; event_id: string; subject: string }[]>(PARKED_EVENTS);
-    return rows.map(({ source, event_id, subject }) => ({
+  parkedEvents(): Promise<Alert[]> {
+    return this.find<'source' | 'event_id'>(PARKED_EVENTS, ({ source, event_id }) => ({
       about: `parked event ${source}`,
       text: `event ${event_id} of source ${source} is set aside: loaded_events_due shows why`,
-      subject,
     }));
+  }
+
+  private async find<Column extends string>(
+    sql: string,
+    alertOf: (row: Readonly<Record<Column, string>>) => Alert,
+  ): Promise<Alert[]> {
+    const rows = await this.dataSource.query<Record<Column | 'subject', string>[]>(sql);
+    return rows.map((row) => ({ ...alertOf(row), subject: row.subject }));
   }
 }

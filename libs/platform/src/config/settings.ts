@@ -6,17 +6,17 @@ import { z } from 'zod';
  * descriptions are copied to docs/reference/env.md and .env.example. `secret` marks settings whose values must not be shown.
  */
 
-const wholeNumber = (min: number, max: number) =>
+export const wholeNumber = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.int().min(min).max(max));
 
 const port = wholeNumber(1, 65_535);
+const flag = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .pipe(z.boolean());
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).transform((url) => url.replace(/\/+$/, ''));
-const list = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== ''),
-);
+const postgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL');
+const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
 
 /**
  * Matches an IP address or a CIDR range in TRUSTED_PROXIES: 10.0.0.0/8, 127.0.0.1, fd00::/8. Other software also accepts a number
@@ -52,13 +52,8 @@ export const processSettings = z.object({
 
 /** Settings of the connection to PostgreSQL. */
 export const databaseSettings = z.object({
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
-    .meta({ description: 'PostgreSQL, with user and password', secret: true }),
-  DATABASE_REPLICA_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
+  DATABASE_URL: postgresUrl.meta({ description: 'PostgreSQL, with user and password', secret: true }),
+  DATABASE_REPLICA_URL: postgresUrl
     .optional()
     .meta({ description: 'PostgreSQL replica for reads that may be a moment old', secret: true }),
 });
@@ -160,8 +155,12 @@ export const paymentSettings = z.object({
   STRIPE_WEBHOOK_SECRET: secret('STRIPE_WEBHOOK_SECRET', 'Secret that signs payment webhooks, also those of the sandbox'),
 });
 
-/** Settings of mails, pushes and alerts: providers, limits, addresses. */
+/** Settings of mails, pushes and alerts: queues, providers, limits, addresses. */
 export const notificationSettings = z.object({
+  WORKER_QUEUES: z
+    .enum(['all', 'email', 'push'])
+    .default('all')
+    .describe('What this worker sends: mails (queue `email`), pushes (queues `push` and `push-priority`) or both'),
   EMAIL_PROVIDER: z
     .enum(['mailbox', 'mailgun', 'smtp'])
     .default('mailbox')
@@ -202,6 +201,9 @@ export const jobSettings = z.object({
     .enum(['redis', 'postgres'])
     .default('redis')
     .describe('Where general background jobs are queued; mails and pushes are always queued in Redis'),
+  JOBS_IN_MONOLITH: flag
+    .default(true)
+    .describe('`false`: the monolith does not run general background jobs; `jobs:consume` runs them'),
   LOADER_SOURCES: z.string().optional().describe('Path of the JSON file that lists the event sources'),
 });
 
@@ -215,45 +217,39 @@ export function alertChannels(
   ];
 }
 
-type Values = Readonly<Record<string, unknown>>;
+/** The settings that are needed if another setting has this value. */
+const NEEDED_WITH: readonly (readonly [setting: string, value: string, ...needed: string[]])[] = [
+  ['AUTH_MODE', 'jwt', 'JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'],
+  ['PAYMENT_PROVIDER', 'stripe', 'STRIPE_SECRET_KEY'],
+  ['EMAIL_PROVIDER', 'mailgun', 'MAILGUN_DOMAIN', 'MAILGUN_API_KEY'],
+  ['EMAIL_PROVIDER', 'smtp', 'SMTP_URL'],
+  ['PUSH_PROVIDER', 'fcm', 'FCM_SERVICE_ACCOUNT'],
+];
+/** Values for development, which production refuses. */
+const developmentValues = { AUTH_MODE: 'mock', PAYMENT_PROVIDER: 'sandbox', EMAIL_PROVIDER: 'mailbox', PUSH_PROVIDER: 'mailbox' };
 
 /** Checks the rules that concern several settings, and refuses development values in production. Returns all faults. */
-export function crossChecks(config: Values): string[] {
-  const faults: string[] = [];
-  const needs = (name: string, because: string) => {
-    if (config[name] === undefined) faults.push(`${name}: is needed ${because}`);
-  };
-  if (config.AUTH_MODE === 'jwt')
-    for (const name of ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE']) needs(name, 'with AUTH_MODE=jwt');
-  if (config.PAYMENT_PROVIDER === 'stripe') needs('STRIPE_SECRET_KEY', 'with PAYMENT_PROVIDER=stripe');
-  if (config.EMAIL_PROVIDER === 'mailgun')
-    for (const name of ['MAILGUN_DOMAIN', 'MAILGUN_API_KEY']) needs(name, 'with EMAIL_PROVIDER=mailgun');
-  if (config.EMAIL_PROVIDER === 'smtp') needs('SMTP_URL', 'with EMAIL_PROVIDER=smtp');
-  if (config.PUSH_PROVIDER === 'fcm') needs('FCM_SERVICE_ACCOUNT', 'with PUSH_PROVIDER=fcm');
+export function crossChecks(config: Readonly<Record<string, unknown>>): string[] {
+  // A worker that sends only mails or only pushes needs only the credentials of its own provider.
+  const unused = { email: 'PUSH_PROVIDER', push: 'EMAIL_PROVIDER' }[String(config.WORKER_QUEUES)];
+  const faults = NEEDED_WITH.flatMap(([setting, value, ...needed]) => {
+    const missing = config[setting] === value && setting !== unused ? needed.filter((name) => config[name] === undefined) : [];
+    return missing.map((name) => `${name}: is needed with ${setting}=${value}`);
+  });
   if (config.NODE_ENV !== 'production') return faults;
-  const refused: Record<string, string> = {
-    AUTH_MODE: 'mock',
-    PAYMENT_PROVIDER: 'sandbox',
-    EMAIL_PROVIDER: 'mailbox',
-    PUSH_PROVIDER: 'mailbox',
-  };
-  for (const [name, value] of Object.entries(refused))
+  for (const [name, value] of Object.entries(developmentValues))
     if (config[name] === value) faults.push(`${name}: ${value} is refused in production`);
-  for (const [name, value] of Object.entries(developmentSecrets)) {
+  for (const [name, value] of Object.entries(developmentSecrets))
     if (config[name] === value) faults.push(`${name}: the development default is refused in production`);
-  }
   return faults;
 }
 
 /** Returns the addresses of the services. An address that is not set is derived from the port. */
-export function publicUrls(config: z.output<typeof addressSettings>): {
-  publicUrl: string;
-  queuePublicUrl: string;
-  queueInternalUrl: string;
-} {
+export function publicUrls(config: z.output<typeof addressSettings>) {
+  const localUrl = (ofPort: number): string => `http://127.0.0.1:${ofPort}`;
   return {
-    publicUrl: config.PUBLIC_URL ?? `http://127.0.0.1:${config.MONOLITH_PORT}`,
-    queuePublicUrl: config.QUEUE_PUBLIC_URL ?? `http://127.0.0.1:${config.QUEUE_PORT}`,
-    queueInternalUrl: config.QUEUE_INTERNAL_URL ?? `http://127.0.0.1:${config.QUEUE_PORT}`,
+    publicUrl: config.PUBLIC_URL ?? localUrl(config.MONOLITH_PORT),
+    queuePublicUrl: config.QUEUE_PUBLIC_URL ?? localUrl(config.QUEUE_PORT),
+    queueInternalUrl: config.QUEUE_INTERNAL_URL ?? localUrl(config.QUEUE_PORT),
   };
 }

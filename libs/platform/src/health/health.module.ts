@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Module, Res, type DynamicModule } from '@nestj
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Endpoint } from '../http/endpoint.ts';
+import { waitAtMost } from '../wait-at-most.ts';
 import { Metrics } from './metrics.ts';
 
 /**
@@ -18,18 +19,13 @@ export interface ReadinessCheck {
 const READINESS_CHECKS = Symbol('readiness checks');
 const PROBE_TIMEOUT_MS = 2000;
 
-async function isUp(check: ReadinessCheck): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), PROBE_TIMEOUT_MS);
-  });
-  const probed = Promise.resolve()
-    .then(check.probe)
-    .then(
-      () => true,
-      () => false,
-    );
-  return Promise.race([probed, tooLate]).finally(() => clearTimeout(timer));
+async function isUp({ probe }: ReadinessCheck): Promise<boolean> {
+  try {
+    const isReady = probe().then(() => true);
+    return await waitAtMost(PROBE_TIMEOUT_MS, isReady, false);
+  } catch {
+    return false;
+  }
 }
 
 @ApiExcludeController()
@@ -49,11 +45,11 @@ class HealthController {
   @Get('health/ready')
   @Endpoint({ access: 'public', noAddressLimit: true })
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<{ status: string; down: string[] }> {
-    const results = await Promise.all(this.checks.map(async (check) => ({ check, up: await isUp(check) })));
-    const down = results.filter(({ up }) => !up).map(({ check }) => check);
-    if (down.some((check) => check.vital)) void reply.status(503);
-    const status = down.length === 0 ? 'ok' : down.some((check) => check.vital) ? 'down' : 'degraded';
-    return { status, down: down.map((check) => check.name) };
+    const up = await Promise.all(this.checks.map(isUp));
+    const down = this.checks.filter((_check, index) => !up[index]);
+    const isDown = down.some(({ vital }) => vital);
+    if (isDown) void reply.status(503);
+    return { status: isDown ? 'down' : down.length > 0 ? 'degraded' : 'ok', down: down.map(({ name }) => name) };
   }
 
   @Get('metrics')

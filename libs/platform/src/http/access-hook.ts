@@ -6,16 +6,15 @@ import type { IdentifyCaller } from './identity.ts';
 import { RequestRefused } from './request-refused.ts';
 import { rulesOf } from './route-rules.ts';
 
-/** Compares two secrets in constant time. Timing can reveal only the length, which is not secret. */
-export function sameSecret(given: unknown, expected: string): boolean {
+/**
+ * True if the request has the secret of our own services in the header X-Internal-Auth. The secrets are compared in constant time:
+ * timing can reveal only the length, which is not secret.
+ */
+export function hasInternalAuth({ headers }: FastifyRequest, internalSecret: string): boolean {
+  const given = headers['x-internal-auth'];
   if (typeof given !== 'string') return false;
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  const [a, b] = [Buffer.from(given), Buffer.from(internalSecret)];
   return a.length === b.length && timingSafeEqual(a, b);
-}
-
-/** True if the request has the secret of our own services in the header X-Internal-Auth. */
-export function hasInternalAuth(request: FastifyRequest, internalSecret: string): boolean {
-  return sameSecret(request.headers['x-internal-auth'], internalSecret);
 }
 
 /**

@@ -39,25 +39,16 @@ export function registerBodyParsers(fastify: FastifyInstance): void {
     done();
   });
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
-    try {
-      const expected = rulesOf(request).body ?? 'json';
-      if (expected === 'raw') done(null, body);
-      else if (expected === 'none') done(null, withoutBody(body));
-      else if (body.length === 0) done(null, undefined);
-      else readJson(request, decode(body), done);
-    } catch (error) {
-      done(error as Error);
-    }
-  });
-  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
-    try {
-      const expected = rulesOf(request).body ?? 'json';
-      if (expected === 'raw') done(null, body);
-      else if (expected === 'none' || body.length === 0) done(null, withoutBody(body));
-      else done(new RequestRefused('UNSUPPORTED_MEDIA_TYPE', { detail: 'Send the body as application/json.' }));
-    } catch (error) {
-      done(error as Error);
-    }
-  });
+  for (const contentType of ['application/json', '*'])
+    fastify.addContentTypeParser(contentType, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
+      try {
+        const expected = rulesOf(request).body ?? 'json';
+        if (expected === 'raw') done(null, body);
+        else if (expected === 'none' || body.length === 0) done(null, withoutBody(body));
+        else if (contentType === 'application/json') readJson(request, decode(body), done);
+        else done(new RequestRefused('UNSUPPORTED_MEDIA_TYPE', { detail: 'Send the body as application/json.' }));
+      } catch (error) {
+        done(error as Error);
+      }
+    });
 }

@@ -15,22 +15,12 @@ export function allowedOrigins(options: {
   production: boolean;
 }): (origin: string) => boolean {
   const normalize = options.production ? (origin: string) => origin : sameMachine;
-  const allowed = new Set(
-    [new URL(options.publicUrl).origin, ...options.corsOrigins.map((url) => new URL(url).origin)].map(normalize),
-  );
+  const allowed = new Set([options.publicUrl, ...options.corsOrigins].map((url) => normalize(new URL(url).origin)));
   return (origin) => allowed.has(normalize(origin.toLowerCase()));
 }
 
-const exposedHeaders = [
-  'ETag',
-  'Location',
-  'Retry-After',
-  'RateLimit-Limit',
-  'RateLimit-Remaining',
-  'RateLimit-Reset',
-  'Idempotency-Replayed',
-  'X-Request-Id',
-].join(', ');
+const exposedHeaders =
+  'ETag, Location, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotency-Replayed, X-Request-Id';
 /** How long a browser caches the answer to a preflight request. */
 const MAX_AGE_SECONDS = '600';
 

@@ -41,6 +41,11 @@ declare module 'fastify' {
   }
 }
 
+/** True if requests of the route must have an idempotency key. */
+export function mustHaveKey(method: string, { access, noKeyBecause }: Partial<EndpointRules>): boolean {
+  return ['POST', 'PUT', 'PATCH'].includes(method) && !noKeyBecause && access !== undefined && access !== 'internal';
+}
+
 /**
  * Declares the rules of a route. The hooks apply them before the handler runs. If a route has no rules, the service does not
  * start (deny by default), so no route is public by mistake.

@@ -3,13 +3,13 @@ import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
-import { NestLog, type Logger } from '../logging/logger.ts';
+import { nestLog, type Logger } from '../logging/logger.ts';
 import { requestContext, type RequestContext } from '../logging/request-context.ts';
 import { guardAccess, requireDeclaredAccess } from './access-hook.ts';
 import { registerBodyParsers } from './body-parsers.ts';
-import { checkInput } from './check-input.ts';
 import { answerCors } from './cors.ts';
-import { callDirectly } from './call-directly.ts';
+import { callDirectly } from './direct-handler.ts';
+import { checkInput } from './input-fields.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
 import { RequestRefused } from './request-refused.ts';
@@ -74,8 +74,8 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 128, caseSensitive: true },
-    genReqId: (request: { headers: Record<string, unknown> }) =>
-      acceptableRequestId(request.headers['x-request-id']) ?? randomUUID(),
+    genReqId: ({ headers: { 'x-request-id': given } }: { headers: Record<string, unknown> }) =>
+      typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : randomUUID(),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       void reply.headers({ 'x-request-id': request.id, ...commonHeaders });
       answerProblem(error, request, reply, options.logger);
@@ -84,7 +84,7 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   } as ConstructorParameters<typeof FastifyAdapter>[0]) as unknown as FastifyAdapter;
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     bodyParser: false,
-    logger: new NestLog(options.logger),
+    logger: nestLog(options.logger),
     abortOnError: false,
   });
   const fastify = adapter.getInstance();
@@ -106,10 +106,6 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
 
   app.useGlobalFilters(new ProblemFilter(options.logger));
   return app;
-}
-
-function acceptableRequestId(given: unknown): string | undefined {
-  return typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : undefined;
 }
 
 function setBodyLimits(fastify: FastifyInstance): void {

@@ -1,5 +1,7 @@
 import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { z } from 'zod';
+import type { authenticationSettings } from '../config/settings.ts';
 import type { CallerIdentity } from './caller.ts';
 import { RequestRefused } from './request-refused.ts';
 import { CLOCK_TOLERANCE_SECONDS, isUuid, userOf } from './token-claims.ts';
@@ -17,8 +19,8 @@ function single(value: string | string[] | undefined): string | undefined {
 export const identifyMock: IdentifyCaller = (headers) => {
   const userId = single(headers['x-mock-user-id'])?.trim();
   if (!isUuid(userId)) return undefined;
-  const roles = (single(headers['x-mock-roles']) ?? '').split(',').map((role) => role.trim());
-  return { userId: userId.toLowerCase(), roles: roles.filter((role) => role !== '') };
+  const roles = (single(headers['x-mock-roles']) ?? '').split(',').flatMap((role) => role.trim() || []);
+  return { userId: userId.toLowerCase(), roles };
 };
 
 /**
@@ -41,7 +43,7 @@ export function identifyByToken(options: {
   rolesClaim: string;
 }): IdentifyCaller {
   return async (headers) => {
-    const [scheme, token, ...rest] = (single(headers.authorization) ?? '').split(' ');
+    const [scheme, token, ...rest] = (headers.authorization ?? '').split(' ');
     if (scheme?.toLowerCase() !== 'bearer' || !token || rest.length > 0) return undefined;
     const verified = await jwtVerify(token, options.keys, {
       algorithms: ALGORITHMS,
@@ -57,21 +59,12 @@ export function identifyByToken(options: {
     const userId = verified && userOf(verified.protectedHeader, verified.payload, Date.now() / 1000);
     if (!userId) return undefined;
     const roles = verified.payload[options.rolesClaim];
-    return {
-      userId,
-      roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
-    };
+    return { userId, roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [] };
   };
 }
 
 /** Chooses the way to identify callers by the setting AUTH_MODE. */
-export function identifyCallers(config: {
-  AUTH_MODE: 'mock' | 'jwt';
-  JWT_JWKS_URL?: string;
-  JWT_ISSUER?: string;
-  JWT_AUDIENCE?: string;
-  JWT_ROLES_CLAIM: string;
-}): IdentifyCaller {
+export function identifyCallers(config: Omit<z.output<typeof authenticationSettings>, 'INTERNAL_AUTH_SECRET'>): IdentifyCaller {
   if (config.AUTH_MODE === 'mock') return identifyMock;
   if (!config.JWT_JWKS_URL || !config.JWT_ISSUER || !config.JWT_AUDIENCE)
     throw new Error('AUTH_MODE=jwt without JWT_JWKS_URL, JWT_ISSUER or JWT_AUDIENCE: loadConfig refuses this');

@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { z } from 'zod';
 import { refusalResponses, refusalsOf } from './documented-refusals.ts';
-import type { EndpointRules } from './endpoint.ts';
+import { mustHaveKey, type EndpointRules } from './endpoint.ts';
 import type { ErrorCode } from '#contracts/error-catalogue';
 import { problem, problemsByCode } from '#contracts/problems';
 import { routesOf } from './route-table.ts';
@@ -11,17 +11,7 @@ import { routesOf } from './route-table.ts';
 /** Paths of the API documentation. The Swagger plugin registers these routes; they are public. */
 export const apiDocsPrefixes = ['/openapi.json', '/docs', '/docs/', '/docs-json', '/docs-yaml'];
 
-interface JsonSchema {
-  additionalProperties?: unknown;
-  $defs?: Record<string, unknown>;
-  $schema?: unknown;
-  id?: unknown;
-  type?: unknown;
-  format?: unknown;
-  pattern?: unknown;
-  minimum?: unknown;
-  maximum?: unknown;
-}
+type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 /**
  * Removes details that a reader of the API description does not need: the bounds of the safe integers, and the pattern of a named
@@ -45,17 +35,12 @@ function convert(
     target: 'draft-2020-12',
     io: schemaType,
     unrepresentable: 'any',
-    override: ({ jsonSchema }) => simplify(jsonSchema as JsonSchema, schemaType),
+    override: ({ jsonSchema }) => simplify(jsonSchema, schemaType),
   });
   const pointed = JSON.stringify(whole).replaceAll('#/$defs/', '#/components/schemas/');
   const { $schema: _schema, $defs = {}, ...body } = JSON.parse(pointed) as JsonSchema;
-  const components = Object.fromEntries(Object.entries($defs).map(([name, part]) => [name, withoutId(part)]));
+  const components = Object.fromEntries(Object.entries($defs).map(([name, { id: _id, ...part }]) => [name, part]));
   return { schema: schema instanceof z.ZodOptional ? { ...body, [OPTIONAL_BODY]: true } : body, components };
-}
-
-function withoutId(part: unknown): unknown {
-  const { id: _id, ...rest } = part as JsonSchema;
-  return rest;
 }
 
 /** Mark of an optional body schema inside this file: `convert` sets it, `completeOperation` reads and removes it. */
@@ -109,7 +94,7 @@ export function describeApi(
       const route = `${method.toUpperCase()} ${path.replaceAll(/\{([^}]+)\}/g, ':$1')}`;
       const rules = rulesOf.get(route);
       if (!rules) throw new Error(`${route} is documented, but no such route declared its access`);
-      const withKey = about.withKeys && needsKey(method, rules);
+      const withKey = about.withKeys && mustHaveKey(method.toUpperCase(), rules);
       const codes = refusalsOf({ method: method.toUpperCase(), path, rules, needsKey: withKey });
       for (const code of codes) refusals.add(code);
       completeOperation(operation, rules, { withKey, codes });
@@ -117,10 +102,6 @@ export function describeApi(
   }
   nameProblems(document, refusals);
   return document;
-}
-
-function needsKey(method: string, { access, noKeyBecause }: EndpointRules): boolean {
-  return ['post', 'put', 'patch'].includes(method) && access !== 'internal' && !noKeyBecause;
 }
 
 /** Adds the schemas of these error codes to the components of the document. */

@@ -7,8 +7,6 @@ export function encodeCursor(lastId: string): string {
 }
 
 /** Returns the id in a cursor. It is always a UUID, so it can be passed to the database. */
-export function decodeCursor(cursor: string): string;
-export function decodeCursor(cursor: string | undefined): string | undefined;
 export function decodeCursor(cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined;
   const id = idInCursor(cursor);

@@ -2,7 +2,8 @@ import { DomainError } from '#domain/shared/domain-error';
 import { HttpException } from '@nestjs/common';
 import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from '../postgres/sqlstates.ts';
 import { rowOf, type ErrorCode } from '#contracts/error-catalogue';
-import { RequestRefused, type FieldError } from './request-refused.ts';
+import type { ProblemMembers } from '#contracts/problems';
+import { RequestRefused } from './request-refused.ts';
 
 /** An error answer (RFC 9457, problem+json) with its HTTP status and headers. */
 export interface Problem {
@@ -80,23 +81,19 @@ const unexpected = 'Something went wrong on our side. It has been logged under t
 function asRefusal(error: unknown): RequestRefused {
   if (error instanceof RequestRefused) return error;
   if (error instanceof DomainError) {
-    const {
-      errors,
-      retry_after_seconds: after,
-      ...extra
-    } = error.data as {
-      errors?: readonly FieldError[];
+    const { errors, retry_after_seconds, ...extra } = error.data as Pick<ProblemMembers, 'errors'> & {
       retry_after_seconds?: number;
     };
-    const headers: Record<string, string> = after === undefined ? {} : { 'retry-after': String(after) };
-    return new RequestRefused(error.code, { detail: error.message, extra, errors, headers });
+    return new RequestRefused(error.code, { detail: error.message, extra, errors, headers: retryAfter(retry_after_seconds) });
   }
   const code = codeOf(error);
   if (!code) return new RequestRefused('INTERNAL_ERROR', { detail: unexpected, cause: error });
-  return new RequestRefused(code, {
-    detail: code === 'VALIDATION_FAILED' ? 'The request could not be read.' : undefined,
-    cause: error,
-  });
+  const detail = code === 'VALIDATION_FAILED' ? 'The request could not be read.' : undefined;
+  return new RequestRefused(code, { detail, cause: error });
+}
+
+function retryAfter(seconds: number | undefined): Record<string, string> {
+  return seconds === undefined ? {} : { 'retry-after': String(seconds) };
 }
 
 /** Turns any error into an RFC 9457 answer. An unexpected error reveals nothing but the request id. */
@@ -104,12 +101,10 @@ export function toProblem(error: unknown, requestId: string): Problem {
   const refusal = asRefusal(error);
   const row = rowOf(refusal.code);
   const { detail, headers, errors, extra } = refusal.particulars;
-  const retryAfter: Record<string, string> =
-    row.retryAfterSeconds === undefined ? {} : { 'retry-after': String(row.retryAfterSeconds) };
   return {
     code: refusal.code,
     status: row.status,
-    headers: { ...retryAfter, ...headers },
+    headers: { ...retryAfter(row.retryAfterSeconds), ...headers },
     body: {
       ...extra,
       type: `urn:tribina:problem:${refusal.code}`,

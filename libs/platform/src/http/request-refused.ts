@@ -1,15 +1,11 @@
 import type { ErrorCode } from '#contracts/error-catalogue';
-
-/** A wrong field of a request, in the answer VALIDATION_FAILED. */
-export interface FieldError {
-  readonly path: string;
-  readonly message: string;
-}
+import type { ProblemMembers } from '#contracts/problems';
 
 interface Particulars {
   readonly detail?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly errors?: readonly FieldError[];
+  /** The wrong fields of the request, in the answer VALIDATION_FAILED. */
+  readonly errors?: ProblemMembers['errors'];
   /** Members of the answer in addition to the standard ones, at top level. */
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
@@ -17,14 +13,11 @@ interface Particulars {
 
 /** Thrown by controllers and hooks to answer a request with an error. The error catalogue gives the HTTP status for the code. */
 export class RequestRefused extends Error {
-  readonly particulars: Particulars;
-
   constructor(
     readonly code: ErrorCode,
-    particulars: Particulars = {},
+    readonly particulars: Particulars = {},
   ) {
     super(particulars.detail ?? code, { cause: particulars.cause });
     this.name = code;
-    this.particulars = particulars;
   }
 }

@@ -77,9 +77,10 @@ function toStored({ status, body, location }: Answer): StoredAnswer {
   return { status, body: body === undefined ? '' : JSON.stringify(body), ...(location ? { location } : {}) };
 }
 
-function send(reply: FastifyReply, answer: StoredAnswer): void {
-  void reply.status(answer.status);
-  if (answer.location) void reply.header('location', answer.location);
-  if (answer.body !== '') void reply.type('application/json; charset=utf-8');
-  void reply.send(answer.body);
+/** Sends an answer in the form in which it is stored. */
+export function send(reply: FastifyReply, { status, location, body }: StoredAnswer): void {
+  void reply.status(status);
+  if (location) void reply.header('location', location);
+  if (body !== '') void reply.type(status >= 400 ? 'application/problem+json' : 'application/json; charset=utf-8');
+  void reply.send(body);
 }

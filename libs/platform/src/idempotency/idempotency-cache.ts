@@ -10,18 +10,15 @@ const RENEWALS_PER_LOCK_TTL = 3;
 
 const BODY = ',"body":';
 
-/** The outcome of a request, as it is stored under its idempotency key. */
-export interface FinishedRequest {
-  readonly fingerprint: string;
-  readonly answer: StoredAnswer;
-}
-
 /** What Redis stores about an idempotency key. A running request (`processing`) has no answer yet. */
-export interface CachedAnswer {
+interface CachedAnswer {
   readonly state: 'processing' | 'completed';
   readonly fingerprint: string;
   readonly answer?: StoredAnswer;
 }
+
+/** The outcome of a request, as it is stored under its idempotency key. */
+type Finished = Required<Pick<CachedAnswer, 'fingerprint' | 'answer'>>;
 
 /**
  * Result of claiming a key for a request:
@@ -77,7 +74,7 @@ export class IdempotencyCache {
    * Stores the answer and releases the lock. Resolves when the command was sent to Redis. So when a caller gets the answer and
    * repeats the request, that request reaches Redis after the command.
    */
-  complete(key: string, owner: string, { fingerprint, answer }: FinishedRequest, onError: OnError): Promise<unknown> {
+  complete(key: string, owner: string, { fingerprint, answer }: Finished, onError: OnError): Promise<unknown> {
     this.heldLocks.delete(owner);
     const isRefusal = answer.status >= 400;
     return this.scripts.complete(key, owner, { fingerprint, response: toText(answer), isRefusal }, onError);

@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { mustHaveKey } from '../http/endpoint.ts';
 import { rulesOf } from '../http/route-rules.ts';
 import type { ErrorCode } from '#contracts/error-catalogue';
 import { RequestRefused } from '../http/request-refused.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
+import { send } from './answers.ts';
 import type { IdempotencyCache, KeyClaim } from './idempotency-cache.ts';
 import type { IdempotencyRows } from './idempotency-rows.ts';
 import { fingerprintOf, isIdempotencyKey } from './request-fingerprint.ts';
@@ -37,30 +39,10 @@ declare module 'fastify' {
   }
 }
 
-function replay(reply: FastifyReply, answer: StoredAnswer): FastifyReply {
-  void reply.status(answer.status).header('idempotency-replayed', 'true');
-  if (answer.location) void reply.header('location', answer.location);
-  if (answer.body !== '') void reply.type(answer.status >= 400 ? 'application/problem+json' : 'application/json; charset=utf-8');
-  return reply.send(answer.body);
-}
-
-const MUTATING = new Set(['POST', 'PUT', 'PATCH']);
-
-/** True for requests that change something and must have an idempotency key. */
-export function needsKey(request: FastifyRequest): boolean {
-  const { access, noKeyBecause } = rulesOf(request);
-  return MUTATING.has(request.method) && !request.is404 && !noKeyBecause && access !== undefined && access !== 'internal';
-}
-
 interface Dependencies {
   readonly cache: IdempotencyCache;
   readonly rows: IdempotencyRows;
   readonly logger: Logger;
-}
-
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
 }
 
 /**
@@ -70,7 +52,8 @@ interface Exchange {
  */
 export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies): void {
   fastify.addHook('preValidation', (request, reply, done) => {
-    if (!needsKey(request) || !request.caller || !request.context) return done();
+    const isNeeded = !request.is404 && mustHaveKey(request.method, rulesOf(request));
+    if (!isNeeded || !request.caller || !request.context) return done();
     const key = keyOf(request);
     const { userId } = request.caller;
     const path = request.url.split('?')[0] ?? '';
@@ -81,7 +64,7 @@ export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies):
     const continueOrReplay = (first: StoredAnswer | undefined): void => {
       if (!first) return done();
       requestKey.stored = first;
-      replay(reply, first);
+      send(reply.header('idempotency-replayed', 'true'), first);
     };
     const withoutRedis = (error: unknown): KeyClaim => {
       parts.logger.warn({ err: error }, 'idempotency without Redis: only the row in PostgreSQL decides');
@@ -98,7 +81,7 @@ export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies):
     const { currentKey } = request;
     if (!currentKey) return done(null, payload);
     request.currentKey = undefined;
-    return storeOutcome({ request, reply }, payload, currentKey, parts).then(() => payload);
+    return storeOutcome(reply, payload, currentKey, parts).then(() => payload);
   });
 }
 
@@ -126,22 +109,13 @@ function firstAnswer(
   // With `keyWithEffect` the idempotency row is not read before a request that may run. If the key was used, the transaction of
   // the effect fails when it inserts the row.
   if (keyWithEffect && (owner ?? isUnknown)) return undefined;
-  return answerInRow(requestKey, rows, { isTaken: !owner && !isUnknown, keyWithEffect });
-}
-
-/**
- * Returns the answer in the idempotency row. The row may have an answer that Redis lacks: the process of the first request may
- * have stopped between the effect and its command to Redis.
- */
-async function answerInRow(
-  requestKey: RequestKey,
-  rows: IdempotencyRows,
-  { isTaken, keyWithEffect }: { isTaken: boolean; keyWithEffect: boolean | undefined },
-): Promise<StoredAnswer | undefined> {
-  const row = await rows.read(requestKey.key);
-  if (!row && isTaken) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
-  if (row) mustBeSameRequest(row, requestKey);
-  return row?.made && keyWithEffect ? undefined : row?.answer;
+  // The row may have an answer that Redis lacks: the process of the first request may have stopped between the effect and its
+  // command to Redis.
+  return rows.read(requestKey.key).then((row) => {
+    if (!row && !owner && !isUnknown) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
+    if (row) mustBeSameRequest(row, requestKey);
+    return row?.made && keyWithEffect ? undefined : row?.answer;
+  });
 }
 
 function mustBeSameRequest(first: { readonly fingerprint: string }, requestKey: RequestKey): void {
@@ -154,7 +128,7 @@ function mustBeSameRequest(first: { readonly fingerprint: string }, requestKey: 
  * success, the row still has it.
  */
 function storeOutcome(
-  { request, reply }: Exchange,
+  reply: FastifyReply,
   payload: unknown,
   { requestKey, owner }: CurrentKey,
   { cache, rows, logger }: Dependencies,
@@ -162,7 +136,8 @@ function storeOutcome(
   const status = reply.statusCode;
   const answer = requestKey.stored ?? answerOf(reply, payload);
   const success = status >= 200 && status < 300;
-  const lasting = LASTING_STATUS.has(status) && request.problemCode && !PASSING_CODES.has(request.problemCode);
+  const { problemCode } = reply.request;
+  const lasting = LASTING_STATUS.has(status) && problemCode && !PASSING_CODES.has(problemCode);
   const logRedisError = (error: unknown): void => logger.warn({ err: error }, 'storing an idempotent answer in Redis failed');
   const updateRedis = (): Promise<unknown> => {
     if (!owner) return Promise.resolve();

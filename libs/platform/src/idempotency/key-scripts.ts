@@ -48,11 +48,6 @@ export interface KeyScripts {
 const cacheKey = (key: string): string => `idempotency:${key}`;
 const lockKey = (key: string): string => `idempotency:lock:${key}`;
 
-/** Returns the scripts that fit the connection: for a single server or for a cluster. */
-export function keyScripts(redis: RedisConnection, lockMs: number): KeyScripts {
-  return redis.isCluster ? new ClusterKeyScripts(redis, lockMs) : new SingleServerKeyScripts(redis, lockMs);
-}
-
 /** Parts of the Lua functions below. They use the parameters of those functions: key, lock, owner, fingerprint, response. */
 const known = `if redis.call('EXISTS', key) == 1 then
     local known = redis.call('HMGET', key, 'status', 'fingerprint', 'response')
@@ -72,131 +67,77 @@ const forget = `if redis.call('HGET', key, 'status') ~= 'completed' then redis.c
 const take = (lockMs: number): string => `redis.call('SET', lock, owner, 'NX', 'PX', ${lockMs})`;
 const release = `if redis.call('GET', lock) == owner then redis.call('DEL', lock) end`;
 
-class LockScripts {
-  private readonly renewLock: BatchedScript<number>;
-  protected readonly releaseLock: BatchedScript<number>;
-
-  constructor(redis: RedisConnection, lockMs: number) {
-    this.renewLock = new BatchedScript(
-      redis,
-      `function(lock, owner) return redis.call('GET', lock) == owner and redis.call('PEXPIRE', lock, ${lockMs}) or 0 end`,
-    );
-    this.releaseLock = new BatchedScript(redis, `function(lock, owner) ${release} return 1 end`);
-  }
-
-  renew(key: string, owner: string): Promise<number> {
-    return this.renewLock.run(lockKey(key), owner);
-  }
-
-  release(key: string, owner: string): Promise<number> {
-    return this.releaseLock.run(lockKey(key), owner);
-  }
+/** Returns the scripts that fit the connection: for a single server or for a cluster. */
+export function keyScripts(redis: RedisConnection, lockMs: number): KeyScripts {
+  const renewLock = new BatchedScript<number>(
+    redis,
+    `function(lock, owner) return redis.call('GET', lock) == owner and redis.call('PEXPIRE', lock, ${lockMs}) or 0 end`,
+  );
+  const releaseLock = new BatchedScript<number>(redis, `function(lock, owner) ${release} return 1 end`);
+  return {
+    ...(redis.isCluster ? clusterScripts(redis, lockMs, releaseLock) : singleServerScripts(redis, lockMs)),
+    renew: (key, owner) => renewLock.run(lockKey(key), owner),
+    release: (key, owner) => releaseLock.run(lockKey(key), owner),
+  };
 }
 
-/** For a single server: one script changes key and lock together. */
-class SingleServerKeyScripts extends LockScripts implements KeyScripts {
-  private readonly claimBoth: BatchedScript<ClaimReply>;
-  private readonly completeBoth: BatchedScript<number>;
-  private readonly forgetBoth: BatchedScript<number>;
+type ChangesOfKey = Pick<KeyScripts, 'claim' | 'complete' | 'forget'>;
 
-  constructor(redis: RedisConnection, lockMs: number) {
-    super(redis, lockMs);
-    this.claimBoth = new BatchedScript(
-      redis,
-      `function(key, lock, owner, fingerprint)
+/** For a single server: one script changes key and lock together. */
+function singleServerScripts(redis: RedisConnection, lockMs: number): ChangesOfKey {
+  const script = <Reply>(lua: string) => new BatchedScript<Reply>(redis, lua, 2);
+  const claimBoth = script<ClaimReply>(`function(key, lock, owner, fingerprint)
   ${known}
   if not ${take(lockMs)} then return 0 end
   ${begin}
   return 1
-end`,
-      2,
-    );
-    this.completeBoth = new BatchedScript(
-      redis,
-      `function(key, lock, owner, fingerprint, response, is_refusal)
+end`);
+  const completeBoth = script(`function(key, lock, owner, fingerprint, response, is_refusal)
   ${complete}
   ${release}
   return 1
-end`,
-      2,
-    );
-    this.forgetBoth = new BatchedScript(
-      redis,
-      `function(key, lock, owner)
-  ${forget}
-  ${release}
-  return 1
-end`,
-      2,
-    );
-  }
-
-  claim(key: string, owner: string, fingerprint: string): Promise<ClaimReply> {
-    return this.claimBoth.run(cacheKey(key), lockKey(key), owner, fingerprint);
-  }
-
-  complete(key: string, owner: string, { fingerprint, response, isRefusal }: Completion, onError: OnError): Promise<unknown> {
-    return this.completeBoth.runWithoutReply(
-      [cacheKey(key), lockKey(key), owner, fingerprint, response, isRefusal ? 1 : 0],
-      onError,
-    );
-  }
-
-  forget(key: string, owner: string, onError: OnError): Promise<unknown> {
-    return this.forgetBoth.runWithoutReply([cacheKey(key), lockKey(key), owner], onError);
-  }
+end`);
+  const forgetBoth = script(`function(key, lock, owner) ${forget} ${release} return 1 end`);
+  return {
+    claim: (key, owner, fingerprint) => claimBoth.run(cacheKey(key), lockKey(key), owner, fingerprint),
+    complete: (key, owner, { fingerprint, response, isRefusal }, onError) =>
+      completeBoth.runWithoutReply([cacheKey(key), lockKey(key), owner, fingerprint, response, isRefusal ? 1 : 0], onError),
+    forget: (key, owner, onError) => forgetBoth.runWithoutReply([cacheKey(key), lockKey(key), owner], onError),
+  };
 }
 
 /**
  * For a cluster: key and lock may be on two nodes, so two scripts are sent at the same time. If their results disagree, the
  * idempotency row in PostgreSQL decides.
  */
-class ClusterKeyScripts extends LockScripts implements KeyScripts {
-  private readonly takeLock: BatchedScript<number>;
-  private readonly beginKey: BatchedScript<CachedFields | number>;
-  private readonly completeKey: BatchedScript<number>;
-  private readonly forgetKey: BatchedScript<number>;
-
-  constructor(redis: RedisConnection, lockMs: number) {
-    super(redis, lockMs);
-    this.takeLock = new BatchedScript(redis, `function(lock, owner) return ${take(lockMs)} and 1 or 0 end`);
-    this.beginKey = new BatchedScript(
-      redis,
-      `function(key, fingerprint)
+function clusterScripts(redis: RedisConnection, lockMs: number, releaseLock: BatchedScript<number>): ChangesOfKey {
+  const takeLock = new BatchedScript<number>(redis, `function(lock, owner) return ${take(lockMs)} and 1 or 0 end`);
+  const beginKey = new BatchedScript<CachedFields | number>(
+    redis,
+    `function(key, fingerprint)
   ${known}
   ${begin}
   return 0
 end`,
-    );
-    this.completeKey = new BatchedScript(
-      redis,
-      `function(key, fingerprint, response, is_refusal)
-  ${complete}
-  return 1
-end`,
-    );
-    this.forgetKey = new BatchedScript(redis, `function(key) ${forget} return 1 end`);
-  }
-
-  async claim(key: string, owner: string, fingerprint: string): Promise<ClaimReply> {
-    const [taken, begun] = await Promise.all([
-      this.takeLock.run(lockKey(key), owner),
-      this.beginKey.run(cacheKey(key), fingerprint),
-    ]);
-    if (typeof begun === 'number') return taken === 1 ? 1 : 0;
-    if (taken === 1) await this.release(key, owner);
-    return begun;
-  }
-
-  complete(key: string, owner: string, { fingerprint, response, isRefusal }: Completion, onError: OnError): Promise<unknown> {
-    const completed = this.completeKey.runWithoutReply([cacheKey(key), fingerprint, response, isRefusal ? 1 : 0], onError);
-    return Promise.all([completed, this.releaseLock.runWithoutReply([lockKey(key), owner], onError)]);
-  }
-
-  forget(key: string, owner: string, onError: OnError): Promise<unknown> {
-    return Promise.all([
-      this.forgetKey.runWithoutReply([cacheKey(key)], onError),
-      this.releaseLock.runWithoutReply([lockKey(key), owner], onError),
-    ]);
-  }
+  );
+  const completeKey = new BatchedScript(redis, `function(key, fingerprint, response, is_refusal) ${complete} return 1 end`);
+  const forgetKey = new BatchedScript(redis, `function(key) ${forget} return 1 end`);
+  return {
+    claim: async (key, owner, fingerprint) => {
+      const [taken, begun] = await Promise.all([takeLock.run(lockKey(key), owner), beginKey.run(cacheKey(key), fingerprint)]);
+      if (typeof begun === 'number') return taken === 1 ? 1 : 0;
+      if (taken === 1) await releaseLock.run(lockKey(key), owner);
+      return begun;
+    },
+    complete: (key, owner, { fingerprint, response, isRefusal }, onError) =>
+      Promise.all([
+        completeKey.runWithoutReply([cacheKey(key), fingerprint, response, isRefusal ? 1 : 0], onError),
+        releaseLock.runWithoutReply([lockKey(key), owner], onError),
+      ]),
+    forget: (key, owner, onError) =>
+      Promise.all([
+        forgetKey.runWithoutReply([cacheKey(key)], onError),
+        releaseLock.runWithoutReply([lockKey(key), owner], onError),
+      ]),
+  };
 }

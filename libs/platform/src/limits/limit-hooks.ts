@@ -15,24 +15,18 @@ declare module 'fastify' {
 }
 
 /**
- * Sets the RateLimit headers. If two limits apply, the headers describe the exceeded limit, or the limit with fewer requests
- * left.
+ * Sets the RateLimit headers, and throws if the limit is exceeded. If two limits apply, the headers describe the exceeded limit,
+ * or the limit with fewer requests left.
  */
-function setHeaders(request: FastifyRequest, reply: FastifyReply, result: RateLimitResult): void {
-  if (request.shownLimit && request.shownLimit.remaining <= result.remaining && result.allowed) return;
+function applyResult(request: FastifyRequest, reply: FastifyReply, result: RateLimitResult, whose: string): void {
+  const { allowed, limit, remaining } = result;
+  if (request.shownLimit && request.shownLimit.remaining <= remaining && allowed) return;
   request.shownLimit = result;
-  void reply.headers({
-    'ratelimit-limit': String(result.limit),
-    'ratelimit-remaining': String(result.remaining),
-    'ratelimit-reset': String(result.resetSeconds),
-  });
-}
-
-function rateLimited(result: RateLimitResult, whose: string): RequestRefused {
-  return new RequestRefused('RATE_LIMITED', {
-    detail: `More than ${result.limit} requests a minute ${whose}.`,
-    headers: { 'retry-after': String(result.resetSeconds) },
-  });
+  const reset = String(result.resetSeconds);
+  void reply.headers({ 'ratelimit-limit': String(limit), 'ratelimit-remaining': String(remaining), 'ratelimit-reset': reset });
+  if (allowed) return;
+  const detail = `More than ${limit} requests a minute ${whose}.`;
+  throw new RequestRefused('RATE_LIMITED', { detail, headers: { 'retry-after': reset } });
 }
 
 /**
@@ -44,10 +38,7 @@ export function limitByAddress(limiter: RateLimiter, internalSecret: string) {
     const { access, noAddressLimit } = rulesOf(request);
     if (limiter.isOff || request.is404 || request.method === 'OPTIONS' || noAddressLimit) return done();
     if (access === undefined || hasInternalAuth(request, internalSecret)) return done();
-    return limiter.take(limitedAddress(request.ip)).then((result) => {
-      setHeaders(request, reply, result);
-      if (!result.allowed) throw rateLimited(result, 'from this address');
-    });
+    return limiter.take(limitedAddress(request.ip)).then((result) => applyResult(request, reply, result, 'from this address'));
   };
 }
 
@@ -63,8 +54,7 @@ export function limitByFan(fastify: FastifyInstance, limiter: RateLimiter): void
   fastify.addHook('preValidation', (request, reply, done) => {
     if (!rulesOf(request).fanLimit || !request.caller || reply.sent) return done();
     return limiter.take(request.caller.userId).then((result) => {
-      setHeaders(request, reply, result);
-      if (!result.allowed) throw rateLimited(result, 'for one fan');
+      applyResult(request, reply, result, 'for one fan');
       request.fanLimitResult = result;
     });
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import { BatchedScript } from '../redis/batched-script.ts';
-import { rateLimitResult, LocalSlidingWindow, minuteOf, WINDOW_MS, type RateLimitResult } from './sliding-window.ts';
+import { rateLimitResult, LocalSlidingWindow, WINDOW_MS, type RateLimitResult } from './sliding-window.ts';
 
 /**
  * Lua: counts the accepted requests of the last full minute that are less than 60 seconds old. Each minute has a sorted set of
@@ -79,7 +79,7 @@ export class RateLimiter {
   }
 
   private async takeShared(subject: string, nowMs: number): Promise<CountedRequest> {
-    const minute = minuteOf(nowMs);
+    const minute = Math.floor(nowMs / WINDOW_MS);
     const keyOf = (ofMinute: number): string => `${this.keyPrefix}:${subject}:${ofMinute}`;
     // 48 random bits that tell this request apart from the other requests of the same subject and minute.
     const request = randomUUID().slice(-12);

@@ -15,21 +15,15 @@ export interface RateLimitResult {
   readonly resetSeconds: number;
 }
 
-/** Returns the number of the minute since 1970. It is a part of the Redis keys. */
-export function minuteOf(nowMs: number): number {
-  return Math.floor(nowMs / WINDOW_MS);
-}
-
 /**
  * Makes the result for one request. `used` is the number of accepted requests in the last 60 seconds, including this one;
  * `oldestMs` is the time of the oldest of them.
  */
 export function rateLimitResult(
   allowed: boolean,
-  counted: { limit: number; used: number; oldestMs: number },
+  { limit, used, oldestMs }: { limit: number; used: number; oldestMs: number },
   nowMs: number,
 ): RateLimitResult {
-  const { limit, used, oldestMs } = counted;
   return {
     allowed,
     limit,

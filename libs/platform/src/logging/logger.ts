@@ -79,27 +79,18 @@ export function createLogger(options: { service: string; level: string; destinat
 }
 
 /** Writes Nest's own messages to our logger: Nest's `log` becomes debug, its `debug` and `verbose` become trace. */
-export class NestLog implements LoggerService {
-  constructor(private readonly logger: Logger) {}
-
-  log(message: unknown, ...rest: unknown[]): void {
-    this.logger.debug(this.fields(rest), String(message));
-  }
-  error(message: unknown, ...rest: unknown[]): void {
-    this.logger.error(this.fields(rest), String(message));
-  }
-  warn(message: unknown, ...rest: unknown[]): void {
-    this.logger.warn(this.fields(rest), String(message));
-  }
-  debug(message: unknown, ...rest: unknown[]): void {
-    this.logger.trace(this.fields(rest), String(message));
-  }
-  verbose(message: unknown, ...rest: unknown[]): void {
-    this.logger.trace(this.fields(rest), String(message));
-  }
-
-  private fields(rest: unknown[]): { context?: unknown; detail?: unknown[] } {
-    const context = rest.at(-1);
-    return rest.length > 1 ? { context, detail: rest.slice(0, -1) } : { context };
-  }
+export function nestLog(logger: Logger): LoggerService {
+  const writeAs =
+    (level: 'error' | 'warn' | 'debug' | 'trace') =>
+    (message: unknown, ...rest: unknown[]): void => {
+      const [context, ...detail] = rest.toReversed();
+      logger[level](detail.length > 0 ? { context, detail: detail.toReversed() } : { context }, String(message));
+    };
+  return {
+    log: writeAs('debug'),
+    error: writeAs('error'),
+    warn: writeAs('warn'),
+    debug: writeAs('trace'),
+    verbose: writeAs('trace'),
+  };
 }

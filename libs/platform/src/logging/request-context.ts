@@ -33,10 +33,5 @@ const storage = new AsyncLocalStorage<RequestContext>();
 /** Gives asynchronous code the context of the request that it runs for. */
 export const requestContext = {
   run: <T>(context: RequestContext, work: () => T): T => storage.run(context, work),
-  /**
-   * Runs work without a request context. For work that outlives the request: it must not use the key or the deadline of the
-   * request.
-   */
-  exit: <T>(work: () => T): T => storage.exit(work),
   current: (): RequestContext | undefined => storage.getStore(),
 };

@@ -14,23 +14,14 @@ const POOL_TIMEOUT_MS = 2000;
 const SOCKET_TIMEOUT_MS = 65_000;
 
 /** Logs only the error of a failed query. TypeORM's own logger also prints the query's parameters, which are personal data. */
-class QuietOrmLogger implements OrmLogger {
-  constructor(private readonly logger: Logger | undefined) {}
-  logQuery(): void {}
-  logQueryError(error: string | Error): void {
-    this.logger?.debug({ err: error instanceof Error ? error.message : error }, 'query failed');
-  }
-  logQuerySlow(time: number): void {
-    this.logger?.warn({ time_ms: time }, 'slow query');
-  }
-  logSchemaBuild(): void {}
-  logMigration(message: string): void {
-    this.logger?.info(message);
-  }
-  log(level: 'log' | 'info' | 'warn', message: unknown): void {
-    if (level === 'warn') this.logger?.warn(String(message));
-  }
-}
+const quietOrmLogger = (logger: Logger | undefined): OrmLogger => ({
+  logQuery: () => undefined,
+  logQueryError: (error) => logger?.debug({ err: error instanceof Error ? error.message : error }, 'query failed'),
+  logQuerySlow: (time) => logger?.warn({ time_ms: time }, 'slow query'),
+  logSchemaBuild: () => undefined,
+  logMigration: (message) => logger?.info(message),
+  log: (level, message) => level === 'warn' && logger?.warn(String(message)),
+});
 
 /** Opens a pool of connections to PostgreSQL. `name` is the process's name, which PostgreSQL shows as `application_name`. */
 export async function openDatabase(options: {
@@ -48,7 +39,7 @@ export async function openDatabase(options: {
     poolSize: options.poolSize ?? POOL_SIZE,
     installExtensions: false,
     invalidWhereValuesBehavior: { null: 'throw', undefined: 'throw' },
-    logger: new QuietOrmLogger(options.logger),
+    logger: quietOrmLogger(options.logger),
     // Pipelining: statements that are sent without awaiting the previous answer share one round trip.
     extra: { pipeline: true, connectionTimeoutMillis: POOL_TIMEOUT_MS, keepAlive: true, onConnect: setSocketTimeout },
   });

@@ -1,3 +1,4 @@
+import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
 import { namedSql } from './named-sql.ts';
 
 /*
@@ -5,18 +6,8 @@ import { namedSql } from './named-sql.ts';
  * together with the effect of its request, or not at all. The unique key guarantees that the effect happens once.
  */
 
-interface NewKey {
-  readonly key: string;
-  readonly userId: string;
-  readonly fingerprint: string;
-}
-
-interface KeyAnswer {
-  readonly key: string;
-  readonly status: number;
-  readonly body: string;
-  readonly location: string | null;
-}
+type NewKey = Pick<RequestKey, 'key' | 'userId' | 'fingerprint'>;
+type KeyAnswer = Pick<RequestKey, 'key'> & Pick<StoredAnswer, 'status' | 'body'> & { readonly location: string | null };
 
 /**
  * Inserts the key of a request, as the first statement of the request's transaction. It waits while another open transaction has
@@ -62,12 +53,8 @@ export const ADD_ANSWER = namedSql<NewKey & KeyAnswer>(
 );
 
 /** A row of READ_ANSWERS' result: a key with the stored answer of its request. */
-export interface IdempotencyKeyRow {
-  readonly key: string;
-  readonly fingerprint: string;
-  readonly status: number;
+export interface IdempotencyKeyRow extends Omit<KeyAnswer, 'body'>, Pick<RequestKey, 'fingerprint'> {
   readonly body: string | null;
-  readonly location: string | null;
   /** Id of the reservation that a hold request has made; its answer is rendered from it. Only rows of HOLD_BATCH have it. */
   readonly made: string | null;
 }

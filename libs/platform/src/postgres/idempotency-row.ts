@@ -22,18 +22,15 @@ export async function storeAnswer(tx: PostgresTransaction, requestKey: RequestKe
   requestKey.stored = answer;
 }
 
-/** The result of one request of a batch. */
-interface CommandResult {
-  readonly requestKey: RequestKey;
-  readonly value: unknown;
-}
-
 /**
  * Inserts the keys of many requests with their answers, as the last statement of a transaction that these requests share. If one
  * key was used meanwhile, the statement fails and the whole transaction is rolled back; then each request runs in a transaction
  * of its own. Returns a function that the caller runs after the commit: it marks each key as stored.
  */
-export function storeAnswers(tx: PostgresTransaction, results: readonly CommandResult[]): () => void {
+export function storeAnswers(
+  tx: PostgresTransaction,
+  results: readonly { readonly requestKey: RequestKey; readonly value: unknown }[],
+): () => void {
   const rows = results.map(({ requestKey, value }) => ({ requestKey, answer: renderAnswer(requestKey, value) }));
   if (rows.length > 0) {
     void tx.write(

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { driverClientOf, prepared, type DriverClient } from './database.ts';
+import { driverClientOf, prepared } from './database.ts';
 import type { PreparedStatement } from './named-sql.ts';
 import { rollBack } from './roll-back.ts';
 
@@ -11,15 +11,10 @@ import { rollBack } from './roll-back.ts';
  */
 export const BEGIN_READ_COMMITTED = `begin isolation level read committed; set local lock_timeout = '8s'`;
 
-interface QueryResult<T> {
-  readonly rows: T[];
-  readonly rowCount: number;
-}
-
 /** An open READ COMMITTED transaction. */
 export interface ReadCommittedTransaction {
   /** Runs a statement. An `sql` that is a plain text must be a constant, because each text becomes a prepared statement. */
-  query<T>(sql: string | PreparedStatement, parameters?: readonly unknown[]): Promise<QueryResult<T>>;
+  query<T>(sql: string | PreparedStatement, parameters?: readonly unknown[]): Promise<{ rows: T[]; rowCount: number }>;
 }
 
 /** Runs `work` in one READ COMMITTED transaction. Each statement in it has a snapshot of its own. */
@@ -30,18 +25,16 @@ export async function runReadCommitted<T>(
   const runner = dataSource.createQueryRunner();
   try {
     const client = await driverClientOf(runner);
-    return await runAndCommit(client, work).catch(async (error: unknown) => {
+    try {
+      await client.query(BEGIN_READ_COMMITTED);
+      const result = await work({ query: (sql, parameters) => client.query(prepared(sql, parameters)) });
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
       await rollBack(client);
       throw error;
-    });
+    }
   } finally {
     await runner.release();
   }
-}
-
-async function runAndCommit<T>(client: DriverClient, work: (tx: ReadCommittedTransaction) => Promise<T>): Promise<T> {
-  await client.query(BEGIN_READ_COMMITTED);
-  const result = await work({ query: (sql, parameters) => client.query(prepared(sql, parameters)) });
-  await client.query('COMMIT');
-  return result;
 }

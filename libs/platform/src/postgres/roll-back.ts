@@ -1,3 +1,4 @@
+import { waitAtMost } from '../wait-at-most.ts';
 import type { DriverClient } from './database.ts';
 
 /**
@@ -12,13 +13,15 @@ const ROLLBACK_TIMEOUT_MS = 2000;
  * connection closes.
  */
 export async function rollBack(client: DriverClient): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer to ROLLBACK within ${ROLLBACK_TIMEOUT_MS} ms`)), ROLLBACK_TIMEOUT_MS);
-  });
-  await Promise.race([client.query('ROLLBACK'), tooLate])
-    .catch((cause: unknown) => destroy(client, cause))
-    .finally(() => clearTimeout(timer));
+  const failure = await waitAtMost(
+    ROLLBACK_TIMEOUT_MS,
+    client.query('ROLLBACK').then(
+      () => undefined,
+      (error: unknown) => error,
+    ),
+    new Error(`no answer to ROLLBACK within ${ROLLBACK_TIMEOUT_MS} ms`),
+  );
+  if (failure) await destroy(client, failure);
 }
 
 /**

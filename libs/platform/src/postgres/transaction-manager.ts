@@ -28,14 +28,11 @@ export interface TransactionOptions {
   readonly commitTimeoutMs?: number;
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /**
  * Runs SERIALIZABLE transactions with `lock_timeout` 8 s and up to six attempts of the whole block, within the deadline of the
  * request (CONTRACT §8). `lock_timeout` limits the wait for one lock; the deadline limits all waits and attempts together.
  */
 export class PostgresTransactionManager extends TransactionManager {
-  private readonly sleep: (ms: number) => Promise<void>;
   private readonly sharedCommands: SharedCommands;
 
   constructor(
@@ -43,7 +40,6 @@ export class PostgresTransactionManager extends TransactionManager {
     private readonly options: TransactionOptions,
   ) {
     super();
-    this.sleep = options.sleep ?? pause;
     this.sharedCommands = new SharedCommands((error) => {
       const sqlstate = sqlstateOf(error);
       if (sqlstate) this.options.retries?.inc({ sqlstate });
@@ -53,7 +49,14 @@ export class PostgresTransactionManager extends TransactionManager {
   run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const requestKey = currentRequestKey();
     if (!requestKey) return this.runWithRetries(work);
-    return this.runWithRetries((tx) => withIdempotencyKey(tx, requestKey, work)).catch((error: unknown) => {
+    /** Inserts the idempotency key before `work` and stores the answer after it, in the same transaction. */
+    const workWithKey = async (tx: PostgresTransaction): Promise<T> => {
+      await insertKey(tx, requestKey);
+      const result = await work(tx);
+      await storeAnswer(tx, requestKey, result);
+      return result;
+    };
+    return this.runWithRetries(workWithKey).catch((error: unknown) => {
       delete requestKey.stored;
       throw error;
     });
@@ -98,8 +101,8 @@ export class PostgresTransactionManager extends TransactionManager {
     deadlineAt = requestContext.current()?.deadlineAt ?? Date.now() + this.options.deadlineMs,
   ): Promise<T> {
     if (isTransactionOpen()) throw new Error('A transaction inside a transaction: pass tx along instead.');
-    const { sleep, options } = this;
-    const onRetry = (sqlstate: string): void => options.retries?.inc({ sqlstate });
+    const { sleep, retries } = this.options;
+    const onRetry = (sqlstate: string): void => retries?.inc({ sqlstate });
     return retrySerializable(() => this.attempt(work, deadlineAt), { deadlineAt, onRetry, sleep });
   }
 
@@ -144,7 +147,7 @@ export class PostgresTransactionManager extends TransactionManager {
       if (command !== 'COMMIT') throw new Error('Nothing was committed: a statement failed, but the block ignored its error.');
     } catch (error) {
       if (!isConnectionLoss(error)) throw error;
-      await resolveCommit(this.dataSource, transaction, { timeoutMs: timeoutMs / 2, sleep: this.sleep });
+      await resolveCommit(this.dataSource, transaction, { timeoutMs: timeoutMs / 2, sleep: this.options.sleep });
     } finally {
       clearTimeout(timer);
     }
@@ -157,18 +160,6 @@ function currentRequestKey(): RequestKey | undefined {
   if (requestKey?.stored)
     throw new Error('A second run in one request: its answer is stored already. Earlier steps use runStep.');
   return requestKey;
-}
-
-/** Inserts the idempotency key before `work` and stores the answer after it, in the same transaction. */
-async function withIdempotencyKey<T>(
-  tx: PostgresTransaction,
-  requestKey: RequestKey,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
-  await insertKey(tx, requestKey);
-  const answer = await work(tx);
-  await storeAnswer(tx, requestKey, answer);
-  return answer;
 }
 
 /**

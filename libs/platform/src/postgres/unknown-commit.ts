@@ -1,5 +1,7 @@
 import { DomainError } from '#domain/shared/domain-error';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
+import { waitAtMost } from '../wait-at-most.ts';
 import { sqlstates } from './sqlstates.ts';
 
 const MAX_LOOKUPS = 20;
@@ -45,7 +47,7 @@ const OUTCOME = `
 export async function resolveCommit(
   dataSource: DataSource,
   transaction: TransactionIdentity,
-  { timeoutMs, sleep }: { timeoutMs: number; sleep: (ms: number) => Promise<void> },
+  { timeoutMs, sleep = pause }: { timeoutMs: number; sleep?: ((ms: number) => Promise<void>) | undefined },
 ): Promise<void> {
   const giveUpAt = Date.now() + timeoutMs;
   for (let lookup = 0; lookup < MAX_LOOKUPS && Date.now() < giveUpAt; lookup += 1) {
@@ -66,14 +68,8 @@ async function outcomeOf(
   dataSource: DataSource,
   { id, server, begunAt }: TransactionIdentity,
   giveUpAt: number,
-): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), giveUpAt - Date.now());
-  });
-  const lookup = dataSource.query(OUTCOME, [id, server, begunAt]).then(
-    (rows: { status: string | null }[]) => rows[0]?.status ?? undefined,
-    () => undefined,
-  );
-  return Promise.race([lookup, timeout]).finally(() => clearTimeout(timer));
+): Promise<string | null | undefined> {
+  const lookup = dataSource.query<{ status: string | null }[]>(OUTCOME, [id, server, begunAt]).catch(() => undefined);
+  const rows = await waitAtMost(giveUpAt - Date.now(), lookup, undefined);
+  return rows?.[0]?.status;
 }

@@ -1,4 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { waitAtMost } from '../wait-at-most.ts';
 
 /** A connection to one Redis server or to a cluster. */
 export type RedisConnection = Redis | Cluster;
@@ -66,13 +67,8 @@ export function connectRedis(
  */
 export async function whenReady(connection: RedisConnection, timeoutMs = 5000): Promise<boolean> {
   if (connection.status === 'ready') return true;
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), timeoutMs);
-    connection.once('ready', () => {
-      clearTimeout(timer);
-      resolve(true);
-    });
-  });
+  const ready = new Promise<boolean>((resolve) => connection.once('ready', () => resolve(true)));
+  return waitAtMost(timeoutMs, ready, false);
 }
 
 /**
@@ -80,13 +76,8 @@ export async function whenReady(connection: RedisConnection, timeoutMs = 5000): 
  * while ioredis goes on reconnecting, and it never resolves if the server does not answer.
  */
 export async function closeRedis(connection: RedisConnection): Promise<void> {
-  if (connection.status === 'ready') {
-    let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise((resolve) => {
-      timer = setTimeout(resolve, QUIT_TIMEOUT_MS);
-    });
-    await Promise.race([connection.quit().catch(() => undefined), tooLate]).finally(() => clearTimeout(timer));
-  }
+  const closed = connection.status === 'ready' ? connection.quit().catch(() => undefined) : undefined;
+  if (closed) await waitAtMost(QUIT_TIMEOUT_MS, closed, undefined);
   // On an ended connection `disconnect` would start a timer that is never cleared and keeps the process alive for 2 s.
   if (connection.status !== 'end') connection.disconnect();
 }

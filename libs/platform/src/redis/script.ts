@@ -11,12 +11,10 @@ const MAX_REDIRECTIONS = 2;
  * know the digest (after a restart, a failover, or on another node), the source is sent again.
  */
 export class RedisScript {
-  private readonly source: string;
   private readonly digest: string;
   private wasSent = false;
 
-  constructor(source: string) {
-    this.source = source;
+  constructor(private readonly source: string) {
     this.digest = createHash('sha1').update(source).digest('hex');
   }
 
@@ -25,16 +23,13 @@ export class RedisScript {
   }
 
   async run<T = unknown>(redis: RedisConnection, keys: readonly string[], args: readonly (string | number)[]): Promise<T> {
-    if (!this.wasSent) {
-      this.wasSent = true;
-      return (await redis.eval(this.source, keys.length, ...keys, ...args)) as T;
-    }
     try {
-      return (await redis.evalsha(this.digest, keys.length, ...keys, ...args)) as T;
+      if (this.wasSent) return (await redis.evalsha(this.digest, keys.length, ...keys, ...args)) as T;
     } catch (error) {
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return (await redis.eval(this.source, keys.length, ...keys, ...args)) as T;
     }
+    this.wasSent = true;
+    return (await redis.eval(this.source, keys.length, ...keys, ...args)) as T;
   }
 
   /**

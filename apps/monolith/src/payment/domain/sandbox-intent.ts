@@ -12,6 +12,18 @@ export type SandboxIntentStatus = 'requires_payment' | 'failed' | 'succeeded' | 
 export type SandboxOutcome = 'succeeded' | 'failed' | 'abandoned';
 export type SandboxEventType = 'payment_intent.succeeded' | 'payment_intent.payment_failed';
 
+/** A payment intent of the sandbox: the one payment that a fan makes for an order. */
+export interface SandboxIntent {
+  readonly id: string;
+  readonly orderId: string;
+  readonly amountCents: number;
+  readonly currency: string;
+  readonly status: SandboxIntentStatus;
+  readonly clientSecret: string;
+}
+
+export type NewSandboxIntent = Omit<SandboxIntent, 'status'>;
+
 interface SandboxConfirmation {
   readonly status: SandboxIntentStatus;
   /** The event to send to the shop. Undefined if nothing changed. */

@@ -15,20 +15,15 @@ export async function deliverEach(
   send: (message: RelayedMessage) => Promise<void>,
   causeOf: (error: unknown) => FailureCause,
 ): Promise<readonly Delivery[]> {
-  const results = await Promise.all(
-    messages.map(async (message) => {
-      try {
-        await send(message);
-        return { delivery: { id: message.id, outcome: 'delivered' } as Delivery };
-      } catch (error) {
-        const cause = causeOf(error);
-        const reason = error instanceof Error ? error.message : String(error);
-        const delivery: Delivery = { id: message.id, outcome: cause === 'poison' ? 'poison' : 'failed', error: reason };
-        return { delivery, cause, error };
-      }
-    }),
-  );
-  const [first] = results;
-  if (first?.error !== undefined && results.every(({ cause }) => cause === 'outage')) throw first.error;
-  return results.map(({ delivery }) => delivery);
+  const results = await Promise.allSettled(messages.map((message) => send(message)));
+  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+  if (errors.length > 0 && errors.length === messages.length && errors.every((error) => causeOf(error) === 'outage'))
+    throw errors[0];
+  return messages.map(({ id }, index): Delivery => {
+    const result = results[index]!;
+    if (result.status === 'fulfilled') return { id, outcome: 'delivered' };
+    const reason: unknown = result.reason;
+    const error = reason instanceof Error ? reason.message : String(reason);
+    return { id, outcome: causeOf(reason) === 'poison' ? 'poison' : 'failed', error };
+  });
 }

@@ -1,23 +1,11 @@
-import { PaymentProvider } from '../payment-provider.ts';
-import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
+import type { PaymentProvider } from '../payment-provider.ts';
 import { PaymentsDestination } from './payments-destination.ts';
 import { ProviderUnavailable, ProviderRefused } from './provider-errors.ts';
 
 /** Records each command, and throws for the intents that have an error in `errors`. */
-class ScriptedProvider extends PaymentProvider {
+class ScriptedProvider implements Pick<PaymentProvider, 'refund' | 'cancel'> {
   readonly commands: string[] = [];
-  constructor(private readonly errors: Readonly<Record<string, Error>>) {
-    super();
-  }
-  createIntent(): Promise<PaymentIntent> {
-    throw new Error('not used in this test');
-  }
-  readWebhook(): PaymentEvent {
-    throw new Error('not used in this test');
-  }
-  readEvent(): PaymentEvent {
-    throw new Error('not used in this test');
-  }
+  constructor(private readonly errors: Readonly<Record<string, Error>>) {}
   async refund({ intentId, amountCents, key }: { intentId: string; amountCents: number; key: string }): Promise<void> {
     this.record(intentId, `refund ${intentId} ${amountCents} ${key}`);
   }

@@ -25,7 +25,7 @@ export class PaymentsDestination implements Destination {
   /** A refund makes at most two calls of 10 s. The batch runs in parallel and must end before the relay's idle timeout of 60 s. */
   readonly batchSize = 10;
 
-  constructor(private readonly provider: PaymentProvider) {}
+  constructor(private readonly provider: Pick<PaymentProvider, 'refund' | 'cancel'>) {}
 
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
     assertOutsideTransaction('A command to the payment provider');

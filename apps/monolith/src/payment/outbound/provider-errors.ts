@@ -36,11 +36,6 @@ export class ProviderRefused extends Error {
 
 /** The provider does not accept a payment for this order. The fan gets this error; `reason` is the provider's own code. */
 export function paymentRefused(reason: string): DomainError {
-  return new DomainError(
-    'PAYMENT_REFUSED',
-    'The payment provider refuses this payment. Nothing was charged; the seats stay on hold.',
-    {
-      reason,
-    },
-  );
+  const detail = 'The payment provider refuses this payment. Nothing was charged; the seats stay on hold.';
+  return new DomainError('PAYMENT_REFUSED', detail, { reason });
 }

@@ -1,11 +1,10 @@
 import type { Clock } from '#application/clock';
 import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
 import { z } from 'zod';
-import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
+import type { PaymentIntent } from '../payment.api.ts';
 import { PaymentProvider } from '../payment-provider.ts';
 import { paymentRefused, ProviderUnavailable, ProviderRefused } from './provider-errors.ts';
 import type { StripeClient } from './stripe-client.ts';
-import { readEvent, readWebhook } from './webhooks.ts';
 
 const intent = z.object({ id: z.string().regex(/^pi_\w{1,250}$/), client_secret: z.string().min(1) });
 const refund = z.object({
@@ -25,10 +24,10 @@ const REFUND_KEY = 'refund_key';
 export class StripePayments extends PaymentProvider {
   constructor(
     private readonly client: StripeClient,
-    private readonly webhookSecret: string,
-    private readonly clock: Clock,
+    webhookSecret: string,
+    clock: Clock,
   ) {
-    super();
+    super(webhookSecret, clock);
   }
 
   async createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<PaymentIntent> {
@@ -75,14 +74,6 @@ export class StripePayments extends PaymentProvider {
       })
       // The intent was paid or canceled before, or is being paid now. A payment event will report which of these it is.
       .catch(ignoreRefusal('payment_intent_unexpected_state'));
-  }
-
-  readWebhook(rawBody: Buffer, signature: string | undefined): PaymentEvent {
-    return readWebhook({ rawBody, signature, secret: this.webhookSecret, now: this.clock.now() });
-  }
-
-  readEvent(event: unknown): PaymentEvent {
-    return readEvent(event);
   }
 
   private createRefund({ intentId, amountCents, key }: { intentId: string; amountCents: number; key: string }) {

@@ -38,17 +38,24 @@ function refused(detail: string): RequestRefused {
   return new RequestRefused('VALIDATION_FAILED', { detail });
 }
 
-interface IncomingWebhook {
-  readonly rawBody: Buffer;
-  readonly signature: string | undefined;
-  readonly secret: string;
-  readonly now: Date;
-}
-
 /** Reads a webhook of the payment provider. Checks the signature over the raw bytes before it parses them. */
-export function readWebhook(incoming: IncomingWebhook): PaymentEvent {
-  assertSigned(incoming);
-  return readEvent(asJson(incoming.rawBody));
+export function readWebhook(incoming: {
+  rawBody: Buffer;
+  signature: string | undefined;
+  secret: string;
+  now: Date;
+}): PaymentEvent {
+  const { rawBody, signature, secret, now } = incoming;
+  if (!signature) throw refused('The signature is missing.');
+  const parsed = parseSignatureHeader(signature);
+  if (!parsed) throw refused('The signature is malformed.');
+  const expected = macOf(secret, parsed.timestamp, rawBody);
+  // `some` stops at the first match. Its timing reveals only which of the sender's signatures is valid, nothing about our secret.
+  if (!parsed.v1.some((given) => timingSafeEqual(Buffer.from(given, 'hex'), expected)))
+    throw refused('The signature does not fit the body.');
+  if (!isFresh(parsed.timestamp, now.getTime()))
+    throw refused(`The signature is more than ${SIGNATURE_TOLERANCE_SECONDS} seconds away from now.`);
+  return readEvent(asJson(rawBody));
 }
 
 /** Parses an event of the payment provider that is known to be authentic. Throws VALIDATION_FAILED if it is malformed. */
@@ -70,19 +77,6 @@ export function readEvent(given: unknown): PaymentEvent {
     currency: currency.toUpperCase(),
     ...(metadata?.order_id ? { orderId: metadata.order_id.toLowerCase() } : {}),
   };
-}
-
-function assertSigned({ rawBody, signature, secret, now }: IncomingWebhook): void {
-  if (!signature) throw refused('The signature is missing.');
-  const parsed = parseSignatureHeader(signature);
-  if (!parsed) throw refused('The signature is malformed.');
-  const expected = macOf(secret, parsed.timestamp, rawBody);
-  // `some` stops at the first match. Its timing reveals only which of the sender's signatures is valid, nothing about our secret.
-  if (!parsed.v1.some((given) => timingSafeEqual(Buffer.from(given, 'hex'), expected)))
-    throw refused('The signature does not fit the body.');
-  if (!isFresh(parsed.timestamp, now.getTime())) {
-    throw refused(`The signature is more than ${SIGNATURE_TOLERANCE_SECONDS} seconds away from now.`);
-  }
 }
 
 function asJson(body: Buffer): unknown {

@@ -5,22 +5,16 @@ import type { Transaction, TransactionManager } from '#application/transaction-m
 import {
   confirmSandboxIntent,
   type SandboxEventType,
+  type SandboxIntent,
   type SandboxIntentStatus,
   type SandboxOutcome,
 } from '../domain/sandbox-intent.ts';
 import { DomainError } from '#domain/shared/domain-error';
 import { SANDBOX_WEBHOOK_DESTINATION } from '../payment-provider.ts';
-import type { SandboxIntent, SandboxIntents } from './sandbox-intents.ts';
+import type { SandboxIntents } from './sandbox-intents.ts';
 
-interface ConfirmSandboxPaymentCommand {
-  readonly intentId: string;
-  readonly outcome: SandboxOutcome;
-}
-
-interface Confirmed {
-  readonly intentId: string;
-  readonly status: SandboxIntentStatus;
-}
+type ConfirmSandboxPaymentCommand = { readonly intentId: string; readonly outcome: SandboxOutcome };
+type Confirmed = { readonly intentId: string; readonly status: SandboxIntentStatus };
 
 /**
  * Plays the part of the fan on the provider's payment page: the payment succeeds, fails or is abandoned. The outbox sends the
@@ -59,12 +53,8 @@ export class ConfirmSandboxPayment {
     tx: Transaction,
     commands: readonly ConfirmSandboxPaymentCommand[],
   ): Promise<readonly (Confirmed | undefined)[]> {
-    const intents = new Map(
-      await this.intents.lockAvailable(
-        tx,
-        commands.map(({ intentId }) => intentId),
-      ),
-    );
+    const intentIds = commands.map(({ intentId }) => intentId);
+    const intents = new Map(await this.intents.lockAvailable(tx, intentIds));
     const messages: OutboxMessage[] = [];
     const confirmed = commands.map(({ intentId, outcome }) => {
       const intent = intents.get(intentId);
@@ -80,41 +70,21 @@ export class ConfirmSandboxPayment {
     return confirmed;
   }
 
-  private eventMessage(intent: SandboxIntent, status: SandboxIntentStatus, event: SandboxEventType): OutboxMessage {
+  /** The event has the same shape as Stripe's, so that the shop needs no special case for the sandbox. */
+  private eventMessage(intent: SandboxIntent, status: SandboxIntentStatus, type: SandboxEventType): OutboxMessage {
     const id = this.ids.next();
-    const body = providerEvent({ id, type: event, intent: { ...intent, status }, at: this.clock.now() });
-    return { id, destination: SANDBOX_WEBHOOK_DESTINATION, event, aggregateId: intent.id, body };
+    const isPaid = status === 'succeeded';
+    const object = {
+      id: intent.id,
+      object: 'payment_intent',
+      amount: intent.amountCents,
+      amount_received: isPaid ? intent.amountCents : 0,
+      currency: intent.currency.toLowerCase(),
+      status: isPaid ? 'succeeded' : 'requires_payment_method',
+      metadata: { order_id: intent.orderId },
+    };
+    const created = Math.floor(this.clock.now().getTime() / 1000);
+    const body = { id: `evt_${id.replaceAll('-', '')}`, object: 'event', type, created, livemode: false, data: { object } };
+    return { id, destination: SANDBOX_WEBHOOK_DESTINATION, event: type, aggregateId: intent.id, body };
   }
-}
-
-/** The event has the same shape as Stripe's, so that the shop needs no special case for the sandbox. */
-function providerEvent({
-  id,
-  type,
-  intent,
-  at,
-}: {
-  id: string;
-  type: SandboxEventType;
-  intent: SandboxIntent;
-  at: Date;
-}): object {
-  return {
-    id: `evt_${id.replaceAll('-', '')}`,
-    object: 'event',
-    type,
-    created: Math.floor(at.getTime() / 1000),
-    livemode: false,
-    data: {
-      object: {
-        id: intent.id,
-        object: 'payment_intent',
-        amount: intent.amountCents,
-        amount_received: intent.status === 'succeeded' ? intent.amountCents : 0,
-        currency: intent.currency.toLowerCase(),
-        status: intent.status === 'succeeded' ? 'succeeded' : 'requires_payment_method',
-        metadata: { order_id: intent.orderId },
-      },
-    },
-  };
 }

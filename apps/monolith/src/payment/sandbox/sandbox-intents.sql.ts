@@ -1,3 +1,4 @@
+import type { NewSandboxIntent } from '../domain/sandbox-intent.ts';
 import { namedSql } from '#platform/postgres/named-sql';
 
 /*
@@ -7,16 +8,8 @@ import { namedSql } from '#platform/postgres/named-sql';
 
 const COLUMNS = `id, order_id as "orderId", amount_cents as "amountCents", currency, status, client_secret as "clientSecret"`;
 
-interface NewIntent {
-  readonly id: string;
-  readonly orderId: string;
-  readonly amountCents: number;
-  readonly currency: string;
-  readonly clientSecret: string;
-}
-
 /** Adds a payment intent, unless its order already has one. Returns the order's intent in both cases. */
-export const ADD_INTENT_ONCE = namedSql<NewIntent>(
+export const ADD_INTENT_ONCE = namedSql<NewSandboxIntent>(
   'add-sandbox-intent',
   `
   insert into sandbox_intents (id, order_id, amount_cents, currency, client_secret)
@@ -27,7 +20,7 @@ export const ADD_INTENT_ONCE = namedSql<NewIntent>(
 );
 
 /**
- * Adds payment intents of different orders; `intents` is a JSON array of NewIntent. An order that already has an intent keeps it.
+ * Adds payment intents of different orders; `intents` is a JSON array of NewSandboxIntent. An order that already has an intent keeps it.
  * Returns only the added intents.
  */
 export const ADD_NEW_INTENTS = namedSql<{ readonly intents: string }>(

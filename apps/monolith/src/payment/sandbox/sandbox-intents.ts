@@ -1,53 +1,37 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { SandboxIntentStatus } from '../domain/sandbox-intent.ts';
+import type { NewSandboxIntent, SandboxIntent, SandboxIntentStatus } from '../domain/sandbox-intent.ts';
 import { inside } from '#platform/postgres/transaction';
-import {
-  ADD_INTENT_ONCE,
-  ADD_NEW_INTENTS,
-  LOCK_AVAILABLE_INTENTS,
-  LOCK_INTENT,
-  SET_INTENT_STATUS,
-} from './sandbox-intents.sql.ts';
-
-/** A payment intent of the sandbox: the one payment that a fan makes for an order. */
-export interface SandboxIntent {
-  readonly id: string;
-  readonly orderId: string;
-  readonly amountCents: number;
-  readonly currency: string;
-  readonly status: SandboxIntentStatus;
-  readonly clientSecret: string;
-}
+import * as sql from './sandbox-intents.sql.ts';
 
 /** The intents and refunds of the sandbox, which a real provider would store itself, in the table `sandbox_intents`. */
 export class SandboxIntents {
   /** Adds the intent, unless the order has one. Returns the intent of the order. */
-  async addOnce(tx: Transaction, intent: Omit<SandboxIntent, 'status'>): Promise<SandboxIntent> {
-    const [row] = await inside(tx).rows<SandboxIntent>(ADD_INTENT_ONCE.with(intent));
+  async addOnce(tx: Transaction, intent: NewSandboxIntent): Promise<SandboxIntent> {
+    const [row] = await inside(tx).rows<SandboxIntent>(sql.ADD_INTENT_ONCE.with(intent));
     if (!row) throw new Error('The upsert returned no row.');
     return row;
   }
 
   /** Adds the intents of many different orders at once. The result lacks orders that had an intent already. */
-  async addNew(tx: Transaction, intents: readonly Omit<SandboxIntent, 'status'>[]): Promise<ReadonlyMap<string, SandboxIntent>> {
-    const rows = await inside(tx).rows<SandboxIntent>(ADD_NEW_INTENTS.with({ intents: JSON.stringify(intents) }));
+  async addNew(tx: Transaction, intents: readonly NewSandboxIntent[]): Promise<ReadonlyMap<string, SandboxIntent>> {
+    const rows = await inside(tx).rows<SandboxIntent>(sql.ADD_NEW_INTENTS.with({ intents: JSON.stringify(intents) }));
     return new Map(rows.map((row) => [row.id, row]));
   }
 
   /** Returns the intent, locked until the transaction ends. */
   async lock(tx: Transaction, intentId: string): Promise<SandboxIntent | undefined> {
-    const [intent] = await inside(tx).rows<SandboxIntent>(LOCK_INTENT.with({ intentId }));
+    const [intent] = await inside(tx).rows<SandboxIntent>(sql.LOCK_INTENT.with({ intentId }));
     return intent;
   }
 
   /** Locks and returns the intents that no other transaction has locked. Does not wait for the locked ones. */
   async lockAvailable(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, SandboxIntent>> {
-    const rows = await inside(tx).rows<SandboxIntent>(LOCK_AVAILABLE_INTENTS.with({ intentIds }));
+    const rows = await inside(tx).rows<SandboxIntent>(sql.LOCK_AVAILABLE_INTENTS.with({ intentIds }));
     return new Map(rows.map((row) => [row.id, row]));
   }
 
   setStatus(tx: Transaction, intentIds: readonly string[], status: SandboxIntentStatus): Promise<void> {
-    return inside(tx).write(SET_INTENT_STATUS.with({ intentIds, status }));
+    return inside(tx).write(sql.SET_INTENT_STATUS.with({ intentIds, status }));
   }
 
   async refunds(tx: Transaction, intentId: string): Promise<readonly { key: string; amountCents: number }[]> {

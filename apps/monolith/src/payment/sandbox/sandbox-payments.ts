@@ -1,13 +1,12 @@
 import type { Clock } from '#application/clock';
 import type { TransactionManager } from '#application/transaction-manager';
-import { cancelSandboxIntent, refundSandboxIntent } from '../domain/sandbox-intent.ts';
+import { cancelSandboxIntent, refundSandboxIntent, type NewSandboxIntent, type SandboxIntent } from '../domain/sandbox-intent.ts';
 import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
 import { randomBytes } from 'node:crypto';
-import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
+import type { PaymentIntent } from '../payment.api.ts';
 import { PaymentProvider } from '../payment-provider.ts';
 import { ProviderRefused } from '../outbound/provider-errors.ts';
-import { readEvent, readWebhook } from '../outbound/webhooks.ts';
-import type { SandboxIntent, SandboxIntents } from './sandbox-intents.ts';
+import type { SandboxIntents } from './sandbox-intents.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -30,15 +29,15 @@ function randomText(length: number): string {
  * (`stepTogether`, `runStep`). They store no answer for the request's idempotency key, because the checkout does that.
  */
 export class SandboxPayments extends PaymentProvider {
-  private readonly add: (intent: Omit<SandboxIntent, 'status'>) => Promise<SandboxIntent>;
+  private readonly add: (intent: NewSandboxIntent) => Promise<SandboxIntent>;
 
   constructor(
     private readonly transactions: TransactionManager,
     private readonly intents: SandboxIntents,
-    private readonly clock: Clock,
+    clock: Clock,
     private readonly options: { publicUrl: string; webhookSecret: string },
   ) {
-    super();
+    super(options.webhookSecret, clock);
     this.add = transactions.stepTogether({
       many: async (tx, newIntents) => {
         const added = await intents.addNew(tx, newIntents);
@@ -86,13 +85,5 @@ export class SandboxPayments extends PaymentProvider {
       const status = cancelSandboxIntent(intent.status);
       if (status) await this.intents.setStatus(tx, [intentId], status);
     });
-  }
-
-  readWebhook(rawBody: Buffer, signature: string | undefined): PaymentEvent {
-    return readWebhook({ rawBody, signature, secret: this.options.webhookSecret, now: this.clock.now() });
-  }
-
-  readEvent(event: unknown): PaymentEvent {
-    return readEvent(event);
   }
 }

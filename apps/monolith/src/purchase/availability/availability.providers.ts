@@ -1,9 +1,8 @@
 import { Metrics } from '#platform/health/metrics';
+import { adapter, useCase } from '#platform/use-case';
 import type { Provider } from '@nestjs/common';
-import { Counter } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { CatalogApi } from '../../catalog/catalog.api.ts';
-import type { MonolithConfig } from '../../config.ts';
 import { CONFIG } from '../../tokens.ts';
 import { MatchesForSale } from '../application/sale-ports.ts';
 import { SeatViews } from './application/availability-reader.ts';
@@ -19,30 +18,9 @@ export const availabilityControllers = [SectorsController, AvailabilityControlle
 
 /** Wires the feature `availability`: the matches and sectors for sale and their free seats, which anybody may read. */
 export const availabilityProviders: Provider[] = [
-  { provide: MatchesForSale, useFactory: (catalog: CatalogApi) => new CatalogMatches(catalog), inject: [CatalogApi] },
-  {
-    provide: PostgresSeatInventory,
-    useFactory: (dataSource: DataSource) => new PostgresSeatInventory(dataSource),
-    inject: [DataSource],
-  },
-  {
-    provide: PostgresAvailability,
-    useFactory: (dataSource: DataSource, config: MonolithConfig) =>
-      new PostgresAvailability(dataSource, config.QUEUE_IDLE_TURN_SECONDS),
-    inject: [DataSource, CONFIG],
-  },
-  {
-    provide: SeatViews,
-    useFactory: (postgresAvailability: PostgresAvailability, inventory: PostgresSeatInventory, metrics: Metrics) => {
-      const reads = new Counter({
-        name: 'availability_looks_total',
-        help: 'Reads of availability from the database: the counts of a match (sectors), or the seats of a sector (seats).',
-        labelNames: ['at'],
-        registers: [metrics.registry],
-      });
-      return new SharedSeatViews(postgresAvailability, inventory, (at) => reads.inc({ at }));
-    },
-    inject: [PostgresAvailability, PostgresSeatInventory, Metrics],
-  },
+  adapter(MatchesForSale, CatalogMatches, CatalogApi),
+  useCase(PostgresSeatInventory, DataSource),
+  useCase(PostgresAvailability, DataSource, CONFIG),
+  adapter(SeatViews, SharedSeatViews, PostgresAvailability, PostgresSeatInventory, Metrics),
   AvailabilityStreams,
 ];

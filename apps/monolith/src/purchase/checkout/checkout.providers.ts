@@ -1,6 +1,6 @@
 import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
-import { useCase } from '#platform/use-case';
+import { adapter, useCase } from '#platform/use-case';
 import type { Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { BlacklistApi } from '../../blacklist/blacklist.api.ts';
@@ -19,12 +19,8 @@ export const checkoutControllers = [CheckoutController, OrdersController];
 
 /** Wires the feature `checkout`: a hold becomes an order (to be paid, or free) or is released. */
 export const checkoutProviders: Provider[] = [
-  {
-    provide: PurchaseReader,
-    useFactory: (dataSource: DataSource) => new PostgresPurchaseReader(dataSource),
-    inject: [DataSource],
-  },
-  { provide: Orders, useFactory: (blacklist: BlacklistApi) => new PostgresOrders(blacklist), inject: [BlacklistApi] },
+  adapter(PurchaseReader, PostgresPurchaseReader, DataSource),
+  adapter(Orders, PostgresOrders, BlacklistApi),
   useCase(CheckOut, TransactionManager, Reservations, Orders, PaymentApi, OrderConsequences, Ids),
   useCase(ReleaseReservation, TransactionManager, Reservations, Orders, OrderConsequences),
 ];

@@ -1,6 +1,6 @@
 import { Metrics } from '#platform/health/metrics';
 import { connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
-import { useCase } from '#platform/use-case';
+import { adapter, useCase } from '#platform/use-case';
 import type { Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { BlacklistApi } from '../../blacklist/blacklist.api.ts';
@@ -61,18 +61,9 @@ export const holdProviders: Provider[] = [
     },
     inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, SeatChangeBroadcast, MatchesForSale],
   },
-  {
-    provide: Reservations,
-    useFactory: (dataSource: DataSource) => new PostgresReservations(dataSource),
-    inject: [DataSource],
-  },
+  adapter(Reservations, PostgresReservations, DataSource),
   useCase(HoldSeats, MatchesForSale, PostgresSeatInventory, SeatHolds, BlacklistApi),
-  {
-    provide: HoldObserver,
-    useFactory: (metrics: Metrics, views: SeatViews, changes: SeatChangeBroadcast) =>
-      new HoldObserver(metrics.registry, views, changes),
-    inject: [Metrics, SeatViews, SeatChangeBroadcast],
-  },
+  useCase(HoldObserver, Metrics, SeatViews, SeatChangeBroadcast),
   useCase(ExpireReservations, Reservations),
   ReservationExpirySchedule,
 ];

@@ -1,28 +1,21 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { SeatGeometry } from '#domain/catalog/stadium-layout';
 import type { SeatViews } from '../availability/application/availability-reader.ts';
 import type { PostgresAvailability } from '../availability/outbound/postgres-availability.ts';
 import type { PostgresSeatInventory } from '../availability/outbound/postgres-seat-inventory.ts';
 import type { PurchaseReader } from '../checkout/application/purchase-reader.ts';
 import { countHandover } from '../hold/outbound/postgres-fan-seats.ts';
-import { PurchaseApi, type MatchReport, type SeatCounts, type SeatsLeft } from '../purchase.api.ts';
+import type { PurchaseApi, MatchReport, NewSectorSeats, SeatCounts, SeatsLeft } from '../purchase.api.ts';
 
 /** Implements the functions of `purchase` that other modules may call. */
-export class PostgresPurchaseApi extends PurchaseApi {
+export class PostgresPurchaseApi implements PurchaseApi {
   constructor(
     private readonly inventory: PostgresSeatInventory,
     private readonly views: SeatViews,
     private readonly postgresAvailability: PostgresAvailability,
     private readonly reader: PurchaseReader,
-  ) {
-    super();
-  }
+  ) {}
 
-  layOut(
-    tx: Transaction,
-    matchId: string,
-    sectors: readonly { sectorId: string; seats: readonly SeatGeometry[] }[],
-  ): Promise<void> {
+  layOut(tx: Transaction, matchId: string, sectors: readonly NewSectorSeats[]): Promise<void> {
     return this.inventory.layOut(tx, matchId, sectors);
   }
 
@@ -51,15 +44,7 @@ export class PostgresPurchaseApi extends PurchaseApi {
 
   async report(matchId: string): Promise<MatchReport> {
     const [states, totals] = await Promise.all([this.inventory.states(matchId), this.reader.totals(matchId)]);
-    const sum = (pick: (state: SeatCounts) => number): number => states.reduce((total, state) => total + pick(state), 0);
-    return {
-      available: sum((state) => state.available),
-      held: sum((state) => state.held),
-      sold: sum((state) => state.sold),
-      blocked: sum((state) => state.blocked),
-      refunded: totals.refundedSeats,
-      revenueCents: totals.revenueCents,
-      orders: totals.orders,
-    };
+    const sum = (count: keyof SeatCounts): number => states.reduce((total, state) => total + state[count], 0);
+    return { available: sum('available'), held: sum('held'), sold: sum('sold'), blocked: sum('blocked'), ...totals };
   }
 }

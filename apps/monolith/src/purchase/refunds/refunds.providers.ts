@@ -1,6 +1,6 @@
 import { Jobs } from '#application/jobs';
 import { TransactionManager } from '#application/transaction-manager';
-import { useCase } from '#platform/use-case';
+import { adapter, useCase } from '#platform/use-case';
 import type { Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { TicketingApi } from '../../ticketing/ticketing.api.ts';
@@ -18,12 +18,8 @@ export const refundsControllers = [OpsOrdersController];
 
 /** Wires the feature `refunds`: operators search and refund orders, and a job refunds the orders of a cancelled match. */
 export const refundsProviders: Provider[] = [
-  {
-    provide: RefundConsequences,
-    useFactory: (ticketing: TicketingApi, messenger: OrderMessenger) => new PostgresRefundConsequences(ticketing, messenger),
-    inject: [TicketingApi, OrderMessenger],
-  },
-  { provide: Refunds, useFactory: (dataSource: DataSource) => new PostgresRefunds(dataSource), inject: [DataSource] },
+  adapter(RefundConsequences, PostgresRefundConsequences, TicketingApi, OrderMessenger),
+  adapter(Refunds, PostgresRefunds, DataSource),
   useCase(RefundTickets, TransactionManager, Refunds, Reservations, Orders, RefundConsequences),
   useCase(RefundMatchOrders, Refunds, RefundTickets, Jobs),
 ];

@@ -2,8 +2,7 @@ import { Clock } from '#application/clock';
 import { Ids } from '#application/ids';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
-import type { Logger } from '#platform/logging/logger';
-import { useCase } from '#platform/use-case';
+import { adapter, useCase } from '#platform/use-case';
 import type { Provider } from '@nestjs/common';
 import { FansApi } from '../../fans/fans.api.ts';
 import { PaymentApi } from '../../payment/payment.api.ts';
@@ -26,18 +25,9 @@ export const settlementControllers = [PaymentWebhookController];
 
 /** Applies payments to orders, and writes the effects of a decided order: tickets, the end of the turn, messages. */
 export const settlementProviders: Provider[] = [
-  { provide: PaymentInbox, useClass: PostgresPaymentInbox },
+  adapter(PaymentInbox, PostgresPaymentInbox),
   useCase(OrderMessenger, FansApi, MatchesForSale, Outbox, Ids, Clock),
-  {
-    provide: OrderConsequences,
-    useFactory: (ticketing: TicketingApi, windows: PostgresPurchaseWindows, messenger: OrderMessenger) =>
-      new PostgresOrderConsequences(ticketing, windows, messenger),
-    inject: [TicketingApi, PostgresPurchaseWindows, OrderMessenger],
-  },
+  adapter(OrderConsequences, PostgresOrderConsequences, TicketingApi, PostgresPurchaseWindows, OrderMessenger),
   useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),
-  {
-    provide: PaymentReportsApi,
-    useFactory: (payments: PaymentApi, settle: SettlePayment, logger: Logger) => new LoadedPayments(payments, settle, logger),
-    inject: [PaymentApi, SettlePayment, LOGGER],
-  },
+  adapter(PaymentReportsApi, LoadedPayments, PaymentApi, SettlePayment, LOGGER),
 ];

@@ -3,7 +3,8 @@ import { createTestDatabase, createTestRedis } from '#testing/test-database';
 import type { TestAnswer } from '../../testing/test-app.ts';
 import { openMonolith, type MatchOnSale, type WholeMonolith } from '../../testing/whole-monolith.ts';
 import { ReleaseReservation } from '../checkout/application/release-reservation.ts';
-import { SettlePayment, type PaymentReport, type SettlementResult } from '../settlement/application/settle-payment.ts';
+import type { PaymentReport } from '../settlement/application/ports.ts';
+import { SettlePayment, type SettlementResult } from '../settlement/application/settle-payment.ts';
 
 /** A hold as the API answered it, and its fan. */
 export interface HeldSeats {

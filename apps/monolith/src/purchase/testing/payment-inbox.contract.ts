@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { ProviderEvent } from '../settlement/application/ports.ts';
+import type { PaymentReport } from '../settlement/application/ports.ts';
 import { contractTests, type PurchaseSetup } from './purchase-setup.ts';
 
-const event = (): ProviderEvent => ({
-  ...{ eventId: `evt_${randomUUID()}`, type: 'payment_intent.succeeded', intentId: undefined },
-  ...{ outcome: 'succeeded', amountCents: undefined, currency: undefined },
+const event = (): PaymentReport => ({
+  ...{ eventId: `evt_${randomUUID()}`, type: 'payment_intent.succeeded', intentId: undefined, amountCents: undefined },
+  outcome: 'succeeded',
+  currency: undefined,
 });
 
 /** The tests that every `PaymentInbox` must pass. */
 export function paymentInboxContract(open: () => PurchaseSetup): void {
   const check = contractTests(open);
-  const remember = (p: PurchaseSetup, given: ProviderEvent) => p.inTransaction((tx) => p.inbox.remember(tx, given));
-  const rememberNew = (p: PurchaseSetup, ...given: ProviderEvent[]) => p.inTransaction((tx) => p.inbox.rememberNew(tx, given));
+  const remember = (p: PurchaseSetup, given: PaymentReport) => p.inTransaction((tx) => p.inbox.remember(tx, given));
+  const rememberNew = (p: PurchaseSetup, ...given: PaymentReport[]) => p.inTransaction((tx) => p.inbox.rememberNew(tx, given));
 
   check('an event is new once', async (p) => {
     const [first, other] = [event(), event()];

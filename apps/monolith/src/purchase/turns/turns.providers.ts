@@ -2,9 +2,7 @@ import { Clock } from '#application/clock';
 import { Ids } from '#application/ids';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
-import type { Logger } from '#platform/logging/logger';
-import type { RedisConnection } from '#platform/redis/redis-connection';
-import { useCase } from '#platform/use-case';
+import { adapter, useCase } from '#platform/use-case';
 import type { Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { FansApi } from '../../fans/fans.api.ts';
@@ -22,29 +20,12 @@ import { PostgresWaitingRoomConsequences } from './outbound/waiting-room-consequ
 
 /** Wires the feature `turns`: the turns that the waiting room grants and ends are stored in PostgreSQL. */
 export const turnsProviders: Provider[] = [
-  {
-    provide: PostgresPurchaseWindows,
-    useFactory: (dataSource: DataSource, redis: RedisConnection) =>
-      new PostgresPurchaseWindows(dataSource, new GrantedTurns(redis)),
-    inject: [DataSource, REDIS],
-  },
-  {
-    provide: WaitingRoomEvents,
-    useFactory: (redis: RedisConnection, logger: Logger) => new RedisWaitingRoomEvents(redis, logger),
-    inject: [REDIS, LOGGER],
-  },
-  {
-    provide: StreamCursors,
-    useFactory: (dataSource: DataSource) => new PostgresStreamCursors(dataSource),
-    inject: [DataSource],
-  },
-  {
-    provide: WaitingRoomConsequences,
-    useFactory: (windows: PostgresPurchaseWindows, fans: FansApi, outbox: Outbox, ids: Ids, clock: Clock) =>
-      new PostgresWaitingRoomConsequences(windows, fans, outbox, ids, clock),
-    inject: [PostgresPurchaseWindows, FansApi, Outbox, Ids, Clock],
-  },
+  useCase(GrantedTurns, REDIS),
+  useCase(PostgresPurchaseWindows, DataSource, GrantedTurns),
+  adapter(WaitingRoomEvents, RedisWaitingRoomEvents, REDIS, LOGGER),
+  adapter(StreamCursors, PostgresStreamCursors, DataSource),
+  adapter(WaitingRoomConsequences, PostgresWaitingRoomConsequences, PostgresPurchaseWindows, FansApi, Outbox, Ids, Clock),
   useCase(FollowWaitingRoom, TransactionManager, WaitingRoomEvents, StreamCursors, WaitingRoomConsequences),
-  { provide: StoredTurns, useFactory: (dataSource: DataSource) => new PostgresStoredTurns(dataSource), inject: [DataSource] },
+  adapter(StoredTurns, PostgresStoredTurns, DataSource),
   QueueEventsListener,
 ];

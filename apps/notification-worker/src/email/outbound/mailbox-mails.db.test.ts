@@ -1,6 +1,5 @@
 import { openDatabase } from '#platform/postgres/database';
 import { Inbox } from '#messaging/inbox/delivery-ledger';
-import { SystemClock } from '#platform/system-clock';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
@@ -36,7 +35,6 @@ async function sendEightTimes(inbox: Inbox): Promise<number> {
   const sendMail = new SendMail(
     new MailboxMails(inbox, mailbox),
     { ticketsUrl: 'http://127.0.0.1:3000/tickets' },
-    new SystemClock(),
     ticketAttachments,
   );
   const job = ticketMail();

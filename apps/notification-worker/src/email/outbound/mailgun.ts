@@ -1,10 +1,7 @@
 import { CALL_TIMEOUT_MS } from '#messaging/sending/call-timeout';
-import { post, type ProviderAnswer } from '#messaging/sending/post-to-provider';
-import { NotSent, ProviderDown, Refused, RateLimited } from '#messaging/sending/send-errors';
+import { failureOf, post, type ProviderAnswer } from '#messaging/sending/post-to-provider';
+import { NotSent, Refused, type SendFailure } from '#messaging/sending/send-errors';
 import { MailProvider, type Attachment, type OutgoingMail } from '../application/ports.ts';
-
-/** The pause after an answer 429 without a valid Retry-After. */
-const DEFAULT_PAUSE_MS = 1000;
 
 /** The account at Mailgun, and the sender of our mails. */
 export interface MailgunOptions {
@@ -43,7 +40,7 @@ export class Mailgun extends MailProvider {
       body: attachments.length > 0 ? multipartFormOf(fields, attachments) : new URLSearchParams(fields),
       timeoutMs: timeoutMs ?? CALL_TIMEOUT_MS,
     });
-    throwIfFailed(answer);
+    if (answer.status >= 300) throw sendFailureOf(answer);
   }
 }
 
@@ -57,16 +54,13 @@ function multipartFormOf(fields: Readonly<Record<string, string>>, attachments: 
 }
 
 /**
- * Throws the SendFailure of a failed request. Errors contain the status only, because Mailgun's error texts may contain the
+ * The SendFailure of a failed request. Errors contain the status only, because Mailgun's error texts may contain the
  * recipient's address.
  */
-function throwIfFailed({ status, retryAfterMs }: ProviderAnswer): void {
-  const reason = `mailgun answered ${status}`;
-  if (status >= 200 && status < 300) return;
-  if (status === 429) throw new RateLimited(retryAfterMs ?? DEFAULT_PAUSE_MS, reason);
-  if (status >= 500) throw new ProviderDown(reason);
-  if (status === 400 || status === 413 || status === 422) throw new Refused(reason);
-  // 401, 403 and 404 mean that our key or domain is wrong, 402 that our account has a problem. The mail itself is fine and can be
-  // sent later.
-  throw new NotSent(reason);
+function sendFailureOf(answer: ProviderAnswer): SendFailure {
+  const reason = `mailgun answered ${answer.status}`;
+  // Other 4xx answers are not about the mail, which can be sent later: 401, 403 and 404 mean that our key or domain is wrong, 402
+  // that our account has a problem.
+  const isAboutMail = [400, 413, 422].includes(answer.status);
+  return failureOf(answer, reason) ?? (isAboutMail ? new Refused(reason) : new NotSent(reason));
 }

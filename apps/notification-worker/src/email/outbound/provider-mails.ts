@@ -1,7 +1,7 @@
 import { HeldBack, PermanentFailure } from '#messaging/jobs/job-outcomes';
 import type { SendClaims } from '#messaging/inbox/send-claims';
 import type { ProviderLimiter, CallPermit } from '#messaging/sending/provider-limiter';
-import { isProviderFailure, NoAnswer, Refused, RateLimited } from '#messaging/sending/send-errors';
+import { NoAnswer, outcomeOf, Refused, RateLimited } from '#messaging/sending/send-errors';
 import { Mails, type SendOutcome, type MailProvider, type OutgoingMail } from '../application/ports.ts';
 
 /**
@@ -57,13 +57,7 @@ export class ProviderMails extends Mails {
   }
 
   private async afterFailure(error: unknown, { messageId }: OutgoingMail, token: string, permit: CallPermit): Promise<unknown> {
-    const isDown = await permit.leave(
-      error instanceof RateLimited
-        ? { rateLimited: { calls: 1, forMs: error.forMs } }
-        : isProviderFailure(error)
-          ? { failed: 1 }
-          : { answered: 1 },
-    );
+    const isDown = await permit.leave(outcomeOf(error));
     if (!(error instanceof NoAnswer)) await this.claims.release(messageId, token);
     if (error instanceof Refused) return new PermanentFailure(error.message);
     if (error instanceof RateLimited) return new HeldBack('queue', error.forMs, error.message);

@@ -53,11 +53,7 @@ export class SmtpServer extends MailProvider {
 
   async send(mail: OutgoingMail): Promise<void> {
     if (!ADDRESS.test(mail.to)) throw new Refused('smtp: not a single valid address');
-    const attachments = (mail.attachments?.() ?? []).map(({ name, contentType, content }) => ({
-      filename: name,
-      contentType,
-      content,
-    }));
+    const attachments = mail.attachments?.().map(({ name: filename, ...file }) => ({ filename, ...file }));
     try {
       await this.transport.sendMail({
         from: this.options.from,

@@ -26,17 +26,6 @@ export abstract class Pushes {
   stop(): void {}
 }
 
-/** How far a broadcast is: numbers of its devices. */
-export interface BroadcastProgress {
-  readonly id: string;
-  readonly template: string;
-  readonly devices: number;
-  /** Devices with a final result: delivered, dead or refused. */
-  readonly done: number;
-  readonly dead: number;
-  readonly refused: number;
-}
-
 /**
  * Reads broadcasts. A broadcast is one message to the phones of all ticket holders of a match; its device tokens are stored when
  * it starts.
@@ -44,8 +33,6 @@ export interface BroadcastProgress {
 export interface Broadcasts {
   /** Returns the device tokens of a range of a broadcast's devices: always the same tokens in the same order. */
   tokens(broadcastId: string, range: { readonly from: number; readonly to: number }): Promise<readonly string[]>;
-  /** The progress of the newest broadcasts. */
-  progress(): Promise<readonly BroadcastProgress[]>;
 }
 
 /**

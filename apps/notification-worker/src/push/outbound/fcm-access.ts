@@ -1,6 +1,7 @@
 import { importPKCS8, SignJWT } from 'jose';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { jsonIn } from '#platform/http-client/http-client';
 import { post } from '#messaging/sending/post-to-provider';
 import { NotSent, ProviderDown } from '#messaging/sending/send-errors';
 
@@ -33,12 +34,8 @@ export async function readServiceAccount(path: string): Promise<ServiceAccount> 
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Error(`FCM_SERVICE_ACCOUNT: cannot be read (${error.code ?? 'unknown'})`);
   });
-  let content: unknown;
-  try {
-    content = JSON.parse(text);
-  } catch {
-    throw new Error('FCM_SERVICE_ACCOUNT: is not JSON');
-  }
+  const content = jsonIn({ body: text });
+  if (content === undefined) throw new Error('FCM_SERVICE_ACCOUNT: is not JSON');
   const parsed = serviceAccount.safeParse(content);
   if (parsed.success) return parsed.data;
   const fields = [...new Set(parsed.error.issues.map(({ path: at }) => at.join('.')))];

@@ -7,8 +7,6 @@ import { FcmAccess, type ServiceAccount } from './fcm-access.ts';
 
 /** The number of requests that one `send` makes at the same time. FCM's HTTP v1 API takes only one token a request. */
 const MAX_CONCURRENT_REQUESTS = 100;
-/** The pause after an answer 429 without a valid Retry-After. */
-const DEFAULT_PAUSE_MS = 1000;
 /** FCM keeps an undelivered push at most four weeks. */
 const MAX_TTL_SECONDS = 28 * 86_400;
 
@@ -101,17 +99,11 @@ function messageFor({ title, body, data, urgent, usefulUntil }: OutgoingPush, to
   };
 }
 
-interface ErrorDetails {
-  readonly errorCode: string;
-  readonly status: string;
-  /**
-   * True if an INVALID_ARGUMENT is about the token. FCM always names the field of a bad message, but of a bad token only
-   * sometimes.
-   */
-  readonly isTokenMalformed: boolean;
-}
-
-function errorDetailsOf({ body }: ProviderAnswer): ErrorDetails {
+/**
+ * Reads an error body. `isTokenMalformed`: an INVALID_ARGUMENT is about the token. FCM always names the field of a bad message, but
+ * of a bad token only sometimes.
+ */
+function errorDetailsOf({ body }: ProviderAnswer): { errorCode: string; status: string; isTokenMalformed: boolean } {
   const error = errorBody.safeParse(body).data?.error;
   const details = error?.details ?? [];
   const fields = details.flatMap((detail) => detail.fieldViolations ?? []).map(({ field }) => field);
@@ -133,7 +125,7 @@ export function deviceResultOf(answer: ProviderAnswer, isProven: boolean): Devic
   if (status >= 200 && status < 300) return { kind: 'sent' };
   const { errorCode, status: grpcStatus, isTokenMalformed } = errorDetailsOf(answer);
   const reason = `fcm answered ${[status, errorCode || grpcStatus].filter(Boolean).join(' ')}`;
-  if (status === 429) return { kind: 'too fast', forMs: answer.retryAfterMs ?? DEFAULT_PAUSE_MS };
+  if (status === 429) return { kind: 'too fast', forMs: answer.retryAfterMs };
   if (status >= 500) return { kind: 'provider down', reason };
   if (errorCode === 'UNREGISTERED') return { kind: 'dead' };
   if (errorCode === 'SENDER_ID_MISMATCH') return isProven ? { kind: 'dead' } : { kind: 'failed', reason };

@@ -1,6 +1,6 @@
 import { HeldBack } from '#messaging/jobs/job-outcomes';
 import { withLedgerDeadline } from '#messaging/sending/ledger-deadline';
-import type { ProviderLimiter } from '#messaging/sending/provider-limiter';
+import type { CallOutcomes, ProviderLimiter } from '#messaging/sending/provider-limiter';
 import { Pushes, type SendOutcome, type DeviceResult, type OutgoingPush, type PushProvider } from '../application/ports.ts';
 import type { Progress, PushLedger } from './push-ledger.ts';
 
@@ -29,15 +29,16 @@ export class ProviderPushes extends Pushes {
 
   async send(push: OutgoingPush): Promise<SendOutcome> {
     const { messageId, broadcastId, tokens } = push;
-    const claim = await withLedgerDeadline(() => this.ledger.claim({ messageId, broadcastId, devices: tokens.length }));
+    const claim = await withLedgerDeadline(() => this.ledger.claim(messageId, tokens.length, broadcastId));
     if (claim.kind === 'finished') return { outcome: 'duplicate' };
     if (claim.kind === 'held') throw new HeldBack('job', RETRY_AFTER_MS, 'another worker is sending it');
     const run = new PushRun(push, claim.done);
     const failure = await this.sendGroups(run, claim.holder).catch((error: unknown) => error);
     const isFinished = run.remaining.length === 0;
-    const then = isFinished ? 'finish' : 'release';
     this.ledger.countPossibleDuplicates(run.unanswered);
-    await withLedgerDeadline(() => this.ledger.recordProgress(messageId, claim.holder, run.takeProgress(), then));
+    await withLedgerDeadline(() =>
+      this.ledger.recordProgress(messageId, claim.holder, run.takeProgress(), isFinished ? 'finish' : 'release'),
+    );
     if (isFinished) return { outcome: 'sent', devices: run.sent };
     throw failure ?? new Error(`${run.remaining.length} of ${tokens.length} devices not reached: ${run.reason}`);
   }
@@ -89,13 +90,10 @@ class PushRun {
   }
 
   /** Adds the results of a group. Returns the counts that the provider's rate limiter and breaker need. */
-  addResults(
-    group: readonly number[],
-    results: readonly DeviceResult[],
-  ): { answered: number; failed: number; rateLimited?: { calls: number; forMs: number } } {
+  addResults(group: readonly number[], results: readonly DeviceResult[]): CallOutcomes {
     const settled = new Set<number>();
     let failed = 0;
-    let rateLimited: { calls: number; forMs: number } | undefined;
+    let rateLimited: CallOutcomes['rateLimited'];
     group.forEach((index, at) => {
       const result = results[at] ?? { kind: 'unanswered', reason: 'no result' };
       if (result.kind === 'too fast')
@@ -110,7 +108,7 @@ class PushRun {
     });
     this.done.push(...settled);
     this.remaining = this.remaining.filter((index) => !settled.has(index));
-    return { answered: group.length - failed - (rateLimited?.calls ?? 0), failed, ...(rateLimited ? { rateLimited } : {}) };
+    return { answered: group.length - failed - (rateLimited?.calls ?? 0), failed, rateLimited };
   }
 
   /** Returns the progress since the last call and resets it. */

@@ -37,7 +37,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-const claim = (messageId: string): Promise<PushClaim> => ledger.claim({ messageId, devices: DEVICES });
+const claim = (messageId: string): Promise<PushClaim> => ledger.claim(messageId, DEVICES);
 async function claimOrFail(messageId: string): Promise<{ holder: string; done: number[] }> {
   const answer = await claim(messageId);
   if (answer.kind !== 'claimed') throw new Error(`the claim was answered with ${answer.kind}`);

@@ -1,5 +1,5 @@
 import { DEAD_TOKENS_EVENT, DEVICES_DESTINATION, type DeadTokens } from '#contracts/dead-tokens';
-import type { Outbox } from '#application/outbox';
+import type { Outbox, OutboxMessage } from '#application/outbox';
 import type { TransactionManager } from '#application/transaction-manager';
 import { newId } from '#platform/ids';
 import type { SingleStatements } from '#platform/postgres/single-statements';
@@ -10,14 +10,6 @@ import { CLAIM_PUSH, IS_PUSH_FINISHED, RECORD_PUSH_PROGRESS, type ClaimedPush } 
 
 /** The consumer name of pushes in marks and metrics, the same for both queues and all providers. */
 const CONSUMER = 'push';
-
-/** A push job that a worker wants to claim. */
-export interface PushToClaim {
-  readonly messageId: string;
-  readonly broadcastId?: string;
-  /** Number of devices of the job. */
-  readonly devices: number;
-}
 
 /** The answer to a claim of a push job. */
 export type PushClaim =
@@ -58,13 +50,13 @@ export class PushLedger {
     },
   ) {}
 
-  async claim({ messageId, broadcastId, devices }: PushToClaim): Promise<PushClaim> {
+  /** Claims the push job of a message. `devices`: the number of devices of the job. */
+  async claim(messageId: string, devices: number, broadcastId: string | null = null): Promise<PushClaim> {
     if (await this.options.marks?.has(CONSUMER, messageId)) return { kind: 'finished' };
     const holder = newId();
     const lockSeconds = this.options.lockMs / 1000;
-    const [claim] = await this.statements.rows<ClaimedPush>(
-      CLAIM_PUSH.with({ messageId, broadcastId: broadcastId ?? null, devices, holder, lockSeconds }),
-    );
+    const statement = CLAIM_PUSH.with({ messageId, broadcastId, devices, holder, lockSeconds });
+    const [claim] = await this.statements.rows<ClaimedPush>(statement);
     if (!claim) {
       const [other] = await this.statements.rows<{ finished: boolean }>(IS_PUSH_FINISHED.with({ messageId }));
       return { kind: other?.finished ? 'finished' : 'held' };
@@ -89,15 +81,8 @@ export class PushLedger {
     then: 'continue' | 'finish' | 'release',
   ): Promise<boolean> {
     const { done, deadTokens, refused } = progress;
-    const indexes = `{${done.join(',')}}`;
-    const statement = RECORD_PUSH_PROGRESS.with({
-      messageId,
-      holder,
-      done: indexes,
-      dead: deadTokens.length,
-      refused,
-      next: then,
-    });
+    const results = { done: `{${done.join(',')}}`, dead: deadTokens.length, refused };
+    const statement = RECORD_PUSH_PROGRESS.with({ messageId, holder, ...results, next: then });
     try {
       const [row] =
         deadTokens.length === 0
@@ -113,16 +98,7 @@ export class PushLedger {
   }
 }
 
-function deadTokensMessage(tokens: readonly string[]): {
-  id: string;
-  destination: string;
-  event: string;
-  body: DeadTokens;
-} {
-  return {
-    id: newId(),
-    destination: DEVICES_DESTINATION,
-    event: DEAD_TOKENS_EVENT,
-    body: { fcm_tokens: [...tokens], found_at: new Date().toISOString() },
-  };
+function deadTokensMessage(tokens: readonly string[]): OutboxMessage {
+  const body: DeadTokens = { fcm_tokens: [...tokens], found_at: new Date().toISOString() };
+  return { id: newId(), destination: DEVICES_DESTINATION, event: DEAD_TOKENS_EVENT, body };
 }

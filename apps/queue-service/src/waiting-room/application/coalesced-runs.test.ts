@@ -15,7 +15,7 @@ const settled = () => new Promise(setImmediate);
 
 test('CoalescedRuns: if no work with the same key is running, a request starts its work at once, with the requested scope (which fans to update)', async () => {
   const { work, scopes, ends } = controlledWork();
-  const done = new CoalescedRuns().request('m', 'near', work);
+  const done = new CoalescedRuns().request('m', work, 'near');
   expect(scopes).toEqual(['near']);
   ends[0]!.resolve();
   await done;
@@ -32,9 +32,9 @@ test.each<[requested: UpdateScope[], next: UpdateScope]>([
   async (requested, next) => {
     const { work, scopes, ends } = controlledWork();
     const runs = new CoalescedRuns();
-    const first = runs.request('m', 'all', work);
+    const first = runs.request('m', work, 'all');
     let ended = 0;
-    const merged = requested.map((scope) => runs.request('m', scope, work).then(() => (ended += 1)));
+    const merged = requested.map((scope) => runs.request('m', work, scope).then(() => (ended += 1)));
     expect(scopes).toEqual(['all']);
     ends[0]!.resolve();
     await settled();
@@ -50,11 +50,11 @@ test.each<[requested: UpdateScope[], next: UpdateScope]>([
 test('CoalescedRuns: a request while the work runs for the second time makes it run a third time', async () => {
   const { work, scopes, ends } = controlledWork();
   const runs = new CoalescedRuns();
-  const first = runs.request('m', 'all', work);
-  void runs.request('m', 'near', work);
+  const first = runs.request('m', work, 'all');
+  void runs.request('m', work, 'near');
   ends[0]!.resolve();
   await settled();
-  void runs.request('m', 'near', work);
+  void runs.request('m', work, 'near');
   ends[1]!.resolve();
   await settled();
   ends[2]!.resolve();
@@ -65,19 +65,19 @@ test('CoalescedRuns: a request while the work runs for the second time makes it 
 test('CoalescedRuns: work with different keys runs in parallel', () => {
   const { work, scopes } = controlledWork();
   const runs = new CoalescedRuns();
-  void runs.request('one', 'all', work);
-  void runs.request('other', 'near', work);
+  void runs.request('one', work, 'all');
+  void runs.request('other', work, 'near');
   expect(scopes).toEqual(['all', 'near']);
 });
 
 test('CoalescedRuns: when the work fails, all requests that wait for it are rejected and it does not run again; a later request starts it', async () => {
   const { work, scopes, ends } = controlledWork();
   const runs = new CoalescedRuns();
-  const requests = [runs.request('m', 'all', work), runs.request('m', 'near', work)];
+  const requests = [runs.request('m', work, 'all'), runs.request('m', work, 'near')];
   ends[0]!.reject(new Error('Redis is down'));
   for (const request of requests) await expect(request).rejects.toThrow('Redis is down');
   expect(scopes).toEqual(['all']);
-  const next = runs.request('m', 'near', work);
+  const next = runs.request('m', work, 'near');
   ends[1]!.resolve();
   await next;
   expect(scopes).toEqual(['all', 'near']);

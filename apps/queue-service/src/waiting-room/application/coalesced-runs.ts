@@ -26,7 +26,7 @@ interface Run {
 export class CoalescedRuns {
   private readonly runs = new Map<string, Run>();
 
-  request(key: string, scope: UpdateScope, work: (scope: UpdateScope) => Promise<void>): Promise<void> {
+  request(key: string, work: (scope: UpdateScope) => Promise<void>, scope: UpdateScope = 'all'): Promise<void> {
     const running = this.runs.get(key);
     if (running) {
       if (running.next !== 'all') running.next = scope;
@@ -36,6 +36,11 @@ export class CoalescedRuns {
     this.runs.set(key, run);
     run.done = this.pass(key, run, work);
     return run.done;
+  }
+
+  /** Resolves when all current runs are over. */
+  async ended(): Promise<void> {
+    await Promise.allSettled([...this.runs.values()].map(({ done }) => done));
   }
 
   private async pass(key: string, run: Run, work: (scope: UpdateScope) => Promise<void>): Promise<void> {

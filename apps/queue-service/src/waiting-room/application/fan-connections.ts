@@ -13,7 +13,7 @@ import type { PresenceReports } from './presence-reports.ts';
  *     over              the final message (none for a fan who left), then the connection is closed
  *     unknown token     the connection is closed
  *
- * Later positions need no new read of the token: MatchUpdates computes them from the moves of the line (who left, who came back).
+ * Later positions need no new read of the token: FanUpdates computes them from the moves of the line (who left, who came back).
  */
 export class FanConnections {
   /** Set when the pod shuts down (drains): gives the time that the next closed device must wait before it reconnects. */
@@ -30,7 +30,7 @@ export class FanConnections {
   add(device: Device, token: string, found: TokenLookup | undefined, nowMs: number): void {
     // The pod started to drain while this token was being read.
     if (this.retryAfterMs) return device.close({ kind: 'draining', retryAfterMs: this.retryAfterMs() });
-    if (!found || found.entry.state.kind === 'not_in_line') return device.close({ kind: 'unknown_token' });
+    if (!found || found.entry.state.kind === 'not_in_line') return device.close({ kind: 'unknownToken' });
     const { entry, matchId, userId } = found;
     if (entry.state.kind === 'over') return this.closeWithFinalMessage([device], entry, matchId);
     const fan = this.liveFans.add({ matchId, userId, token }, device, nowMs);
@@ -43,7 +43,7 @@ export class FanConnections {
   /** Sends the result of reading the fan's token again. */
   update(fan: LiveFan, found: TokenLookup | undefined, nowMs: number): void {
     if (!found || found.entry.state.kind === 'not_in_line') {
-      for (const device of [...fan.devices]) this.close(device, { kind: 'unknown_token' });
+      for (const device of [...fan.devices]) this.close(device, { kind: 'unknownToken' });
       return;
     }
     const { entry } = found;
@@ -68,7 +68,7 @@ export class FanConnections {
 
   /** Closes connections that newer connections of the same fans, to any pod, have replaced. */
   closeReplaced(devices: readonly Device[]): void {
-    for (const device of devices) this.close(device, { kind: 'replaced' });
+    for (const device of devices) this.close(device, { kind: 'replacedByNewerDevice' });
   }
 
   /**

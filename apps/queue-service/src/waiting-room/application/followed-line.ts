@@ -14,10 +14,16 @@ const SNAPSHOT_INTERVAL_MS = 60_000;
  */
 const MAX_READS = 20;
 
+/** Positions of fans, and the values that tell whether they are still those of the line in Redis. */
 interface Snapshot {
   readonly view: LineView<LiveFan>;
   readonly epoch: string;
-  readonly balance: number;
+  /**
+   * The number of fans in the line minus the number of fans who have ever joined at the end of the line. Only moves (departures
+   * and returns) change this difference. If it differs between this pod and Redis, one of the two lacks
+   * a change.
+   */
+  balance: number;
 }
 
 /**
@@ -26,16 +32,9 @@ interface Snapshot {
  * after a gap in the moves, and when a new epoch has made all positions void.
  */
 export class FollowedLine {
-  private view: LineView<LiveFan> | undefined;
-  private epoch = '';
-  private revision = -1;
-  /**
-   * The number of fans in the line minus the number of fans who have ever joined at the end of the line. Only moves (departures
-   * and returns) change this difference. If it differs between this pod and Redis, one of the two lacks
-   * a change.
-   */
-  private balance = 0;
+  private snapshot: Snapshot | undefined;
   private snapshotAtMs = -Infinity;
+  private revision = -1;
   /** Calls of `follow` during the read of a snapshot, repeated after it: the snapshot may lack these fans. */
   private followedDuringSnapshot: (() => void)[] | undefined;
 
@@ -58,30 +57,28 @@ export class FollowedLine {
     fan.lastSent = state.kind === 'granted' ? 'granted' : 'waiting';
     if (state.kind !== 'waiting' || score === null) return;
     fan.score = Number(score);
-    if (!this.view) {
+    if (!this.snapshot) {
       // This is the first fan of the match on this pod, so no other positions are needed: an empty view that applies the moves
       // from now on is complete.
-      this.view = new LineView(queue.moves);
-      this.epoch = queue.epoch;
-      this.balance = queue.total - queue.joins;
+      this.snapshot = emptySnapshot(queue);
       this.revision = queue.revision;
       this.snapshotAtMs = nowMs;
     }
     const sent = { sentStep: positionStep(state.position), dueAtMs: this.nextDueMs(fan.score, nowMs) };
     const standing = { score: fan.score, position: state.position, asOf: queue.moves };
-    const isAdded = this.epoch === queue.epoch && this.view.add(fan, standing, sent);
+    const isAdded = this.snapshot.epoch === queue.epoch && this.snapshot.view.add(fan, standing, sent);
     // Not added: the position is of another epoch, or so old that the view no longer keeps all moves since then. The next update
     // takes a new snapshot, which includes this fan.
     if (!isAdded) this.snapshotAtMs = -Infinity;
   }
 
   unfollow(fan: LiveFan): void {
-    if (fan.score !== undefined) this.view?.remove(fan, fan.score);
+    if (fan.score !== undefined) this.snapshot?.view.remove(fan, fan.score);
     fan.score = undefined;
   }
 
   makeAllDue(): void {
-    this.view?.makeAllDue();
+    this.snapshot?.view.makeAllDue();
   }
 
   /**
@@ -90,13 +87,14 @@ export class FollowedLine {
    */
   async update(fans: readonly LiveFan[], nowMs: number): Promise<{ queue: QueueState; leavers: LiveFan[] } | undefined> {
     const leavers: LiveFan[] = [];
-    let isCurrent = this.view !== undefined && nowMs - this.snapshotAtMs < SNAPSHOT_INTERVAL_MS;
+    let isCurrent = this.snapshot !== undefined && nowMs - this.snapshotAtMs < SNAPSHOT_INTERVAL_MS;
     for (let tries = 0; tries < MAX_READS; tries += 1) {
       if (!isCurrent && !(await this.takeSnapshot(fans, nowMs))) return undefined;
-      const view = this.view!;
+      const snapshot = this.snapshot!;
+      const { view } = snapshot;
       const read = await this.connectedFans.readMoves(this.matchId, view.moves);
       if (!read) return undefined;
-      const left = read.queue.epoch === this.epoch ? view.apply(read.moves) : undefined;
+      const left = read.queue.epoch === snapshot.epoch ? view.apply(read.moves) : undefined;
       for (const fan of left ?? []) {
         fan.score = undefined;
         leavers.push(fan);
@@ -105,10 +103,10 @@ export class FollowedLine {
       // than the view: it has lost some. If moves are missing or lost, the next try starts with a new snapshot.
       const isBehind = view.moves < read.queue.moves;
       isCurrent = left !== undefined && view.moves <= read.queue.moves && !(isBehind && read.moves.length === 0);
-      for (const { isBack, scores } of read.moves) this.balance += isBack ? scores.length : -scores.length;
+      for (const { isBack, scores } of read.moves) snapshot.balance += isBack ? scores.length : -scores.length;
       if (!isCurrent || isBehind) continue;
       // If `balance` differs, the line was changed without a move, or a failover of Redis lost a part of the line.
-      isCurrent = this.balance === read.queue.total - read.queue.joins;
+      isCurrent = snapshot.balance === read.queue.total - read.queue.joins;
       if (!isCurrent) continue;
       if (read.queue.revision !== this.revision) this.makeAllDue();
       this.revision = read.queue.revision;
@@ -118,7 +116,7 @@ export class FollowedLine {
   }
 
   takeDue(nowMs: number, range: DueRange): { fan: LiveFan; position: number }[] {
-    return this.view?.takeDue(nowMs, (score) => this.nextDueMs(score, nowMs), range) ?? [];
+    return this.snapshot?.view.takeDue(nowMs, (score) => this.nextDueMs(score, nowMs), range) ?? [];
   }
 
   /** Replaces the view by positions that are all read again. False when the match has no queue. */
@@ -127,9 +125,7 @@ export class FollowedLine {
     try {
       const snapshot = await this.readSnapshot(fans);
       if (!snapshot) return false;
-      this.view = snapshot.view;
-      this.epoch = snapshot.epoch;
-      this.balance = snapshot.balance;
+      this.snapshot = snapshot;
       this.snapshotAtMs = nowMs;
       const pending = this.followedDuringSnapshot;
       this.followedDuringSnapshot = undefined;
@@ -150,12 +146,12 @@ export class FollowedLine {
       );
       if (!queue) return undefined;
       if (snapshot && snapshot.epoch !== queue.epoch) return this.readSnapshot(fans);
-      snapshot ??= { view: new LineView(queue.moves), epoch: queue.epoch, balance: queue.total - queue.joins };
+      snapshot ??= emptySnapshot(queue);
       for (const [index, fan] of chunk.entries()) {
-        // The score is undefined for a fan who left the line or disconnected. If such a fan is connected, MatchUpdates reads the
+        // The score is undefined for a fan who left the line or disconnected. If such a fan is connected, FanUpdates reads the
         // fan's state afterwards.
         const score = positions[index]! > 0 && fan.devices.length > 0 ? (scores[index] ?? undefined) : undefined;
-        const sent = fan.score === undefined ? undefined : this.view?.sentStateOf(fan, fan.score);
+        const sent = fan.score === undefined ? undefined : this.snapshot?.view.sentStateOf(fan, fan.score);
         if (score === undefined) this.unfollow(fan);
         else snapshot.view.add(fan, { score, position: positions[index]!, asOf: queue.moves }, sent);
         fan.score = score;
@@ -163,4 +159,9 @@ export class FollowedLine {
     }
     return snapshot;
   }
+}
+
+/** A snapshot without fans that is complete up to the moves that this state of the queue includes. */
+function emptySnapshot(queue: QueueState): Snapshot {
+  return { view: new LineView(queue.moves), epoch: queue.epoch, balance: queue.total - queue.joins };
 }

@@ -22,11 +22,8 @@ export class JoinLine {
       await this.lines.leave(matchId, userId);
       throw blacklisted();
     }
+    if ('entry' in outcome) return { created: outcome.kind !== 'kept', entry: outcome.entry };
     switch (outcome.kind) {
-      case 'created':
-      case 'restored':
-      case 'kept':
-        return { created: outcome.kind !== 'kept', entry: outcome.entry };
       case 'unknown':
         throw new DomainError('NOT_FOUND', 'This match has no waiting room.');
       case 'scheduled':

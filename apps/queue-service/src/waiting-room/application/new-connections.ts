@@ -9,7 +9,7 @@ import type { PresenceReports } from './presence-reports.ts';
 const CHUNK = 200;
 
 /**
- * Connections whose token has not been read yet, so that their fan is not known.
+ * New and closed connections of this pod. Until the token of a connection has been read, its fan is not known.
  *
  *     connect ──▶ reading token ── read ────▶ a connection of its fan, or closed (FanConnections)
  *                   │    ▲
@@ -69,11 +69,14 @@ export class NewConnections {
   }
 
   /** Called when a connection has closed. */
-  forget(device: Device): void {
+  disconnect(device: Device): void {
     this.unresolved.delete(device);
+    this.fanConnections.remove(device);
   }
 
+  /** Closes all connections of this pod. `retryAfterMs` gives each client its own delay before it reconnects. */
   drain(retryAfterMs: () => number): void {
+    this.fanConnections.drain(retryAfterMs);
     for (const device of this.unresolved.keys()) device.close({ kind: 'draining', retryAfterMs: retryAfterMs() });
     this.unresolved.clear();
   }

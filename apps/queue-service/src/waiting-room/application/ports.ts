@@ -21,13 +21,13 @@ export type JoinOutcome =
   | { readonly kind: 'scheduled'; readonly opensAt: string | null }
   | { readonly kind: 'closed'; readonly reason: ClosedReason };
 
-/** A change of the settings of a queue. Omitted fields keep their value; null clears a value. */
+/** A change of the settings of a queue, as the monolith sends it. Omitted fields keep their value; null clears a value. */
 export interface QueueChange {
   readonly status?: QueueStatus;
-  readonly opensAt?: string | null;
-  readonly processingRate?: number;
-  readonly maxOpenWindows?: number;
-  readonly usefulWindows?: number | null;
+  readonly opens_at?: string | null;
+  readonly processing_rate?: number;
+  readonly max_open_windows?: number;
+  readonly useful_windows?: number | null;
   readonly reason?: string | null;
 }
 
@@ -37,20 +37,21 @@ export type ChangeOutcome = 'done' | 'draining';
 /** One part of the state of a match, as the monolith sends it for a match that Redis does not know. */
 export interface RestoredPart {
   /** false: the match has no waiting room. */
-  readonly exists: boolean;
-  readonly generation: number;
-  readonly part: number;
-  readonly isLast: boolean;
-  readonly sale?: QueueChange & { readonly closedReason?: ClosedReason };
+  readonly exists?: boolean;
+  readonly generation?: number;
+  readonly part?: number;
+  /** True for the last part. */
+  readonly complete?: boolean;
+  readonly sale?: QueueChange & { readonly closed_reason?: ClosedReason };
   readonly counts?: { readonly granted: number; readonly completed: number; readonly expired: number };
-  readonly windows: readonly {
-    readonly userId: string;
-    readonly sessionToken: string;
-    readonly expiresAt: string;
-    readonly placeScore: number | null;
+  readonly windows?: readonly {
+    readonly user_id: string;
+    readonly session_token: string;
+    readonly expires_at: string;
+    readonly place_score?: number;
   }[];
   /** Fans whose turn was used or given up, each with the join time (µs) of the queue entry that had the turn. */
-  readonly used: readonly (readonly [userId: string, score: number])[];
+  readonly used?: readonly (readonly [userId: string, score: number])[];
 }
 
 /**

@@ -49,14 +49,7 @@ export class PresenceReports {
   /** Called when another pod has reported these fans as away. Reports those who have a connection to this pod as present. */
   async confirmPresence(matchId: string, userIds: readonly string[]): Promise<void> {
     const connected = userIds.flatMap((userId) => this.liveFans.ofUser(matchId, userId));
-    await Promise.all(
-      connected.map((fan) =>
-        this.connectedFans.keepEntry(
-          fan,
-          fan.devices.map(({ id }) => id),
-        ),
-      ),
-    );
+    await Promise.all(connected.map((fan) => this.keepEntry(fan)));
   }
 
   /**
@@ -71,8 +64,7 @@ export class PresenceReports {
       await Promise.all(
         due.slice(from, from + SESSIONS_CHUNK).map(async (fan) => {
           fan.sessionRenewedAtMs = nowMs;
-          const ids = fan.devices.map(({ id }) => id);
-          if (!(await this.connectedFans.keepEntry(fan, ids))) invalid.push(fan);
+          if (!(await this.keepEntry(fan))) invalid.push(fan);
         }),
       );
     }
@@ -88,5 +80,10 @@ export class PresenceReports {
       await this.connectedFans.renewPresence(matchId, users.slice(from, from + PRESENCE_CHUNK));
     }
     for (const known of this.renewedAtMs.keys()) if (!this.liveFans.hasMatch(known)) this.renewedAtMs.delete(known);
+  }
+
+  private keepEntry(fan: LiveFan): Promise<boolean> {
+    const ids = fan.devices.map(({ id }) => id);
+    return this.connectedFans.keepEntry(fan, ids);
   }
 }

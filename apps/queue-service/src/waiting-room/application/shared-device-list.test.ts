@@ -1,4 +1,4 @@
-import { Device } from './device.ts';
+import type { Device } from './device.ts';
 import { LiveFans } from './live-fans.ts';
 import type { ConnectedFans, FanDevice } from './ports.ts';
 import { SharedDeviceList } from './shared-device-list.ts';
@@ -7,11 +7,9 @@ import { PresenceReports } from './presence-reports.ts';
 const OWNER = { matchId: 'm', userId: 'fan', token: 't' };
 const deviceOf = (websocketId: string): FanDevice => ({ userId: 'fan', websocketId });
 
-class TestDevice extends Device {
+class TestDevice implements Device {
   isOpen = true;
-  constructor(readonly id: string) {
-    super();
-  }
+  constructor(readonly id: string) {}
   send(): void {}
   close(): void {}
 }
@@ -34,13 +32,15 @@ function pod() {
   } as unknown as ConnectedFans;
   const liveFans = new LiveFans();
   const presence = new PresenceReports(connectedFans, liveFans, { presenceMs: 1000, persistenceMs: 60_000 });
-  const deviceList = new SharedDeviceList(connectedFans, liveFans, presence, { id: 'pod-' });
   const closed: string[] = [];
-  const sendHeartbeats = () =>
-    deviceList.sendHeartbeats((devices) => {
+  const fanConnections = {
+    closeReplaced: (devices: readonly Device[]) => {
       for (const device of devices) liveFans.remove(device);
       closed.push(...devices.map(({ id }) => id));
-    });
+    },
+  };
+  const deviceList = new SharedDeviceList(connectedFans, liveFans, presence, fanConnections, { id: 'pod-' });
+  const sendHeartbeats = () => deviceList.sendHeartbeats();
   const connect = (id: string) => liveFans.add(OWNER, new TestDevice(id), 0);
   return { reported, redis, liveFans, presence, deviceList, closed, sendHeartbeats, connect };
 }

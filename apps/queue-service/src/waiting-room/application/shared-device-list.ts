@@ -1,4 +1,5 @@
 import type { Device } from './device.ts';
+import type { FanConnections } from './fan-connections.ts';
 import type { LiveFans } from './live-fans.ts';
 import type { ConnectedFans, FanDevice } from './ports.ts';
 import type { PresenceReports } from './presence-reports.ts';
@@ -20,6 +21,7 @@ export class SharedDeviceList {
     private readonly connectedFans: ConnectedFans,
     private readonly liveFans: LiveFans,
     private readonly presence: PresenceReports,
+    private readonly fanConnections: Pick<FanConnections, 'closeReplaced'>,
     /** Its id is the prefix of the ids of all connections to this pod. */
     private readonly pod: { readonly id: string },
   ) {}
@@ -34,11 +36,9 @@ export class SharedDeviceList {
     }
   }
 
-  /** Those of the given devices that are connected to this pod. */
-  findLocal(matchId: string, devices: readonly FanDevice[]): Device[] {
-    return devices.flatMap(({ userId, websocketId }) =>
-      this.liveFans.ofUser(matchId, userId).flatMap((fan) => fan.devices.filter(({ id }) => id === websocketId)),
-    );
+  /** Closes those of the given devices that are connected to this pod: newer connections of their fans have replaced them. */
+  closeReplaced(matchId: string, devices: readonly FanDevice[]): void {
+    this.fanConnections.closeReplaced(this.findLocal(matchId, devices));
   }
 
   /**
@@ -53,11 +53,11 @@ export class SharedDeviceList {
     }
   }
 
-  /** Sends a heartbeat for each match with connected fans. Called every second, one call at a time. `close` must close the connections that it gets. */
-  async sendHeartbeats(close: (devices: Device[]) => void): Promise<void> {
+  /** Sends a heartbeat for each match with connected fans. Called every second, one call at a time. */
+  async sendHeartbeats(): Promise<void> {
     for (const matchId of this.replaced.keys()) if (!this.liveFans.hasMatch(matchId)) this.replaced.delete(matchId);
     // The heartbeat fails for a match whose Redis node is down; the next heartbeat tries again.
-    await Promise.all(this.liveFans.matches().map((matchId) => this.sendHeartbeat(matchId, close).catch(() => undefined)));
+    await Promise.all(this.liveFans.matches().map((matchId) => this.sendHeartbeat(matchId).catch(() => undefined)));
   }
 
   /** Removes this pod's connections from the limits of their fans. Called before the pod closes all its connections. */
@@ -66,13 +66,19 @@ export class SharedDeviceList {
     await Promise.all([...matches].map((matchId) => this.connectedFans.removePod(matchId, this.pod.id)));
   }
 
-  private async sendHeartbeat(matchId: string, close: (devices: Device[]) => void): Promise<void> {
+  private async sendHeartbeat(matchId: string): Promise<void> {
     const toClose = this.replaced.get(matchId) ?? [];
     // Close connections that were still being registered when the last heartbeat returned them.
-    close(this.findLocal(matchId, toClose));
+    this.closeReplaced(matchId, toClose);
     const closed = toClose.filter(({ websocketId }) => !this.registering.has(websocketId));
     const replaced = await this.connectedFans.sendHeartbeat(matchId, this.pod.id, closed);
     this.replaced.set(matchId, replaced);
-    close(this.findLocal(matchId, replaced));
+    this.closeReplaced(matchId, replaced);
+  }
+
+  private findLocal(matchId: string, devices: readonly FanDevice[]): Device[] {
+    return devices.flatMap(({ userId, websocketId }) =>
+      this.liveFans.ofUser(matchId, userId).flatMap((fan) => fan.devices.filter(({ id }) => id === websocketId)),
+    );
   }
 }

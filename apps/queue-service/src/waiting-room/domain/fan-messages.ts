@@ -1,27 +1,5 @@
-import type { ClosedReason, FanState, QueueState } from './fan-state.ts';
+import type { FanState, QueueState } from './fan-state.ts';
 import { estimateAt, estimateWait, linePace } from './wait-estimate.ts';
-
-/** A message to a fan, over a socket or an event stream, as #contracts/socket-messages defines it. */
-type FanMessage =
-  | {
-      readonly type: 'position_update';
-      readonly position: number;
-      readonly total: number;
-      readonly estimated_wait_minutes: number | null;
-      readonly estimated_wait_range: readonly [number, number] | null;
-      readonly paused?: true;
-      readonly reason?: string;
-      readonly remaining_sectors?: readonly { sector_id: string; name: string; available: number }[];
-    }
-  | {
-      readonly type: 'turn_granted';
-      readonly purchase_window_expires_at: string;
-      readonly checkout_url: string;
-      readonly session_token: string;
-    }
-  | { readonly type: 'queue_closed'; readonly reason: ClosedReason }
-  | { readonly type: 'turn_expired' }
-  | { readonly type: 'turn_completed' };
 
 interface MessageEnvironment {
   readonly queue: QueueState;
@@ -29,8 +7,11 @@ interface MessageEnvironment {
   readonly purchaseWindowMs: number;
 }
 
-/** The message for a fan's state. Undefined for a fan who left or was never in line: the connection is closed without a message. */
-export function messageFor(state: FanState, environment: MessageEnvironment): FanMessage | undefined {
+/**
+ * The message for a fan's state, over a socket or an event stream, as #contracts/socket-messages defines it. Undefined for a fan who
+ * left or was never in line: the connection is closed without a message.
+ */
+export function messageFor(state: FanState, environment: MessageEnvironment) {
   switch (state.kind) {
     case 'waiting':
       return positionUpdate(state.position, environment);
@@ -50,7 +31,12 @@ export function messageFor(state: FanState, environment: MessageEnvironment): Fa
   }
 }
 
-function positionUpdate(position: number, { queue, purchaseWindowMs }: MessageEnvironment): FanMessage {
+/** The fields that tell a waiting fan of a pause. Empty unless the queue is paused. */
+export function pauseOf({ status, reason }: QueueState): { paused?: true; reason?: string } {
+  return status === 'paused' ? { paused: true, ...(reason ? { reason } : {}) } : {};
+}
+
+function positionUpdate(position: number, { queue, purchaseWindowMs }: MessageEnvironment) {
   const estimate = estimateWait(queue, position, purchaseWindowMs);
   return {
     type: 'position_update',
@@ -58,16 +44,8 @@ function positionUpdate(position: number, { queue, purchaseWindowMs }: MessageEn
     total: queue.total,
     estimated_wait_minutes: estimate?.minutes ?? null,
     estimated_wait_range: estimate?.range ?? null,
-    ...(queue.status === 'paused' ? { paused: true as const, ...(queue.reason ? { reason: queue.reason } : {}) } : {}),
-    ...(queue.remainingSectors.length > 0
-      ? {
-          remaining_sectors: queue.remainingSectors.map(({ sectorId, name, available }) => ({
-            sector_id: sectorId,
-            name,
-            available,
-          })),
-        }
-      : {}),
+    ...pauseOf(queue),
+    ...(queue.remainingSectors.length > 0 ? { remaining_sectors: queue.remainingSectors } : {}),
   };
 }
 

@@ -3,9 +3,9 @@ export type QueueStatus = 'scheduled' | 'active' | 'paused' | 'closed';
 /** Why a queue is closed: all seats are sold, or the sale was closed. */
 export type ClosedReason = 'sold_out' | 'closed';
 
-/** A sector that still has available seats, as shown to waiting fans. */
+/** A sector that still has available seats, as the monolith reports it, as Redis stores it and as waiting fans are shown it. */
 export interface RemainingSector {
-  readonly sectorId: string;
+  readonly sector_id: string;
   readonly name: string;
   readonly available: number;
 }

@@ -1,4 +1,5 @@
 import { LineView, type LineMove } from './line-view.ts';
+import { positionsIn } from '../testing/view-positions.ts';
 
 interface Fan {
   readonly name: string;
@@ -30,10 +31,15 @@ describe('LineView: positions computed from moves (numbered departures and retur
     const [first, second, third] = [fan(10), fan(20), fan(30)] as const;
     const view = viewOf([first, second, third]);
     expect(view.apply([departure(1, 20)])).toEqual([second]);
-    expect([view.positionOf(first, 10), view.positionOf(second, 20), view.positionOf(third, 30)]).toEqual([1, undefined, 2]);
+    expect(positionsIn(view)).toEqual(
+      new Map([
+        [first, 1],
+        [third, 2],
+      ]),
+    );
     // Departures of fans who are connected to other pods count as well.
     view.apply([departure(2, 5, 25)]);
-    expect([view.positionOf(first, 10), view.positionOf(third, 30)]).toEqual([0, 0]);
+    expect([...positionsIn(view).values()]).toEqual([0, 0]);
   });
 
   test('a queue entry restored in the middle moves the fans behind it back by one', () => {
@@ -41,7 +47,7 @@ describe('LineView: positions computed from moves (numbered departures and retur
     const third = fan(30);
     view.add(third, { score: 30, position: 2, asOf: 0 });
     view.apply([{ number: 1, isBack: true, scores: [20] }]);
-    expect(view.positionOf(third, 30)).toBe(3);
+    expect(positionsIn(view).get(third)).toBe(3);
   });
 
   test('a gap in the move numbers makes apply return undefined', () => {
@@ -59,7 +65,7 @@ describe('LineView: positions computed from moves (numbered departures and retur
     // After move n the fan's position is 11 − n, because each move removes one fan in front.
     expect(view.add(late, { score: 100, position: 11 - asOf, asOf })).toBe(true);
     view.apply([departure(6, 6), departure(7, 7), departure(8, 8)]);
-    expect(view.positionOf(late, 100)).toBe(11 - position);
+    expect(positionsIn(view).get(late)).toBe(11 - position);
   });
 
   test('add returns false for a position so old that the view no longer keeps all moves since then', () => {
@@ -154,13 +160,14 @@ function simulate(seed: number): void {
     if (chance() < 0.4) continue;
     for (const each of view.apply(unread) ?? []) followed.delete(each);
     unread = [];
+    const positions = positionsIn(view);
     for (const each of followed) {
       const expected = line.indexOf(each) + 1;
-      const position = view.positionOf(each, each.score);
+      const position = positions.get(each);
       if (position !== expected)
         throw new Error(`seed ${seed}, step ${step}: ${each.name} is at ${expected}, view says ${position}`);
     }
-    expect(view.size).toBe(followed.size);
+    expect(positions.size).toBe(followed.size);
   }
 }
 
@@ -174,7 +181,7 @@ test('LineView: after 700 departures the last of 100,000 fans stands 700 positio
   view.takeDue(0, () => 30_000);
   view.apply([departure(1, ...Array.from({ length: 700 }, (_, index) => (index + 1) * 10))]);
   const taken = new Set(view.takeDue(1, () => 30_001).map((message) => message.fan));
-  expect(view.positionOf(100_000, 1_000_000)).toBe(99_300);
+  expect(positionsIn(view).get(100_000)).toBe(99_300);
   // All fans moved up by 700. Behind position 10,000 only fans who crossed a multiple of 1,000 are due for a message.
   expect([taken.has(701), taken.has(1699), taken.has(99_700), taken.has(99_701)]).toEqual([true, true, true, false]);
 });

@@ -64,10 +64,6 @@ export class LineView<Fan> {
   /** `moves` is the number of the last applied move. */
   constructor(public moves: number) {}
 
-  get size(): number {
-    return this.fans.length - this.removedCount + this.newcomers.size;
-  }
-
   /**
    * `asOf` is the number of the last move that the position includes. False when the view no longer has the moves after `asOf`:
    * read the position again.
@@ -84,14 +80,7 @@ export class LineView<Fan> {
   remove(fan: Fan, score: number): void {
     if (this.newcomers.delete(fan)) return;
     const index = this.find(fan, score);
-    if (index !== undefined) this.clearSlot(index);
-  }
-
-  positionOf(fan: Fan, score: number): number | undefined {
-    const newcomer = this.newcomers.get(fan);
-    if (newcomer) return newcomer.position;
-    const index = this.find(fan, score);
-    return index === undefined ? undefined : this.positions[index];
+    if (index !== undefined) this.clearSlot(index, []);
   }
 
   /** What was last sent to the fan. Undefined for a fan who is not in this view. */
@@ -118,10 +107,14 @@ export class LineView<Fan> {
         let behind = index;
         while (this.scores[behind] === score) behind += 1;
         change[behind]! += by;
-        if (!move.isBack) for (let own = index; own < behind; own += 1) this.removeLeaver(own, left);
+        if (!move.isBack) for (let own = index; own < behind; own += 1) this.clearSlot(own, left);
       }
       const sorted = { ...move, scores: move.scores.toSorted((a, b) => a - b) };
-      for (const [fan, newcomer] of this.newcomers) if (!applyToNewcomer(newcomer, sorted)) this.removeNewcomer(fan, left);
+      for (const [fan, newcomer] of this.newcomers) {
+        if (applyToNewcomer(newcomer, sorted)) continue;
+        this.newcomers.delete(fan);
+        left.push(fan);
+      }
       this.recentMoves.push(sorted);
     }
     if (this.recentMoves.length > MAX_RECENT_MOVES) this.recentMoves.splice(0, this.recentMoves.length - MAX_RECENT_MOVES);
@@ -165,19 +158,11 @@ export class LineView<Fan> {
     for (const newcomer of this.newcomers.values()) newcomer.dueAtMs = 0;
   }
 
-  private removeLeaver(index: number, left: Fan[]): void {
+  /** Removes the fan from the slot, if it still has one, and adds the fan to `left`. */
+  private clearSlot(index: number, left: Fan[]): void {
     const fan = this.fans[index];
     if (fan === undefined) return;
     left.push(fan);
-    this.clearSlot(index);
-  }
-
-  private removeNewcomer(fan: Fan, left: Fan[]): void {
-    this.newcomers.delete(fan);
-    left.push(fan);
-  }
-
-  private clearSlot(index: number): void {
     this.fans[index] = undefined;
     this.removedCount += 1;
   }

@@ -141,7 +141,7 @@ describe('messageFor', () => {
   });
 
   test('a waiting fan gets the remaining sectors when they are known', () => {
-    const remainingSectors = [{ sectorId: 's', name: 'North', available: 4 }];
+    const remainingSectors = [{ sector_id: 's', name: 'North', available: 4 }];
     expect(messageFor({ kind: 'waiting', position: 1 }, { ...environment, queue: queue({ remainingSectors }) })).toMatchObject({
       remaining_sectors: [{ sector_id: 's', name: 'North', available: 4 }],
     });
@@ -150,7 +150,7 @@ describe('messageFor', () => {
   test.each([
     ['active', queue({ measured: measured(5) })],
     ['paused', queue({ status: 'paused', reason: 'floodlights: "off"' })],
-    ['almost sold out', queue({ remainingSectors: [{ sectorId: 's', name: 'Sjever "A" [1,2]', available: 4 }] })],
+    ['almost sold out', queue({ remainingSectors: [{ sector_id: 's', name: 'Sjever "A" [1,2]', available: 4 }] })],
   ])('in a line that is %s, positionTexts gives the same text as JSON.stringify of messageFor', (_how, state) => {
     const textAt = positionTexts({ queue: state, purchaseWindowMs: WINDOW_MS });
     for (const position of [1, 7, 1000, 54_321])

@@ -3,6 +3,7 @@ import type { TaskDefinition } from '#platform/schedule/periodic-task';
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { AnnouncePositions } from '../application/announce-positions.ts';
 import { AdvanceLine } from '../application/advance-line.ts';
+import { CoalescedRuns } from '../application/coalesced-runs.ts';
 import { WaitingLines } from '../application/ports.ts';
 import { nowMs } from './pod.ts';
 import { WaitingRoomMetrics } from './waiting-room.metrics.ts';
@@ -33,7 +34,7 @@ const PAUSE_AFTER_RUN_MS = 20;
  */
 @Injectable()
 export class AdmissionSchedule implements OnModuleDestroy {
-  private readonly running = new Map<string, { runAgain: boolean; done: Promise<void> }>();
+  private readonly runs = new CoalescedRuns();
   private readonly idleUntilMs = new Map<string, number>();
   private readonly announcedAtMs = new Map<string, number>();
   private isStopped = false;
@@ -53,18 +54,16 @@ export class AdmissionSchedule implements OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.isStopped = true;
     await this.tasks.stop();
-    await Promise.all([...this.running.values()].map(({ done }) => done));
+    await this.runs.ended();
   }
 
   /** Advances the line of this match now, after a change of its queue. Calls during a run lead to one more run. */
   runSoon(matchId: string): void {
-    if (this.isStopped) return;
-    const run = this.running.get(matchId);
-    if (run) run.runAgain = true;
-    else this.running.set(matchId, { runAgain: false, done: this.run(matchId) });
+    void this.runs.request(matchId, () => this.run(matchId));
   }
 
   private async run(matchId: string): Promise<void> {
+    if (this.isStopped) return;
     try {
       const { granted, isIdle } = await this.advanceLine.runOnce(matchId);
       if (isIdle) this.idleUntilMs.set(matchId, nowMs() + IDLE_PAUSE_MS);
@@ -78,9 +77,6 @@ export class AdmissionSchedule implements OnModuleDestroy {
       this.failure = { error };
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_RUN_MS));
-    const runAgain = this.running.get(matchId)?.runAgain;
-    this.running.delete(matchId);
-    if (runAgain) this.runSoon(matchId);
   }
 
   /** Starts a run for each line. Fails if lines could not be advanced since the last call, so that the outage is logged. */

@@ -12,8 +12,8 @@ import {
   turnGrantedMessage,
 } from '#contracts/socket-messages';
 
-/** The schema and the description of each message from the server. */
-const serverMessages = {
+/** The schema and the description of each message. All but `heartbeat` come from the server. */
+const messages = {
   position_update: [
     positionUpdateMessage,
     'Sent at once on connecting, then when the displayed position changes, and at least every 30 s.',
@@ -28,6 +28,7 @@ const serverMessages = {
   heartbeat_ack: [heartbeatAckMessage, 'The answer to a heartbeat. Sockets only.'],
   delayed: [delayedMessage, 'The waiting room cannot read the line at the moment. The fan keeps the position.'],
   error: [errorMessage, 'The client sent a message of an unknown type. The connection stays open. Sockets only.'],
+  heartbeat: [heartbeatMessage, 'The client sends it once a minute to show that the connection works.'],
 } as const satisfies Record<string, readonly [z.ZodType, string]>;
 
 const closeReasons: Record<keyof typeof closeCodes, string> = {
@@ -58,17 +59,15 @@ function schemaOf(schema: z.ZodType): Record<string, unknown> {
 export function describeSocket(queuePublicUrl: string) {
   const { host, protocol } = new URL(queuePublicUrl);
   const isSecure = protocol === 'https:';
-  const messages = Object.entries(serverMessages);
-  const described = Object.fromEntries(
-    [
-      ...messages,
-      ['heartbeat', [heartbeatMessage, 'The client sends it once a minute to show that the connection works.']] as const,
-    ].map(([name, [schema, summary]]) => [name, { name, summary, contentType: 'application/json', payload: schemaOf(schema) }]),
-  );
-  const reference = (name: string) => ({ $ref: `#/components/messages/${name}` });
+  const described = Object.entries(messages).map(([name, [schema, summary]]) => [
+    name,
+    { name, summary, contentType: 'application/json', payload: schemaOf(schema) },
+  ]);
   const inChannel = (channel: string, name: string) => ({ $ref: `#/channels/${channel}/messages/${name}` });
-  const onStream = messages.map(([name]) => name).filter((name) => name !== 'heartbeat_ack' && name !== 'error');
-  const channel = (address: string, summary: string, names: readonly string[]) => ({
+  const names = Object.keys(messages);
+  const fromServer = names.filter((name) => name !== 'heartbeat');
+  const onStream = fromServer.filter((name) => name !== 'heartbeat_ack' && name !== 'error');
+  const channel = (address: string, summary: string, carried: readonly string[]) => ({
     address,
     summary,
     parameters: {
@@ -76,9 +75,8 @@ export function describeSocket(queuePublicUrl: string) {
         description: 'From the answer of join. Valid for any number of connections until the queue entry or turn ends.',
       },
     },
-    messages: Object.fromEntries(names.map((name) => [name, reference(name)])),
+    messages: Object.fromEntries(carried.map((name) => [name, { $ref: `#/components/messages/${name}` }])),
   });
-  const fromServer = messages.map(([name]) => name);
   return {
     asyncapi: '3.0.0',
     info: {
@@ -92,7 +90,7 @@ export function describeSocket(queuePublicUrl: string) {
       stream: { host, protocol: isSecure ? 'https' : 'http' },
     },
     channels: {
-      socket: channel('/ws/{queue_token}', 'WebSocket', [...fromServer, 'heartbeat']),
+      socket: channel('/ws/{queue_token}', 'WebSocket', names),
       stream: channel('/sse/{queue_token}', 'Server-sent events: unnamed events, the same JSON', onStream),
     },
     operations: {
@@ -108,7 +106,7 @@ export function describeSocket(queuePublicUrl: string) {
       },
       hear: { action: 'receive', channel: { $ref: '#/channels/socket' }, messages: [inChannel('socket', 'heartbeat')] },
     },
-    components: { messages: described },
+    components: { messages: Object.fromEntries(described) },
     'x-close-codes': Object.fromEntries(
       Object.entries(closeCodes).map(([name, code]) => [code, closeReasons[name as keyof typeof closeCodes]]),
     ),

@@ -1,14 +1,17 @@
-/** Counts the sockets and event streams of this pod. A pod at its limit refuses new ones, so that it serves its open ones well. */
+import type { FanSocket } from './fan-socket.ts';
+import type { StreamDevice } from './stream-device.ts';
+
+/** The sockets and event streams of this pod. A pod at its limit refuses new ones, so that it serves its open ones well. */
 export class ConnectionBudget {
-  sockets = 0;
-  streams = 0;
+  readonly sockets = new Set<FanSocket>();
+  readonly streams = new Set<StreamDevice>();
   /** Set when the pod starts to shut down. */
   isDraining = false;
 
   constructor(readonly limit: number) {}
 
   get open(): number {
-    return this.sockets + this.streams;
+    return this.sockets.size + this.streams.size;
   }
 
   get isFull(): boolean {

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import { fastify } from 'fastify';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { FanUpdates } from '../application/fan-updates.ts';
+import type { NewConnections } from '../application/new-connections.ts';
 import { ConnectionBudget } from './connection-budget.ts';
 import { FanGateway } from './fan.gateway.ts';
 import { FanSocket } from './fan-socket.ts';
@@ -116,9 +116,9 @@ test('a client that answers no pings is disconnected after 120 seconds, a client
   let nowMs = 1000;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   cleanups.push(() => clock.mockRestore());
-  const noUpdates = { connect: () => Promise.resolve(), disconnect: () => undefined } as unknown as FanUpdates;
+  const noConnections = { connect: () => Promise.resolve(), disconnect: () => undefined } as unknown as NewConnections;
   const budget = new ConnectionBudget(10);
-  const gateway = new FanGateway(noUpdates, budget, new Pod());
+  const gateway = new FanGateway(noConnections, budget, new Pod());
   const [[alive, aliveClient], [dead, deadClient]] = [await socketPair(), await socketPair({ autoPong: false })];
   gateway.handleConnection(alive, 'token');
   gateway.handleConnection(dead, 'token');
@@ -128,7 +128,7 @@ test('a client that answers no pings is disconnected after 120 seconds, a client
     while (ping < 5 && alive.device!.lastReceivedAtMs < nowMs) await new Promise(setImmediate);
   }
   await once(deadClient, 'close');
-  while (budget.sockets > 1) await new Promise(setImmediate);
-  expect(budget.sockets).toBe(1);
+  while (budget.sockets.size > 1) await new Promise(setImmediate);
+  expect(budget.sockets.size).toBe(1);
   expect([alive.readyState, aliveClient.readyState]).toEqual([WebSocket.OPEN, WebSocket.OPEN]);
 });

@@ -3,10 +3,10 @@ import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagg
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Endpoint } from '#platform/http/endpoint';
 import { RequestRefused } from '#platform/http/request-refused';
-import { FanUpdates } from '../application/fan-updates.ts';
+import { NewConnections } from '../application/new-connections.ts';
 import { ConnectionBudget, jitteredRetryAfter } from './connection-budget.ts';
 import { nowMs, Pod } from './pod.ts';
-import { OpenStreams, StreamDevice } from './stream-device.ts';
+import { StreamDevice } from './stream-device.ts';
 import { refuseWhenFull } from './upgrade-adapter.ts';
 
 /** The event stream of a fan, for networks that block WebSockets. */
@@ -14,9 +14,8 @@ import { refuseWhenFull } from './upgrade-adapter.ts';
 @Controller('sse')
 export class FanStreamController {
   constructor(
-    private readonly fanUpdates: FanUpdates,
+    private readonly connections: NewConnections,
     private readonly budget: ConnectionBudget,
-    private readonly streams: OpenStreams,
     private readonly pod: Pod,
   ) {}
 
@@ -28,7 +27,7 @@ export class FanStreamController {
   async open(@Param('queue_token') token: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     refuseWhenFull(this.budget);
     const id = this.pod.newDeviceId();
-    const outcome = await this.fanUpdates.connectStream(token, { id, open: () => this.start(id, request, reply) }, nowMs());
+    const outcome = await this.connections.connectStream(token, { id, open: () => this.start(id, request, reply) }, nowMs());
     if (outcome === 'no_entry') throw new RequestRefused('NOT_FOUND', { detail: 'This token has ended or was never issued.' });
     if (outcome === 'too_many') {
       throw new RequestRefused('RATE_LIMITED', { detail: 'Five devices are connected already.', headers: jitteredRetryAfter() });
@@ -39,13 +38,10 @@ export class FanStreamController {
     // Other connections may have filled the pod while the token was read.
     refuseWhenFull(this.budget);
     const device = StreamDevice.open(id, request, reply, (closed) => {
-      this.streams.delete(closed);
-      this.budget.streams -= 1;
-      this.fanUpdates.disconnect(closed);
+      this.budget.streams.delete(closed);
+      this.connections.disconnect(closed);
     });
-    if (!device) return undefined;
-    this.streams.add(device);
-    this.budget.streams += 1;
+    if (device) this.budget.streams.add(device);
     return device;
   }
 }

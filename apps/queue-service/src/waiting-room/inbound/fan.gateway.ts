@@ -1,6 +1,7 @@
+import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { WebSocketGateway, type OnGatewayConnection } from '@nestjs/websockets';
 import { closeCodes } from '#contracts/socket-messages';
-import { FanUpdates } from '../application/fan-updates.ts';
+import { NewConnections } from '../application/new-connections.ts';
 import { readClientMessage } from './client-messages.ts';
 import { ConnectionBudget } from './connection-budget.ts';
 import type { FanSocket, SocketEvents } from './fan-socket.ts';
@@ -12,17 +13,24 @@ const UNKNOWN_TYPE = JSON.stringify({ type: 'error', code: 'UNKNOWN_MESSAGE_TYPE
 
 /** A client that sends nothing for this long, not even a pong, is disconnected. With a ping every 25 s this happens within 150 s. */
 const MAX_SILENCE_MS = 120_000;
+/** How long clients may take to answer our close frame before their sockets are destroyed. */
+const CLOSE_TIMEOUT_MS = 3000;
+/**
+ * Clients of a pod that shuts down reconnect at random times, over a period of 4 ms per connection: 5,000 clients within 20
+ * seconds.
+ */
+const SPREAD_PER_CONNECTION_MS = 4;
+/** The shortest and the longest period over which the clients of a pod that shuts down reconnect. */
+const SPREAD_MS = { min: 2000, max: 30_000 };
 
 /**
  * The fans' sockets. All sockets share the handlers of this class. A message of a client costs little: it is counted, its size is
  * checked and it is parsed. The first invalid message closes the connection, with a close code for the kind of fault.
  */
 @WebSocketGateway({ path: '/ws' })
-export class FanGateway implements OnGatewayConnection<FanSocket>, SocketEvents {
-  private readonly sockets = new Set<FanSocket>();
-
+export class FanGateway implements OnGatewayConnection<FanSocket>, BeforeApplicationShutdown, SocketEvents {
   constructor(
-    private readonly fanUpdates: FanUpdates,
+    private readonly connections: NewConnections,
     private readonly budget: ConnectionBudget,
     private readonly pod: Pod,
   ) {}
@@ -30,24 +38,31 @@ export class FanGateway implements OnGatewayConnection<FanSocket>, SocketEvents 
   handleConnection(socket: FanSocket, token: string): void {
     const device = new SocketDevice(this.pod.newDeviceId(), socket, nowMs());
     socket.device = device;
-    this.sockets.add(socket);
-    this.budget.sockets += 1;
+    this.budget.sockets.add(socket);
     socket.listen(this);
-    void this.fanUpdates.connect(device, token, nowMs());
+    void this.connections.connect(device, token, nowMs());
   }
 
   /** Called every 25 seconds: pings all clients and disconnects those that were silent for too long. */
   pingAll(): void {
     const now = nowMs();
-    for (const socket of this.sockets) {
+    for (const socket of this.budget.sockets) {
       if (now - socket.device!.lastReceivedAtMs > MAX_SILENCE_MS) socket.terminate();
       else if (socket.device!.isOpen) socket.ping();
     }
   }
 
-  /** Destroys the sockets that clients have not closed in time. */
-  terminateAll(): void {
-    for (const socket of this.sockets) socket.terminate();
+  /**
+   * Closes all connections, also the streams. Each client gets its own delay before it reconnects. Sockets that clients have not
+   * closed in time are destroyed. All periodic tasks have ended before.
+   */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.budget.isDraining = true;
+    const spreadMs = Math.min(SPREAD_MS.max, Math.max(SPREAD_MS.min, this.budget.open * SPREAD_PER_CONNECTION_MS));
+    this.connections.drain(() => 500 + Math.floor(Math.random() * spreadMs));
+    const deadlineMs = nowMs() + CLOSE_TIMEOUT_MS;
+    while (this.budget.open > 0 && nowMs() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const socket of this.budget.sockets) socket.terminate();
   }
 
   message({ device }: FanSocket, data: Buffer, isBinary: boolean): void {
@@ -73,8 +88,6 @@ export class FanGateway implements OnGatewayConnection<FanSocket>, SocketEvents 
   }
 
   close(socket: FanSocket): void {
-    if (!this.sockets.delete(socket)) return;
-    this.budget.sockets -= 1;
-    if (socket.device) this.fanUpdates.disconnect(socket.device);
+    if (this.budget.sockets.delete(socket) && socket.device) this.connections.disconnect(socket.device);
   }
 }

@@ -3,7 +3,6 @@ import type { TaskDefinition } from '#platform/schedule/periodic-task';
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { SharedDeviceList } from '../application/shared-device-list.ts';
 import { PresenceReports } from '../application/presence-reports.ts';
-import { FanUpdates } from '../application/fan-updates.ts';
 
 const CLOSED_CONNECTIONS: TaskDefinition = {
   name: 'closed connections',
@@ -22,15 +21,14 @@ export class PodReportsSchedule implements OnModuleDestroy {
   constructor(
     private readonly presence: PresenceReports,
     private readonly deviceList: SharedDeviceList,
-    fanUpdates: FanUpdates,
     private readonly tasks: PeriodicTasks,
   ) {
     tasks.add(CLOSED_CONNECTIONS, () => presence.reportClosed());
-    tasks.add(POD_HEARTBEAT, () => deviceList.sendHeartbeats((replaced) => fanUpdates.closeReplaced(replaced)));
+    tasks.add(POD_HEARTBEAT, () => deviceList.sendHeartbeats());
   }
 
   /**
-   * Waits for the last heartbeat first: a heartbeat after the removal would add the pod again. Runs before FanUpdatesSchedule
+   * Waits for the last heartbeat first: a heartbeat after the removal would add the pod again. Runs before FanGateway
    * closes all connections. The connections closed then are not reported one by one: their fans reconnect to other pods.
    */
   async onModuleDestroy(): Promise<void> {

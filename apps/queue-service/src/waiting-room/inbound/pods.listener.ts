@@ -74,7 +74,7 @@ export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
       if (kind === 'queue') this.awaitState.changed(match_id);
       if (user_id && device_ids) {
         const devices = device_ids.map((websocketId) => ({ userId: user_id, websocketId }));
-        if (kind === 'replaced') return this.fanUpdates.closeReplaced(this.deviceList.findLocal(match_id, devices));
+        if (kind === 'replaced') return this.deviceList.closeReplaced(match_id, devices);
         return this.deviceList.reportMissing(match_id, devices);
       }
       if (user_ids) return await this.presence.confirmPresence(match_id, user_ids);

@@ -4,7 +4,10 @@
  */
 const MAX_RUN_INTERVAL_MS = 1000;
 
-/** The settings of the waiting room, in the units that the code uses. */
+/**
+ * The settings of the waiting room, in the units that the code uses, and the absolute URLs that fans get. The URLs are built from
+ * PUBLIC_URL and QUEUE_PUBLIC_URL and never from a request's Host header.
+ */
 export class QueueConfig {
   /** The interval between two regular updates. */
   readonly runIntervalMs: number;
@@ -13,13 +16,26 @@ export class QueueConfig {
     readonly purchaseWindowMs: number,
     readonly persistenceSeconds: number,
     readonly updateMs: number,
-    readonly internalSecret: string,
     readonly presenceMs: number,
+    readonly internalSecret: string,
+    private readonly urls: { readonly publicUrl: string; readonly queuePublicUrl: string },
   ) {
     this.runIntervalMs = Math.min(MAX_RUN_INTERVAL_MS, updateMs / 2, presenceMs / 3);
   }
 
   get persistenceMs(): number {
     return this.persistenceSeconds * 1000;
+  }
+
+  checkoutUrl(matchId: string): string {
+    return `${this.urls.publicUrl}/matches/${matchId}/checkout`;
+  }
+
+  socketUrl(queueToken: string): string {
+    return `${this.urls.queuePublicUrl.replace(/^http/, 'ws')}/ws/${queueToken}`;
+  }
+
+  streamUrl(queueToken: string): string {
+    return `${this.urls.queuePublicUrl}/sse/${queueToken}`;
   }
 }

@@ -13,9 +13,10 @@ import {
 } from '#contracts/waiting-room-control';
 import { Endpoint } from '#platform/http/endpoint';
 import { ChangeQueue } from '../application/change-queue.ts';
-import { StateNeeded, WaitingLines, type QueueChange, type RestoredPart } from '../application/ports.ts';
+import { StateNeeded, WaitingLines } from '../application/ports.ts';
 import { AdmissionSchedule } from './admission.schedule.ts';
-import { completeRequest, matchParameter, userParameter } from '#contracts/waiting-room';
+import { completeRequest, userParameter } from '#contracts/waiting-room';
+import { MatchId } from './match-id.ts';
 
 const REPEATABLE = 'internal: repeating it changes nothing';
 
@@ -37,11 +38,11 @@ export class QueueInternalController {
   })
   @ApiNoContentResponse()
   async control(
-    @Param('match_id', { schema: matchParameter }) matchId: string,
+    @MatchId() matchId: string,
     @Body({ schema: controlRequest }) body: ControlRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    const { isKnown } = await this.changeQueue.control(matchId, settingsIn(body));
+    const { isKnown } = await this.changeQueue.control(matchId, body);
     if (!isKnown) void reply.header(STATE_NEEDED_HEADER, 'true');
     this.admission.runSoon(matchId);
   }
@@ -55,11 +56,8 @@ export class QueueInternalController {
       'Sent in parts of at most 256 KB with the same generation. The last part has `complete`; after it fans are served. 409 `INVALID_STATE`: a part is missing, start again with part 0. `exists: false`: the match has no waiting room; this is kept for 60 s.',
   })
   @ApiNoContentResponse()
-  async restore(
-    @Param('match_id', { schema: matchParameter }) matchId: string,
-    @Body({ schema: restoreRequest }) body: RestoreRequest,
-  ): Promise<void> {
-    await this.changeQueue.restore(matchId, partIn(body));
+  async restore(@MatchId() matchId: string, @Body({ schema: restoreRequest }) body: RestoreRequest): Promise<void> {
+    await this.changeQueue.restore(matchId, body);
     this.admission.runSoon(matchId);
   }
 
@@ -67,12 +65,8 @@ export class QueueInternalController {
   @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE })
   @ApiOperation({ summary: 'Report the remaining sectors; an empty list closes the line' })
   @ApiNoContentResponse()
-  async soldOut(
-    @Param('match_id', { schema: matchParameter }) matchId: string,
-    @Body({ schema: soldOutRequest }) body: SoldOutRequest,
-  ): Promise<void> {
-    const sectors = body.remaining_sectors.map(({ sector_id, name, available }) => ({ sectorId: sector_id, name, available }));
-    await this.changeQueue.reportRemaining(matchId, sectors, body.as_of);
+  async soldOut(@MatchId() matchId: string, @Body({ schema: soldOutRequest }) body: SoldOutRequest): Promise<void> {
+    await this.changeQueue.reportRemaining(matchId, body.remaining_sectors, body.as_of);
     this.admission.runSoon(matchId);
   }
 
@@ -84,7 +78,7 @@ export class QueueInternalController {
   })
   @ApiNoContentResponse()
   async complete(
-    @Param('match_id', { schema: matchParameter }) matchId: string,
+    @MatchId() matchId: string,
     @Param('user_id', { schema: userParameter }) userId: string,
     @Body({ schema: completeRequest }) body: z.output<typeof completeRequest>,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -97,33 +91,4 @@ export class QueueInternalController {
     }
     this.admission.runSoon(matchId);
   }
-}
-
-function settingsIn(body: ControlRequest): QueueChange {
-  return {
-    status: body.status,
-    opensAt: body.opens_at,
-    processingRate: body.processing_rate,
-    maxOpenWindows: body.max_open_windows,
-    usefulWindows: body.useful_windows,
-    reason: body.reason,
-  };
-}
-
-function partIn({ exists, generation, part, complete, sale, counts, windows = [], used = [] }: RestoreRequest): RestoredPart {
-  return {
-    exists: exists ?? true,
-    generation: generation ?? 0,
-    part: part ?? 0,
-    isLast: complete ?? false,
-    ...(sale ? { sale: { ...settingsIn(sale), closedReason: sale.closed_reason } } : {}),
-    counts,
-    windows: windows.map((window) => ({
-      userId: window.user_id,
-      sessionToken: window.session_token,
-      expiresAt: window.expires_at,
-      placeScore: window.place_score ?? null,
-    })),
-    used,
-  };
 }

@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Req } from '@nestjs/common';
+import { Controller, Get, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { queueStatusAnswer, type QueueStatusAnswer } from '#contracts/waiting-room-control';
@@ -9,7 +9,7 @@ import { RequestRefused } from '#platform/http/request-refused';
 import { AwaitState } from './await-state.ts';
 import { WaitingLines } from '../application/ports.ts';
 import { QueueConfig } from './queue-config.ts';
-import { matchParameter } from '#contracts/waiting-room';
+import { MatchId } from './match-id.ts';
 
 /** The endpoint for the public status of a line. */
 @ApiTags('waiting room')
@@ -25,10 +25,7 @@ export class QueueStatusController {
   @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'Status and length of the line' })
   @ApiOkResponse({ standardSchema: queueStatusAnswer })
-  async status(
-    @Param('match_id', { schema: matchParameter }) matchId: string,
-    @Req() request: FastifyRequest,
-  ): Promise<QueueStatusAnswer> {
+  async status(@MatchId() matchId: string, @Req() request: FastifyRequest): Promise<QueueStatusAnswer> {
     const isInternal = hasInternalAuth(request, this.config.internalSecret);
     const read = () => this.lines.readQueue(matchId);
     // An internal call does not wait for the state: the monolith itself sends the state and must not wait for it here.

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
@@ -10,7 +10,8 @@ import { ReadPosition } from '../application/read-position.ts';
 import { WaitingLines } from '../application/ports.ts';
 import { AdmissionSchedule } from './admission.schedule.ts';
 import { PositionAnswers } from './position-answers.ts';
-import { joinRequest, matchParameter, positionAnswer, type PositionAnswer } from '#contracts/waiting-room';
+import { MatchId } from './match-id.ts';
+import { joinRequest, positionAnswer, type PositionAnswer } from '#contracts/waiting-room';
 
 /** The endpoints for a fan: join a line, read the position, leave. */
 @ApiTags('waiting room')
@@ -36,7 +37,7 @@ export class QueueController {
   @ApiCreatedResponse({ standardSchema: positionAnswer })
   @ApiOkResponse({ standardSchema: positionAnswer, description: 'Already in line, or in a turn' })
   async join(
-    @Param('match_id', { schema: matchParameter }) matchId: string,
+    @MatchId() matchId: string,
     @Body({ schema: joinRequest }) body: z.output<typeof joinRequest>,
     @Caller() caller: CallerIdentity,
     @Res() reply: FastifyReply,
@@ -53,10 +54,7 @@ export class QueueController {
   @Endpoint({ access: 'fan', status: 200, direct: true, refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'The position of the calling fan, without joining' })
   @ApiOkResponse({ standardSchema: positionAnswer })
-  async position(
-    @Param('match_id', { schema: matchParameter }) matchId: string,
-    @Caller() caller: CallerIdentity,
-  ): Promise<PositionAnswer> {
+  async position(@MatchId() matchId: string, @Caller() caller: CallerIdentity): Promise<PositionAnswer> {
     const entry = await this.awaitState.run(matchId, () => this.readPosition.execute(matchId, caller.userId));
     return this.answers.build(matchId, caller.userId, entry);
   }
@@ -65,7 +63,7 @@ export class QueueController {
   @Endpoint({ access: 'fan', status: 204, body: 'none' })
   @ApiOperation({ summary: 'Leave the line, or give up an open window' })
   @ApiNoContentResponse()
-  async leave(@Param('match_id', { schema: matchParameter }) matchId: string, @Caller() caller: CallerIdentity): Promise<void> {
+  async leave(@MatchId() matchId: string, @Caller() caller: CallerIdentity): Promise<void> {
     await this.awaitState.run(matchId, () => this.lines.leave(matchId, caller.userId));
     this.admission.runSoon(matchId);
   }

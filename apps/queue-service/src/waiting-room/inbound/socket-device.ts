@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { closeCodes } from '#contracts/socket-messages';
 import { MessageRateLimiter } from '../domain/message-rate-limiter.ts';
-import { Device, type DisconnectReason } from '../application/device.ts';
+import type { Device, DisconnectReason } from '../application/device.ts';
 import { textFrame } from './text-frame.ts';
 import { writeDirectly } from './direct-write.ts';
 
@@ -11,29 +11,19 @@ const SLOW_CLIENT_BYTES = 64 * 1024;
 /** Above this much unsent data a client is disconnected, so that it cannot fill the server's memory. */
 const MAX_UNSENT_BYTES = 256 * 1024;
 
-const codes = {
-  draining: closeCodes.draining,
-  unknown_token: closeCodes.unknownToken,
-  left: closeCodes.left,
-  over: closeCodes.over,
-  replaced: closeCodes.replacedByNewerDevice,
-} as const satisfies Record<DisconnectReason['kind'], number>;
-
 /** One WebSocket of a fan. */
-export class SocketDevice extends Device {
+export class SocketDevice implements Device {
   private messages: MessageRateLimiter | undefined;
   private pings: MessageRateLimiter | undefined;
   /** Set when the kernel took only a part of a direct write: from then on all messages go through the stream. */
   private usesStream = false;
 
   constructor(
-    override readonly id: string,
+    readonly id: string,
     readonly socket: WebSocket,
     /** When the client last sent a message, ping or pong, in monotonic milliseconds. */
     public lastReceivedAtMs: number,
-  ) {
-    super();
-  }
+  ) {}
 
   /**
    * False when the client exceeds the rate limit. A limiter is created at the first message, because most clients send none for a
@@ -44,11 +34,11 @@ export class SocketDevice extends Device {
     return limiter.take(nowMs);
   }
 
-  override get isOpen(): boolean {
+  get isOpen(): boolean {
     return this.socket.readyState === this.socket.OPEN;
   }
 
-  override send(text: string, kind: 'skippable' | 'required'): void {
+  send(text: string, kind: 'skippable' | 'required'): void {
     const { socket } = this;
     if (socket.readyState !== WebSocket.OPEN) return;
     const connection = (socket as unknown as { _socket?: Socket })._socket;
@@ -69,9 +59,9 @@ export class SocketDevice extends Device {
     if (outcome === 'failed') this.socket.terminate();
   }
 
-  override close(reason: DisconnectReason): void {
+  close(reason: DisconnectReason): void {
     this.closeWithCode(
-      codes[reason.kind],
+      closeCodes[reason.kind],
       reason.kind === 'draining' ? JSON.stringify({ retry_after_ms: reason.retryAfterMs }) : undefined,
     );
   }

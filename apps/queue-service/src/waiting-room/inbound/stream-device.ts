@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EventStream } from '#platform/http/event-stream';
-import { Device, type DisconnectReason } from '../application/device.ts';
+import type { Device, DisconnectReason } from '../application/device.ts';
 
 /** Above this much unsent data a client misses skippable messages. */
 const SLOW_CLIENT_BYTES = 64 * 1024;
@@ -8,13 +8,11 @@ const SLOW_CLIENT_BYTES = 64 * 1024;
 const MAX_UNSENT_BYTES = 256 * 1024;
 
 /** One event stream of a fan: the same JSON as on a socket. */
-export class StreamDevice extends Device {
+export class StreamDevice implements Device {
   private constructor(
-    override readonly id: string,
+    readonly id: string,
     private readonly stream: EventStream,
-  ) {
-    super();
-  }
+  ) {}
 
   /** Opens a stream. Undefined for HEAD, which gets only the headers, and for a client that has disconnected. */
   static open(
@@ -29,11 +27,11 @@ export class StreamDevice extends Device {
     return device;
   }
 
-  override get isOpen(): boolean {
+  get isOpen(): boolean {
     return this.stream.isOpen;
   }
 
-  override send(text: string, kind: 'skippable' | 'required'): void {
+  send(text: string, kind: 'skippable' | 'required'): void {
     if (kind === 'required' || this.stream.unsentBytes <= SLOW_CLIENT_BYTES) this.stream.send(text);
   }
 
@@ -42,25 +40,7 @@ export class StreamDevice extends Device {
   }
 
   /** Ends the stream. Streams have no close codes: the client reconnects and gets 404, or a stream from another pod. */
-  override close(reason: DisconnectReason): void {
+  close(reason: DisconnectReason): void {
     this.stream.end(reason.kind === 'draining' ? reason.retryAfterMs : undefined);
-  }
-}
-
-/** All open event streams of this pod. */
-export class OpenStreams {
-  private readonly devices = new Set<StreamDevice>();
-
-  add(device: StreamDevice): void {
-    this.devices.add(device);
-  }
-
-  delete(device: StreamDevice): void {
-    this.devices.delete(device);
-  }
-
-  /** Sends a keep-alive comment on every stream. Called every 15 seconds. */
-  sendKeepAlives(): void {
-    for (const device of this.devices) device.sendHeartbeat();
   }
 }

@@ -12,39 +12,31 @@ export class WaitingRoomMetrics {
   readonly turnsGranted: Counter;
 
   constructor({ registry }: Metrics, budget: ConnectionBudget, lines: WaitingLines) {
-    this.turnsGranted = new Counter({
-      name: 'queue_turns_granted_total',
-      help: 'Turns granted by this pod.',
-      registers: [registry],
-    });
-    new Gauge({
-      name: 'websocket_connections',
-      help: 'Open WebSocket connections of this pod.',
-      registers: [registry],
-      collect() {
-        this.set(budget.sockets);
-      },
-    });
-    new Gauge({
-      name: 'event_stream_connections',
-      help: 'Open event streams of this pod.',
-      registers: [registry],
-      collect() {
-        this.set(budget.streams);
-      },
-    });
+    const registers = [registry];
+    this.turnsGranted = new Counter({ name: 'queue_turns_granted_total', help: 'Turns granted by this pod.', registers });
+    const ofPod = (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    ofPod('websocket_connections', 'Open WebSocket connections of this pod.', () => budget.sockets.size);
+    ofPod('event_stream_connections', 'Open event streams of this pod.', () => budget.streams.size);
     const perMatch = (name: string, help: string, valueOf: (queue: QueueState) => number) =>
       new Gauge({
         name,
         help,
         labelNames: ['match_id'],
-        registers: [registry],
+        registers,
         async collect() {
-          for (const [match_id, queue] of await readAll()) this.set({ match_id }, valueOf(queue));
+          for (const { match_id, queue } of await readAll()) if (queue) this.set({ match_id }, valueOf(queue));
         },
       });
     // In a scrape, one read of Redis serves both gauges, `queue_waiting` and `queue_open_windows`.
-    let reading: Promise<[string, QueueState][]> | undefined;
+    let reading: ReturnType<typeof readQueues> | undefined;
     const readAll = () => {
       reading ??= readQueues(lines).finally(() => (reading = undefined));
       return reading;
@@ -58,12 +50,9 @@ export class WaitingRoomMetrics {
  * Reads the queues of all matches. Returns none while Redis is down: the scrape must not fail, and the gauges keep their last
  * values.
  */
-async function readQueues(lines: WaitingLines): Promise<[string, QueueState][]> {
+async function readQueues(lines: WaitingLines) {
   const matches = await lines.matches().catch(() => []);
-  const queues = await Promise.all(
-    matches.map(async (matchId) => [matchId, await lines.readQueue(matchId).catch(() => undefined)] as const),
+  return Promise.all(
+    matches.map(async (match_id) => ({ match_id, queue: await lines.readQueue(match_id).catch(() => undefined) })),
   );
-  return queues
-    .filter((entry): entry is readonly [string, QueueState] => entry[1] !== undefined)
-    .map(([id, queue]) => [id, queue]);
 }

@@ -19,18 +19,18 @@ async function setBucket(matchId: string, tokens: number, msAgo: number): Promis
 
 describe('the token bucket of admission', () => {
   test.each([
-    ['when the sale opens, the bucket is full: it holds the turns of one second', { processingRate: 600 }, undefined, 10],
-    ['with a rate below one turn a second the bucket holds one token when the sale opens', { processingRate: 6 }, undefined, 1],
-    ['a fraction of a token grants no turn', { processingRate: 90 }, undefined, 1],
-    ['half a second at 600 a minute gives 5 tokens', { processingRate: 600 }, [0, 500], 5],
-    ['the bucket never holds more than the turns of one second', { processingRate: 600 }, [0, 60_000], 10],
-    ['new tokens are added to the remaining tokens', { processingRate: 600 }, [3, 200], 5],
-    ['ten seconds at 6 a minute give 1 token', { processingRate: 6 }, [0, 10_050], 1],
-    ['nine seconds at 6 a minute give no token', { processingRate: 6 }, [0, 9000], 0],
-    ['0.3 and 0.7 tokens are one token', { processingRate: 60 }, [0.3, 700], 1],
+    ['when the sale opens, the bucket is full: it holds the turns of one second', { processing_rate: 600 }, undefined, 10],
+    ['with a rate below one turn a second the bucket holds one token when the sale opens', { processing_rate: 6 }, undefined, 1],
+    ['a fraction of a token grants no turn', { processing_rate: 90 }, undefined, 1],
+    ['half a second at 600 a minute gives 5 tokens', { processing_rate: 600 }, [0, 500], 5],
+    ['the bucket never holds more than the turns of one second', { processing_rate: 600 }, [0, 60_000], 10],
+    ['new tokens are added to the remaining tokens', { processing_rate: 600 }, [3, 200], 5],
+    ['ten seconds at 6 a minute give 1 token', { processing_rate: 6 }, [0, 10_050], 1],
+    ['nine seconds at 6 a minute give no token', { processing_rate: 6 }, [0, 9000], 0],
+    ['0.3 and 0.7 tokens are one token', { processing_rate: 60 }, [0.3, 700], 1],
     [
       'after the clock was set back the bucket keeps its tokens and gets no new tokens',
-      { processingRate: 600 },
+      { processing_rate: 600 },
       [4, -3_600_000],
       4,
     ],
@@ -42,7 +42,7 @@ describe('the token bucket of admission', () => {
   });
 
   test('the bucket fills while the queue is paused, but no turn is granted', async () => {
-    const matchId = await fixture.match({ processingRate: 600 });
+    const matchId = await fixture.match({ processing_rate: 600 });
     await joinFans(matchId, 15);
     await setBucket(matchId, 0, 0);
     await fixture.lines.change(matchId, { status: 'paused' });
@@ -55,17 +55,17 @@ describe('the token bucket of admission', () => {
   });
 
   test('after a change of the rate the bucket keeps its tokens, at most its new capacity', async () => {
-    const matchId = await fixture.match({ processingRate: 600 });
+    const matchId = await fixture.match({ processing_rate: 600 });
     await joinFans(matchId, 15);
     await setBucket(matchId, 8, 0);
-    await fixture.lines.change(matchId, { processingRate: 6000 });
+    await fixture.lines.change(matchId, { processing_rate: 6000 });
     expect(Math.floor(Number(await fixture.redis.hget(queueKeys.meta(matchId), 'tokens')))).toBe(8);
-    await fixture.lines.change(matchId, { processingRate: 120 });
+    await fixture.lines.change(matchId, { processing_rate: 120 });
     expect(Number(await fixture.redis.hget(queueKeys.meta(matchId), 'tokens'))).toBe(2);
   });
 
   test('in two seconds at 300 turns a minute, the turns of one full bucket and then 5 a second are granted', async () => {
-    const matchId = await fixture.match({ processingRate: 300 });
+    const matchId = await fixture.match({ processing_rate: 300 });
     await joinFans(matchId, 40);
     let granted = 0;
     const startedAt = Date.now();
@@ -87,7 +87,7 @@ describe('the token bucket of admission', () => {
 
 describe('the limits of admission', () => {
   test('turns are granted from the front, in the order of joining', async () => {
-    const matchId = await fixture.match({ processingRate: 60_000 });
+    const matchId = await fixture.match({ processing_rate: 60_000 });
     const users = await joinFans(matchId, 12);
     const { granted, hasMore } = await fixture.lines.admit(matchId, 5);
     expect([granted, hasMore]).toEqual([5, true]);
@@ -96,7 +96,7 @@ describe('the limits of admission', () => {
   });
 
   test('two pods that grant turns at the same time with max_open_windows 20 never open more than 20 windows', async () => {
-    const matchId = await fixture.match({ processingRate: 1_000_000, maxOpenWindows: 20 });
+    const matchId = await fixture.match({ processing_rate: 1_000_000, max_open_windows: 20 });
     await joinFans(matchId, 200);
     const pods = [fixture.pod(), fixture.pod()];
     let maxOpen = 0;
@@ -116,7 +116,7 @@ describe('the limits of admission', () => {
   });
 
   test('negative control: counting windows and granting turns in two separate steps opens more than 20 windows', async () => {
-    const matchId = await fixture.match({ processingRate: 1_000_000, maxOpenWindows: 20 });
+    const matchId = await fixture.match({ processing_rate: 1_000_000, max_open_windows: 20 });
     await joinFans(matchId, 200);
     const grantInTwoSteps = async () => {
       const room = 20 - (await fixture.redis.hlen(queueKeys.windows(matchId)));
@@ -130,20 +130,20 @@ describe('the limits of admission', () => {
   });
 
   test.each([
-    ['useful_windows limits the turns', { usefulWindows: 3 }, 3],
-    ['useful_windows 0 grants no turn', { usefulWindows: 0 }, 0],
-    ['useful_windows above max_open_windows has no effect', { usefulWindows: 50, maxOpenWindows: 4 }, 4],
-    ['max_open_windows 0 grants no turn', { maxOpenWindows: 0 }, 0],
+    ['useful_windows limits the turns', { useful_windows: 3 }, 3],
+    ['useful_windows 0 grants no turn', { useful_windows: 0 }, 0],
+    ['useful_windows above max_open_windows has no effect', { useful_windows: 50, max_open_windows: 4 }, 4],
+    ['max_open_windows 0 grants no turn', { max_open_windows: 0 }, 0],
   ])('the smaller of max_open_windows and useful_windows limits the turns: %s', async (_fact, change, granted) => {
-    const matchId = await fixture.match({ processingRate: 60_000, ...change });
+    const matchId = await fixture.match({ processing_rate: 60_000, ...change });
     await joinFans(matchId, 10);
     expect((await fixture.lines.admit(matchId, 50)).granted).toBe(granted);
   });
 
   test('useful_windows null removes the limit', async () => {
-    const matchId = await fixture.match({ processingRate: 60_000, usefulWindows: 0 });
+    const matchId = await fixture.match({ processing_rate: 60_000, useful_windows: 0 });
     await joinFans(matchId, 3);
-    await fixture.lines.change(matchId, { usefulWindows: null });
+    await fixture.lines.change(matchId, { useful_windows: null });
     expect((await fixture.lines.admit(matchId, 50)).granted).toBe(3);
   });
 });
@@ -165,7 +165,7 @@ describe('a granted turn', () => {
 
   test('ends on the clock of Redis without connected fans; the next fan gets a turn, and joining again goes to the end of the line', async () => {
     const pod = fixture.pod({ purchaseWindowMs: 200 });
-    const matchId = await fixture.match({ processingRate: 60_000, maxOpenWindows: 1 });
+    const matchId = await fixture.match({ processing_rate: 60_000, max_open_windows: 1 });
     const [first, second, third] = (await joinFans(matchId, 3)) as [string, string, string];
     await pod.admit(matchId, 5);
     expect(await pod.endWindows(matchId, 10)).toBe(0);
@@ -181,7 +181,7 @@ describe('a granted turn', () => {
   });
 
   test('is ended by completeWindow once, and a late call with an earlier session token does not end a newer window', async () => {
-    const matchId = await fixture.match({ processingRate: 60_000 });
+    const matchId = await fixture.match({ processing_rate: 60_000 });
     const [me] = (await joinFans(matchId, 1)) as [string];
     await fixture.lines.admit(matchId, 5);
     const { session_token: oldToken } = JSON.parse((await fixture.redis.hget(queueKeys.windows(matchId), me))!);
@@ -196,7 +196,7 @@ describe('a granted turn', () => {
   });
 
   test('ends when the fan leaves, and another fan gets a turn', async () => {
-    const matchId = await fixture.match({ processingRate: 60_000, maxOpenWindows: 1 });
+    const matchId = await fixture.match({ processing_rate: 60_000, max_open_windows: 1 });
     const [first, second] = (await joinFans(matchId, 2)) as [string, string];
     await fixture.lines.admit(matchId, 5);
     await fixture.lines.leave(matchId, first);
@@ -206,7 +206,7 @@ describe('a granted turn', () => {
   });
 
   test('has its length measured when it ends, for the estimated waits', async () => {
-    const matchId = await fixture.match({ processingRate: 60_000 });
+    const matchId = await fixture.match({ processing_rate: 60_000 });
     const [me] = (await joinFans(matchId, 1)) as [string];
     await fixture.lines.admit(matchId, 5);
     await pause(120);
@@ -218,7 +218,7 @@ describe('a granted turn', () => {
   });
 
   test('mean and variance of the length of several windows are measured correctly', async () => {
-    const matchId = await fixture.match({ processingRate: 60_000 });
+    const matchId = await fixture.match({ processing_rate: 60_000 });
     const minutes = [1, 3, 5, 7];
     const users = await joinFans(matchId, minutes.length);
     await fixture.lines.admit(matchId, 5);

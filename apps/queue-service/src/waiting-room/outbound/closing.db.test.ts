@@ -25,7 +25,7 @@ describe('a scheduled queue', () => {
   test('refuses joins before opens_at, and opens by itself at opens_at with a full token bucket', async () => {
     const matchId = await fixture.restoredMatch();
     const opensAt = new Date(Date.now() + 400).toISOString();
-    await fixture.lines.change(matchId, { status: 'scheduled', opensAt });
+    await fixture.lines.change(matchId, { status: 'scheduled', opens_at: opensAt });
     const [me] = newFanIds(1) as [string];
     expect(await fixture.lines.join(matchId, me)).toEqual({ kind: 'scheduled', opensAt });
     await pause(450);
@@ -36,7 +36,7 @@ describe('a scheduled queue', () => {
 
   test('opens at opens_at by a regular run of AdvanceLine, without a request', async () => {
     const matchId = await fixture.restoredMatch();
-    await fixture.lines.change(matchId, { status: 'scheduled', opensAt: new Date(Date.now() + 100).toISOString() });
+    await fixture.lines.change(matchId, { status: 'scheduled', opens_at: new Date(Date.now() + 100).toISOString() });
     await pause(150);
     await new AdvanceLine(fixture.lines).runOnce(matchId);
     expect(await fixture.redis.hget(queueKeys.meta(matchId), 'status')).toBe('active');
@@ -51,7 +51,7 @@ describe('a scheduled queue', () => {
 
 describe('changes of the settings', () => {
   test('omitted fields keep their value, null clears a value, and a repeated change has no effect', async () => {
-    const matchId = await fixture.match({ processingRate: 120, maxOpenWindows: 7, usefulWindows: 5, reason: 'rain' });
+    const matchId = await fixture.match({ processing_rate: 120, max_open_windows: 7, useful_windows: 5, reason: 'rain' });
     await fixture.lines.change(matchId, { status: 'paused' });
     expect(await fixture.lines.readQueue(matchId)).toMatchObject({
       status: 'paused',
@@ -60,10 +60,10 @@ describe('changes of the settings', () => {
       usefulWindows: 5,
       reason: 'rain',
     });
-    await fixture.lines.change(matchId, { usefulWindows: null, reason: null });
+    await fixture.lines.change(matchId, { useful_windows: null, reason: null });
     const queue = await fixture.lines.readQueue(matchId);
     expect(queue).toMatchObject({ usefulWindows: null, reason: null, processingRate: 120 });
-    await fixture.lines.change(matchId, { status: 'paused', processingRate: 120 });
+    await fixture.lines.change(matchId, { status: 'paused', processing_rate: 120 });
     expect(await fixture.lines.readQueue(matchId)).toEqual(queue);
   });
 
@@ -76,7 +76,7 @@ describe('changes of the settings', () => {
 
 describe('closing a queue', () => {
   test('ends all entries and windows at once, before drainClosed has written the final states', async () => {
-    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const matchId = await fixture.match({ max_open_windows: 1 });
     const users = await threeFans(matchId);
     expect(await fixture.lines.change(matchId, { status: 'closed' })).toEqual({ outcome: 'done', isKnown: true });
     for (const user of users) expect(await stateOf(matchId, user)).toEqual(closed);
@@ -91,7 +91,7 @@ describe('closing a queue', () => {
   });
 
   test('drainClosed writes the final state of each fan once and leaves no keys behind', async () => {
-    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const matchId = await fixture.match({ max_open_windows: 1 });
     const users = await threeFans(matchId);
     const token = (await fixture.lines.pollEntry(matchId, users[2]))!.queueToken!;
     await fixture.lines.change(matchId, { status: 'closed' });
@@ -112,7 +112,7 @@ describe('closing a queue', () => {
   });
 
   test('as sold out ends all entries of the line, but an open window stays until it is completed', async () => {
-    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const matchId = await fixture.match({ max_open_windows: 1 });
     const [holder, waiting] = await threeFans(matchId);
     await fixture.lines.reportRemaining(matchId, []);
     await fixture.lines.reportRemaining(matchId, []);
@@ -125,7 +125,7 @@ describe('closing a queue', () => {
   });
 
   test('that is already closed as sold out ends the open windows', async () => {
-    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const matchId = await fixture.match({ max_open_windows: 1 });
     const [holder] = await threeFans(matchId);
     await fixture.lines.reportRemaining(matchId, []);
     await fixture.lines.change(matchId, { status: 'closed' });
@@ -135,7 +135,7 @@ describe('closing a queue', () => {
   });
 
   test('and opening it again makes an empty line; a fan who joins before drainClosed has written the final states keeps the new entry', async () => {
-    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const matchId = await fixture.match({ max_open_windows: 1 });
     const [holder, waiting] = await threeFans(matchId);
     const oldToken = (await fixture.lines.pollEntry(matchId, waiting))!.queueToken!;
     await fixture.lines.change(matchId, { status: 'closed' });
@@ -150,7 +150,7 @@ describe('closing a queue', () => {
   });
 
   test('twice before drainClosed has written the final states: fans of the first line get theirs before the second line is closed', async () => {
-    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const matchId = await fixture.match({ max_open_windows: 1 });
     const changes = new ChangeQueue(fixture.lines);
     await threeFans(matchId);
     await changes.control(matchId, { status: 'closed' });
@@ -165,7 +165,7 @@ describe('closing a queue', () => {
 
   test('and opening it again clears the remaining sectors; only a changed set of sectors raises the revision of the queue', async () => {
     const matchId = await fixture.match();
-    const sectors = [{ sectorId: randomUUID(), name: 'Sjever "A"', available: 3 }];
+    const sectors = [{ sector_id: randomUUID(), name: 'Sjever "A"', available: 3 }];
     await fixture.lines.reportRemaining(matchId, sectors);
     expect((await fixture.lines.readQueue(matchId))!.remainingSectors).toEqual(sectors);
     const { revision } = (await fixture.lines.readQueue(matchId))!;
@@ -175,7 +175,7 @@ describe('closing a queue', () => {
       sectors.map((sector) => ({ ...sector, available: 1 })),
     );
     expect(await fixture.lines.readQueue(matchId)).toMatchObject({ revision, remainingSectors: [{ available: 1 }] });
-    await fixture.lines.reportRemaining(matchId, [...sectors, { sectorId: randomUUID(), name: 'Zapad', available: 1 }]);
+    await fixture.lines.reportRemaining(matchId, [...sectors, { sector_id: randomUUID(), name: 'Zapad', available: 1 }]);
     expect((await fixture.lines.readQueue(matchId))!.revision).toBe(revision + 1);
     await fixture.lines.change(matchId, { status: 'closed' });
     await fixture.lines.change(matchId, { status: 'active' });

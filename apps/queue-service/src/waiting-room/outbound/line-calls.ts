@@ -1,7 +1,6 @@
 import type { RedisConnection } from '#platform/redis/redis-connection';
-import type { RedisScript } from '#platform/redis/script';
 import { StateNeeded } from '../application/ports.ts';
-import { loadLineScripts, type LineScripts } from './line-scripts.ts';
+import { loadLineScripts } from './line-scripts.ts';
 import { matchKeys } from './match-keys.ts';
 import type { ReplicaConfirmation } from './replica-confirmation.ts';
 
@@ -23,7 +22,7 @@ const ASK_DURATION_MS = 60_000;
  * does not know the match.
  */
 export class LineCalls {
-  protected readonly scripts: LineScripts = loadLineScripts();
+  private readonly scripts = loadLineScripts();
   /** By match id: until when this pod asks the monolith for the state of the match (monotonic milliseconds). */
   private readonly withoutState = new Map<string, number>();
 
@@ -44,31 +43,29 @@ export class LineCalls {
     this.withoutState.delete(matchId);
   }
 
-  protected callOf(matchId: string, args: readonly (string | number)[]) {
+  /** Runs the script lua/<name>.lua for a match. */
+  protected async run<T>(name: string, matchId: string, ...args: (string | number)[]): Promise<T> {
+    const call = this.callOf(matchId, args);
+    return this.checkReply(matchId, await this.scripts.get(name)!.run<T>(this.redis, call.keys, call.args));
+  }
+
+  /** Runs the script of a join or grant. With replicas configured, the call succeeds only after they have confirmed it. */
+  protected async runConfirmed<T>(name: string, matchId: string, ...args: (string | number)[]): Promise<T> {
+    if (!this.confirmation) return this.run<T>(name, matchId, ...args);
+    const reply = await this.confirmation.run<T>(this.redis, this.scripts.get(name)!, this.callOf(matchId, args));
+    return this.checkReply(matchId, reply);
+  }
+
+  private callOf(matchId: string, args: readonly (string | number)[]) {
     const { persistenceSeconds, presenceMs } = this.settings;
     return { keys: matchKeys(matchId), args: [matchId, persistenceSeconds, presenceMs, ...args] };
   }
 
-  protected async run<T>(script: RedisScript, matchId: string, ...args: (string | number)[]): Promise<T> {
-    const call = this.callOf(matchId, args);
-    return this.checkReply(matchId, await script.run<T>(this.redis, call.keys, call.args));
-  }
-
   private checkReply<T>(matchId: string, reply: T): T {
-    if ((Array.isArray(reply) ? reply[0] : reply) === 'state_needed') {
-      const isNew = !this.withoutState.has(matchId);
-      if (isNew && this.withoutState.size < MAX_MATCHES_WITHOUT_STATE)
-        this.withoutState.set(matchId, performance.now() + ASK_DURATION_MS);
-      throw new StateNeeded(matchId);
-    }
-    return reply;
-  }
-
-  /** Runs the script of a join or grant. With replicas configured, the call succeeds only after they have confirmed it. */
-  protected async runConfirmed<T>(script: RedisScript, matchId: string, call: ReturnType<typeof this.callOf>): Promise<T> {
-    const reply = this.confirmation
-      ? await this.confirmation.run<T>(this.redis, script, { ...call, matchId })
-      : await script.run<T>(this.redis, call.keys, call.args);
-    return this.checkReply(matchId, reply);
+    if ((Array.isArray(reply) ? reply[0] : reply) !== 'state_needed') return reply;
+    const isNew = !this.withoutState.has(matchId);
+    if (isNew && this.withoutState.size < MAX_MATCHES_WITHOUT_STATE)
+      this.withoutState.set(matchId, performance.now() + ASK_DURATION_MS);
+    throw new StateNeeded(matchId);
   }
 }

@@ -26,7 +26,7 @@ afterAll(() => fixture.close());
 async function open(processingRate: number, maxOpenWindows: number): Promise<string> {
   const matchId = crypto.randomUUID();
   await restoreEmpty(pods[0]!, matchId);
-  await pods[0]!.change(matchId, { status: 'active', processingRate, maxOpenWindows });
+  await pods[0]!.change(matchId, { status: 'active', processing_rate: processingRate, max_open_windows: maxOpenWindows });
   return matchId;
 }
 

@@ -1,6 +1,7 @@
 import { queueEvent } from '#contracts/integration-events';
 import { queueKeys } from '#contracts/queue-keys';
 import { LineView } from '../domain/line-view.ts';
+import { positionsIn } from '../testing/view-positions.ts';
 import { AnnouncePositions } from '../application/announce-positions.ts';
 import { newFanIds, lineFixture, type LineFixture } from '../testing/line-fixture.ts';
 
@@ -10,7 +11,7 @@ afterAll(() => fixture.close());
 
 describe('positions computed from the moves of a line (departures and returns)', () => {
   test('a LineView that applies the moves agrees with Redis after fans have left, got turns, were dropped or were restored', async () => {
-    const matchId = await fixture.match({ processingRate: 60_000, maxOpenWindows: 0 });
+    const matchId = await fixture.match({ processing_rate: 60_000, max_open_windows: 0 });
     const view = new LineView<string>(0);
     const scores = new Map<string, number>();
     const follow = async (user: string, receipt?: string) => {
@@ -29,7 +30,7 @@ describe('positions computed from the moves of a line (departures and returns)',
       const action = Math.random();
       if (action < 0.3) await fixture.lines.leave(matchId, randomFan());
       else if (action < 0.5) {
-        await fixture.lines.change(matchId, { maxOpenWindows: (windows += 1) });
+        await fixture.lines.change(matchId, { max_open_windows: (windows += 1) });
         await fixture.lines.admit(matchId, 5);
       } else if (action < 0.6) {
         await fixture.redis.zadd(queueKeys.seen(matchId), Date.now() - 61_000, randomFan(), Date.now() - 61_000, randomFan());
@@ -44,8 +45,8 @@ describe('positions computed from the moves of a line (departures and returns)',
       expect(view.apply(read.moves)).toBeDefined();
       expect(view.moves).toBe(read.queue.moves);
       const line = await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1');
-      const seen = line.map((user) => view.positionOf(user, scores.get(user)!));
-      expect(seen).toEqual(line.map((_, index) => index + 1));
+      const positions = positionsIn(view);
+      expect(line.map((user) => positions.get(user))).toEqual(line.map((_, index) => index + 1));
     }
   });
 
@@ -74,12 +75,12 @@ describe('the event queue.position_update', () => {
 
   /** Makes a line of `count` fans. The returned function `letIn` grants turns to that many fans at the front. */
   async function line(count: number) {
-    const matchId = await fixture.match({ processingRate: 600_000, maxOpenWindows: 0 });
+    const matchId = await fixture.match({ processing_rate: 600_000, max_open_windows: 0 });
     const users = newFanIds(count);
     await Promise.all(users.map((user) => fixture.lines.join(matchId, user)));
     let open = 0;
     const letIn = async (howMany: number) => {
-      await fixture.lines.change(matchId, { maxOpenWindows: (open += howMany) });
+      await fixture.lines.change(matchId, { max_open_windows: (open += howMany) });
       while ((await fixture.lines.admit(matchId, 200)).granted > 0);
     };
     return { matchId, users, letIn };
@@ -135,9 +136,9 @@ test('the audit stream has each change by operators once; repeated changes and c
   await lines.change(matchId, { status: 'paused', reason: 'floodlights' });
   await lines.change(matchId, { status: 'paused', reason: 'floodlights' });
   await lines.change(matchId, { status: 'active', reason: null });
-  await lines.change(matchId, { processingRate: 120 });
-  await lines.change(matchId, { usefulWindows: 7 });
-  await lines.change(matchId, { maxOpenWindows: 5 });
+  await lines.change(matchId, { processing_rate: 120 });
+  await lines.change(matchId, { useful_windows: 7 });
+  await lines.change(matchId, { max_open_windows: 5 });
   await lines.reportRemaining(matchId, []);
   await lines.reportRemaining(matchId, []);
   await lines.change(matchId, { status: 'closed' });

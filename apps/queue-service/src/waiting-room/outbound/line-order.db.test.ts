@@ -109,7 +109,7 @@ describe('a queue entry', () => {
 
   test('in one batch of joins each fan gets the right outcome: fans in a turn, fans after a turn, fans in line and new fans', async () => {
     const short = fixture.pod({ purchaseWindowMs: 400 });
-    const matchId = await fixture.match({ processingRate: 6000, maxOpenWindows: 100 });
+    const matchId = await fixture.match({ processing_rate: 6000, max_open_windows: 100 });
     const ended = newFanIds(5);
     for (const user of ended) await short.join(matchId, user);
     await short.admit(matchId, 5);
@@ -215,7 +215,7 @@ describe('a queue entry', () => {
   });
 
   test('has a position in the reply of readPositions: 1 for the first fan in line, 0 for a fan in a turn, -1 for any other fan', async () => {
-    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const matchId = await fixture.match({ max_open_windows: 1 });
     const [granted, waiting, stranger] = newFanIds(3) as [string, string, string];
     await fixture.lines.join(matchId, granted);
     await fixture.lines.join(matchId, waiting);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { queueEvent, type QueueEvent } from '#contracts/integration-events';
 import { queueKeys } from '#contracts/queue-keys';
 import { LineView } from '../domain/line-view.ts';
+import { positionsIn } from '../testing/view-positions.ts';
 import { lineFixture, type LineFixture } from '../testing/line-fixture.ts';
 import type { RedisWaitingLines } from './redis-waiting-lines.ts';
 
@@ -99,7 +100,7 @@ class SimulatedLine {
 
   async admit(): Promise<void> {
     this.maxOpen = Math.max(0, this.windows.length - 1 + Math.floor(this.chance() * 5));
-    await this.pod.change(this.matchId, { maxOpenWindows: this.maxOpen });
+    await this.pod.change(this.matchId, { max_open_windows: this.maxOpen });
     await Promise.all(this.pods.map((pod) => pod.admit(this.matchId, 3)));
     await Promise.all(this.pods.map((pod) => pod.admit(this.matchId, 3)));
     const freeWindows = Math.max(0, this.maxOpen - this.windows.length);
@@ -128,7 +129,7 @@ class SimulatedLine {
     for (const user of voided) this.grants.delete(user);
     await fixture.redis.del(...(await fixture.redis.keys(`*{${this.matchId}}`)));
     await this.restore(stored);
-    await fixture.lines.change(this.matchId, { maxOpenWindows: 0 });
+    await fixture.lines.change(this.matchId, { max_open_windows: 0 });
     this.seen.clear();
     [this.line, this.windows, this.granted, this.view] = [[], stored, [], new LineView<string>(0)];
     const returning = [...voided, ...before, ...stored].map((user) => ({ user, at: this.chance() })).sort((a, b) => a.at - b.at);
@@ -158,15 +159,15 @@ class SimulatedLine {
 
   private async restore(stored: readonly string[]): Promise<void> {
     const part = { exists: true, generation: (this.generation += 1), windows: [], used: [] };
-    const sale = { status: 'active', processingRate: 600_000, maxOpenWindows: 0 } as const;
-    await this.pod.restore(this.matchId, { ...part, part: 0, isLast: false, sale });
+    const sale = { status: 'active', processing_rate: 600_000, max_open_windows: 0 } as const;
+    await this.pod.restore(this.matchId, { ...part, part: 0, sale });
     const windows = stored.map((user) => {
-      const { session_token: sessionToken, expires_at: expiresAt, place_score: placeScore = null } = this.grants.get(user)!;
-      return { userId: user, sessionToken, expiresAt, placeScore };
+      const { session_token, expires_at, place_score } = this.grants.get(user)!;
+      return { user_id: user, session_token, expires_at, place_score };
     });
-    await this.pod.restore(this.matchId, { ...part, part: 1, isLast: false, windows });
+    await this.pod.restore(this.matchId, { ...part, part: 1, windows });
     const used = [...this.grants].map(([user, { place_score: score = 0 }]) => [user, score] as const);
-    await this.pod.restore(this.matchId, { ...part, part: 2, isLast: true, used });
+    await this.pod.restore(this.matchId, { ...part, part: 2, complete: true, used });
   }
 
   private async joinIntoStoredTurn(user: string): Promise<void> {
@@ -198,10 +199,10 @@ class SimulatedLine {
     const read = (await lines.readMoves(this.matchId, this.view.moves))!;
     compare('moves without a gap', this.view.apply(read.moves) !== undefined, true);
     compare('total', read.queue.total, this.line.length);
-    const positions = this.line.map((user) => this.view.positionOf(user, Number(this.scores.get(user))));
+    const positions = positionsIn(this.view);
     compare(
       'positions',
-      positions,
+      this.line.map((user) => positions.get(user)),
       this.line.map((_, index) => index + 1),
     );
     return faults;
@@ -228,7 +229,7 @@ test('in 12 random lines the order, presence, limits, positions and receipts in 
   const pods = [fixture.pod({ presenceMs: PRESENCE_MS }), fixture.pod({ presenceMs: PRESENCE_MS })];
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const chance = chanceOf(seed);
-    const simulated = new SimulatedLine(await fixture.match({ processingRate: 600_000, maxOpenWindows: 0 }), chance, pods);
+    const simulated = new SimulatedLine(await fixture.match({ processing_rate: 600_000, max_open_windows: 0 }), chance, pods);
     for (let fan = 0; fan < 20; fan += 1) await simulated.join(randomUUID());
     const history: string[] = [];
     for (let number = 1; number <= STEPS; number += 1) {

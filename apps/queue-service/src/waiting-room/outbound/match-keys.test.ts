@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { assertOneSlotPerMatch, hashTagOf } from './match-keys.ts';
+import { queueKeys } from '#contracts/queue-keys';
+import { matchKeys } from './match-keys.ts';
 import { ownerOfToken, newQueueToken, newSessionToken } from './queue-token.ts';
 import { SignedReceipts } from './signed-receipts.ts';
+
+/**
+ * The part of a key that decides its cluster slot: the text in its first pair of braces, or the whole key if there is none or it
+ * is empty.
+ */
+function hashTagOf(key: string): string {
+  return /^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? key;
+}
 
 describe('cluster slots', () => {
   test.each([
@@ -15,12 +24,16 @@ describe('cluster slots', () => {
     expect(hashTagOf(key)).toBe(tag);
   });
 
-  test('assertOneSlotPerMatch accepts the keys of a match and throws for a key without the hash tag', () => {
-    expect(() => assertOneSlotPerMatch()).not.toThrow();
-    expect(() => assertOneSlotPerMatch((matchId) => [`queue:{${matchId}}`, `queue_session:{user}:${matchId}`])).toThrow(
-      /2 hash tags/,
-    );
-  });
+  // A script can change a match atomically only if all keys of the match are in one slot.
+  test.each([randomUUID(), randomUUID()])(
+    'all keys of the match %s have the same hash tag, so they are in one slot',
+    (matchId) => {
+      const userId = randomUUID();
+      const ofFan = [queueKeys.session(userId, matchId), queueKeys.ended(userId, matchId), queueKeys.token('qt_x', matchId)];
+      expect(new Set([...matchKeys(matchId), ...ofFan].map(hashTagOf))).toEqual(new Set([matchId]));
+      expect(new Set([...ofFan, `queue_session:{${userId}}:${matchId}`].map(hashTagOf)).size).toBe(2);
+    },
+  );
 });
 
 describe('tokens and receipts', () => {

@@ -28,17 +28,17 @@ const partWith = (fields: Partial<RestoredPart>): RestoredPart => ({
   exists: true,
   generation: 2,
   part: 0,
-  isLast: true,
+  complete: true,
   windows: [],
   used: [],
   ...fields,
 });
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
-const windowOf = (userId: string, fields: Partial<RestoredPart['windows'][number]> = {}) => ({
-  userId,
-  sessionToken: `st_${userId}`,
-  expiresAt: inAnHour(),
-  placeScore: Date.now() * 1000,
+const windowOf = (userId: string, fields: Partial<NonNullable<RestoredPart['windows']>[number]> = {}) => ({
+  user_id: userId,
+  session_token: `st_${userId}`,
+  expires_at: inAnHour(),
+  place_score: Date.now() * 1000,
   ...fields,
 });
 const windowsOf = (matchId: string) => fixture.redis.hkeys(queueKeys.windows(matchId));
@@ -95,7 +95,7 @@ describe('a match whose state Redis does not know', () => {
   test('`exists: false` does not change a match whose state Redis knows or is receiving', async () => {
     const known = await fixture.match();
     const restoring = randomUUID();
-    await fixture.lines.restore(restoring, partWith({ isLast: false }));
+    await fixture.lines.restore(restoring, partWith({ complete: false }));
     for (const matchId of [known, restoring]) await fixture.lines.restore(matchId, partWith({ exists: false }));
     expect((await fixture.lines.join(known, randomUUID())).kind).toBe('created');
     expect(await fixture.lines.restore(restoring, partWith({ part: 1, sale: undefined }))).toBe('done');
@@ -104,7 +104,7 @@ describe('a match whose state Redis does not know', () => {
 
 describe('a restored match', () => {
   test('has its open windows: the fan gets the same turn, and the window counts for max_open_windows', async () => {
-    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const matchId = await fixture.match({ max_open_windows: 1 });
     const [holder, next] = newFanIds(2) as [string, string];
     await fixture.lines.join(matchId, holder);
     await fixture.lines.admit(matchId, 1);
@@ -113,11 +113,11 @@ describe('a restored match', () => {
     if (granted.event !== 'queue.turn_granted') throw new Error('no turn was granted');
     await lose(matchId);
     const window = windowOf(holder, {
-      sessionToken: granted.session_token,
-      expiresAt: granted.expires_at,
-      placeScore: granted.place_score!,
+      session_token: granted.session_token,
+      expires_at: granted.expires_at,
+      place_score: granted.place_score!,
     });
-    await fixture.lines.restore(matchId, partWith({ sale: { status: 'active', maxOpenWindows: 1 }, windows: [window] }));
+    await fixture.lines.restore(matchId, partWith({ sale: { status: 'active', max_open_windows: 1 }, windows: [window] }));
     await fixture.lines.join(matchId, next);
     expect((await fixture.lines.admit(matchId, 5)).granted).toBe(0);
     const found = await fixture.lines.join(matchId, holder);
@@ -133,25 +133,25 @@ describe('a restored match', () => {
   });
 
   test('negative control: a match restored without its open windows exceeds max_open_windows and gives a fan a second turn', async () => {
-    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const matchId = await fixture.match({ max_open_windows: 1 });
     const [holder] = newFanIds(1) as [string];
     await fixture.lines.join(matchId, holder);
     await fixture.lines.admit(matchId, 1);
     await lose(matchId);
     await restoreEmpty(fixture.lines, matchId, 2);
-    await fixture.lines.change(matchId, { status: 'active', maxOpenWindows: 1 });
+    await fixture.lines.change(matchId, { status: 'active', max_open_windows: 1 });
     await fixture.lines.join(matchId, holder);
     expect((await fixture.lines.admit(matchId, 5)).granted).toBe(1);
   });
 
   test('ignores the receipt of a used turn and accepts a later receipt', async () => {
-    const matchId = await fixture.match({ maxOpenWindows: 0 });
+    const matchId = await fixture.match({ max_open_windows: 0 });
     const [buyer, other] = newFanIds(2) as [string, string];
     const nowUs = Date.now() * 1000;
     await lose(matchId);
     await fixture.lines.restore(
       matchId,
-      partWith({ sale: { status: 'active', maxOpenWindows: 0 }, used: [[buyer, nowUs - 50]] }),
+      partWith({ sale: { status: 'active', max_open_windows: 0 }, used: [[buyer, nowUs - 50]] }),
     );
     await fixture.lines.join(matchId, other);
     expect((await fixture.lines.join(matchId, buyer, String(nowUs - 50))).kind).toBe('created');
@@ -160,7 +160,7 @@ describe('a restored match', () => {
     await lose(matchId);
     await fixture.lines.restore(
       matchId,
-      partWith({ generation: 3, sale: { status: 'active', maxOpenWindows: 0 }, used: [[buyer, nowUs - 50]] }),
+      partWith({ generation: 3, sale: { status: 'active', max_open_windows: 0 }, used: [[buyer, nowUs - 50]] }),
     );
     await fixture.lines.join(matchId, other);
     expect((await fixture.lines.join(matchId, buyer, String(nowUs - 49))).kind).toBe('restored');
@@ -170,7 +170,7 @@ describe('a restored match', () => {
   test('ends a window that expired while the state was lost, and publishes its event', async () => {
     const matchId = randomUUID();
     const [fan] = newFanIds(1) as [string];
-    const window = windowOf(fan, { expiresAt: new Date(Date.now() - 10).toISOString() });
+    const window = windowOf(fan, { expires_at: new Date(Date.now() - 10).toISOString() });
     await fixture.lines.restore(matchId, partWith({ sale: { status: 'active' }, windows: [window] }));
     expect((await fixture.lines.pollEntry(matchId, fan))?.state).toMatchObject({ kind: 'over', status: 'expired' });
     expect(await new AdvanceLine(fixture.lines).runOnce(matchId)).toMatchObject({ ended: 1 });
@@ -182,14 +182,14 @@ describe('a restored match', () => {
   test('answers requests only after the last part of its state, and only if no earlier part was lost', async () => {
     const matchId = randomUUID();
     const [fan, late] = newFanIds(2) as [string, string];
-    await fixture.lines.restore(matchId, partWith({ isLast: false, sale: { status: 'active' } }));
-    await fixture.lines.restore(matchId, partWith({ part: 1, isLast: false, windows: [windowOf(fan)] }));
+    await fixture.lines.restore(matchId, partWith({ complete: false, sale: { status: 'active' } }));
+    await fixture.lines.restore(matchId, partWith({ part: 1, complete: false, windows: [windowOf(fan)] }));
     await expect(fixture.lines.join(matchId, late)).rejects.toThrow(StateNeeded);
     expect(requestsForState(matchId)).toBe(0);
     await lose(matchId);
     expect(await fixture.lines.restore(matchId, partWith({ part: 2 }))).toBe('out_of_step');
     await expect(fixture.lines.join(matchId, late)).rejects.toThrow(StateNeeded);
-    await fixture.lines.restore(matchId, partWith({ generation: 3, isLast: false, sale: { status: 'active' } }));
+    await fixture.lines.restore(matchId, partWith({ generation: 3, complete: false, sale: { status: 'active' } }));
     expect(await fixture.lines.restore(matchId, partWith({ part: 1 }))).toBe('out_of_step');
     await fixture.lines.restore(matchId, partWith({ generation: 3, part: 1, windows: [windowOf(fan)] }));
     expect(await windowsOf(matchId)).toEqual([fan]);
@@ -197,7 +197,7 @@ describe('a restored match', () => {
   });
 
   test('ignores a restore whose generation (number of the state) is older or the same; a newer generation replaces the turns and keeps the line', async () => {
-    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const matchId = await fixture.match({ max_open_windows: 1 });
     const [holder, waiting, other] = newFanIds(3) as [string, string, string];
     await fixture.lines.join(matchId, holder);
     await fixture.lines.join(matchId, waiting);
@@ -211,7 +211,7 @@ describe('a restored match', () => {
 
   test('starts with a full token bucket only if no turns were granted before the loss', async () => {
     const [running, fresh] = [randomUUID(), randomUUID()];
-    const sale = { status: 'active', processingRate: 600 } as const;
+    const sale = { status: 'active', processing_rate: 600 } as const;
     await fixture.lines.restore(running, partWith({ sale, counts: { granted: 70, completed: 60, expired: 4 } }));
     await fixture.lines.restore(fresh, partWith({ sale, counts: { granted: 0, completed: 0, expired: 0 } }));
     for (const matchId of [running, fresh]) await Promise.all(newFanIds(20).map((fan) => fixture.lines.join(matchId, fan)));
@@ -223,7 +223,7 @@ describe('a restored match', () => {
   test('that was sold out is closed with the reason sold_out, and its windows stay open', async () => {
     const matchId = randomUUID();
     const [fan] = newFanIds(1) as [string];
-    const sale = { status: 'closed', closedReason: 'sold_out' } as const;
+    const sale = { status: 'closed', closed_reason: 'sold_out' } as const;
     await fixture.lines.restore(matchId, partWith({ sale, windows: [windowOf(fan)] }));
     expect(await fixture.lines.join(matchId, randomUUID())).toEqual({ kind: 'closed', reason: 'sold_out' });
     expect((await fixture.lines.pollEntry(matchId, fan))?.state.kind).toBe('granted');
@@ -231,14 +231,14 @@ describe('a restored match', () => {
 
   test('can have 1,000 open windows and 100,000 used turns, which are sent in parts', async () => {
     const matchId = randomUUID();
-    const sale = { status: 'active', maxOpenWindows: 1000 } as const;
-    await fixture.lines.restore(matchId, partWith({ isLast: false, sale }));
+    const sale = { status: 'active', max_open_windows: 1000 } as const;
+    await fixture.lines.restore(matchId, partWith({ complete: false, sale }));
     const holders = newFanIds(1000);
-    await fixture.lines.restore(matchId, partWith({ part: 1, isLast: false, windows: holders.map((fan) => windowOf(fan)) }));
+    await fixture.lines.restore(matchId, partWith({ part: 1, complete: false, windows: holders.map((fan) => windowOf(fan)) }));
     const used = newFanIds(100_000);
     for (let index = 0; index < 25; index += 1) {
       const chunk = used.slice(index * 4000, index * 4000 + 4000).map((fan) => [fan, 1_700_000_000_000_000 + index] as const);
-      await fixture.lines.restore(matchId, partWith({ part: 2 + index, isLast: index === 24, used: chunk }));
+      await fixture.lines.restore(matchId, partWith({ part: 2 + index, complete: index === 24, used: chunk }));
     }
     expect(await fixture.redis.hlen(queueKeys.used(matchId))).toBe(101_000);
     expect(await fixture.redis.hget(queueKeys.used(matchId), used.at(-1)!)).toBe('1700000000000024');

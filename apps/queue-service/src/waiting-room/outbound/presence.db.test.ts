@@ -7,7 +7,7 @@ beforeAll(async () => (fixture = await lineFixture()));
 afterAll(() => fixture.close());
 
 const HOUR_MS = 3_600_000;
-const FAST = { processingRate: 60_000, maxOpenWindows: 100 };
+const FAST = { processing_rate: 60_000, max_open_windows: 100 };
 
 async function joinFans(matchId: string, count: number): Promise<string[]> {
   const users = newFanIds(count);
@@ -38,7 +38,7 @@ const positionOf = async (matchId: string, user: string) => {
 
 describe('a fan who is away when the turn is due', () => {
   test('keeps position 1, gets one queue.front_reached event, is skipped, and gets the next turn after returning', async () => {
-    const matchId = await fixture.match({ ...FAST, maxOpenWindows: 2 });
+    const matchId = await fixture.match({ ...FAST, max_open_windows: 2 });
     const [away, second, third, fourth] = (await joinFans(matchId, 4)) as [string, string, string, string];
     await makeAway(matchId, 61_000, [away]);
     await fixture.lines.admit(matchId, 10);
@@ -57,7 +57,7 @@ describe('a fan who is away when the turn is due', () => {
   });
 
   test('negative control: without the check of presence an absent fan gets a window and blocks it', async () => {
-    const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1 });
+    const matchId = await fixture.match({ ...FAST, max_open_windows: 1 });
     const [away, here] = (await joinFans(matchId, 2)) as [string, string];
     await makeAway(matchId, 61_000, [away]);
     await fixture.pod({ presenceMs: HOUR_MS }).admit(matchId, 10);
@@ -66,20 +66,20 @@ describe('a fan who is away when the turn is due', () => {
   });
 
   test('returns together with other skipped fans: they get turns in line order, before fans who were behind them', async () => {
-    const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1 });
+    const matchId = await fixture.match({ ...FAST, max_open_windows: 1 });
     const users = await joinFans(matchId, 6);
     await makeAway(matchId, 61_000, users.slice(0, 3));
     await fixture.lines.admit(matchId, 10);
     expect(await grantedFans(matchId)).toEqual([users[3]]);
     for (const user of [users[2]!, users[0]!, users[1]!]) await fixture.lines.renewPresence(matchId, [user]);
-    await fixture.lines.change(matchId, { maxOpenWindows: 5 });
+    await fixture.lines.change(matchId, { max_open_windows: 5 });
     await fixture.lines.admit(matchId, 10);
     expect(await grantedFans(matchId)).toEqual([users[3], users[0], users[1], users[2], users[4]]);
   });
 
   test('returns and leaves again before a window is free: is skipped again, and gets another queue.front_reached event only after the presence period', async () => {
     const pod = fixture.pod({ presenceMs: 300 });
-    const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1 });
+    const matchId = await fixture.match({ ...FAST, max_open_windows: 1 });
     const [unsteady, holder, waiter] = (await joinFans(matchId, 3)) as [string, string, string];
     await makeAway(matchId, 400, [unsteady]);
     await pod.renewPresence(matchId, [holder, waiter]);
@@ -100,7 +100,7 @@ describe('a fan who is away when the turn is due', () => {
   });
 
   test('is one of 1,000 absent fans at the front: one run of AdvanceLine skips all of these and grants the turns to the fans behind', async () => {
-    const matchId = await fixture.match({ ...FAST, maxOpenWindows: 3 });
+    const matchId = await fixture.match({ ...FAST, max_open_windows: 3 });
     const users = newFanIds(1003);
     await Promise.all(users.map((user) => fixture.lines.join(matchId, user)));
     await makeAway(matchId, 61_000, users.slice(0, 1000));
@@ -113,7 +113,7 @@ describe('a fan who is away when the turn is due', () => {
 
   test('gets no turn in random lines: turns are granted only to present fans, and strictly in line order', async () => {
     for (let run = 0; run < 6; run += 1) {
-      const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1000 });
+      const matchId = await fixture.match({ ...FAST, max_open_windows: 1000 });
       let line = await joinFans(matchId, 60);
       const expected: string[] = [];
       for (let step = 0; step < 12; step += 1) {
@@ -122,7 +122,7 @@ describe('a fan who is away when the turn is due', () => {
         if (here.length > 0) await fixture.lines.renewPresence(matchId, here);
         await makeAway(matchId, 61_000, away);
         const count = 1 + Math.floor(Math.random() * 4);
-        await fixture.lines.change(matchId, { maxOpenWindows: expected.length + count });
+        await fixture.lines.change(matchId, { max_open_windows: expected.length + count });
         await fixture.redis.hset(queueKeys.meta(matchId), 'tokens', 100);
         await fixture.lines.admit(matchId, 50);
         const next = here.slice(0, count);
@@ -136,7 +136,7 @@ describe('a fan who is away when the turn is due', () => {
 
 describe('a fan who is away for longer than QUEUE_PERSISTENCE_SECONDS', () => {
   test('is dropped: the state is `expired`, and fans behind move up', async () => {
-    const matchId = await fixture.match({ maxOpenWindows: 0 });
+    const matchId = await fixture.match({ max_open_windows: 0 });
     const [gone, back, behind] = (await joinFans(matchId, 3)) as [string, string, string];
     const token = (await fixture.lines.pollEntry(matchId, gone))!.queueToken!;
     await makeAway(matchId, 59_000, [gone, back]);
@@ -152,7 +152,7 @@ describe('a fan who is away for longer than QUEUE_PERSISTENCE_SECONDS', () => {
   });
 
   test('is dropped by a regular run of AdvanceLine, without a request', async () => {
-    const matchId = await fixture.match({ maxOpenWindows: 0 });
+    const matchId = await fixture.match({ max_open_windows: 0 });
     const [gone] = (await joinFans(matchId, 2)) as [string];
     await makeAway(matchId, 61_000, [gone]);
     await new AdvanceLine(fixture.lines).runOnce(matchId);
@@ -160,7 +160,7 @@ describe('a fan who is away for longer than QUEUE_PERSISTENCE_SECONDS', () => {
   });
 
   test('is neither dropped nor skipped if no pod was running in that time', async () => {
-    const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1 });
+    const matchId = await fixture.match({ ...FAST, max_open_windows: 1 });
     const [first] = (await joinFans(matchId, 3)) as [string];
     await fixture.lines.dropAbsent(matchId, 10);
     // Simulates that no pod ran for two hours.
@@ -177,12 +177,12 @@ describe('a fan who is away for longer than QUEUE_PERSISTENCE_SECONDS', () => {
 describe('presence of a fan', () => {
   async function connected(presenceMs = 400) {
     const pod = fixture.pod({ presenceMs });
-    const matchId = await fixture.match({ ...FAST, maxOpenWindows: 0 });
+    const matchId = await fixture.match({ ...FAST, max_open_windows: 0 });
     const [me] = newFanIds(1) as [string];
     const joined = await pod.join(matchId, me);
     const token = joined.kind === 'created' ? joined.entry.queueToken! : '';
     const isPresent = async () => {
-      await fixture.lines.change(matchId, { maxOpenWindows: 1 });
+      await fixture.lines.change(matchId, { max_open_windows: 1 });
       return (await pod.admit(matchId, 1)).granted === 1;
     };
     return { pod, matchId, me, token, isPresent };

@@ -33,7 +33,7 @@ const published = (channel: string, matchId: string) =>
 
 test('the event stream of a match in Redis has exactly the published events, in the same order and valid for the schema `queueEvent`', async () => {
   const pod = fixture.pod({ purchaseWindowMs: 150 });
-  const matchId = await fixture.match({ processingRate: 60_000, maxOpenWindows: 3 });
+  const matchId = await fixture.match({ processing_rate: 60_000, max_open_windows: 3 });
   const [buyer, expired, leaver, closedOut] = newFanIds(4) as [string, string, string, string];
   for (const user of [buyer, expired, leaver]) await pod.join(matchId, user);
   await pod.admit(matchId, 10);
@@ -90,7 +90,7 @@ test('the channel queue_pods gets a message for a restored state, a completed pu
   await fixture.lines.completeWindow(matchId, buyer);
   await fixture.lines.leave(matchId, leaver);
   await fixture.lines.change(matchId, { status: 'paused', reason: 'floodlights' });
-  await fixture.lines.change(matchId, { processingRate: 60 });
+  await fixture.lines.change(matchId, { processing_rate: 60 });
   await pause(50);
   expect(published(QUEUE_PODS_CHANNEL, matchId).map((text) => JSON.parse(text) as unknown)).toEqual([
     { match_id: matchId, kind: 'queue' },

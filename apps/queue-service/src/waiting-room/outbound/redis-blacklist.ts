@@ -1,23 +1,21 @@
 import { BLACKLIST_REVISION, queueKeys } from '#contracts/queue-keys';
 import { ListedFans } from '#domain/blacklist/listed-fans';
 import type { RedisConnection } from '#platform/redis/redis-connection';
-import { Blacklist } from '../application/ports.ts';
+import type { Blacklist } from '../application/ports.ts';
 
 /**
  * A copy of the monolith's blacklist in the memory of this pod. A join checks the copy without a call to Redis, where the
  * blacklist is in another cluster slot than the line. If Redis has lost the blacklist, the copy stays in use until the monolith
  * has written the blacklist again, a second or two later.
  */
-export class RedisBlacklist extends Blacklist {
+export class RedisBlacklist implements Blacklist {
   private readonly fans = new ListedFans();
   private revision: string | null = null;
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly nowMs: () => number,
-  ) {
-    super();
-  }
+  ) {}
 
   has(userId: string): boolean {
     return this.fans.has(userId, this.nowMs());

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { queueStatus, soldOutRequest } from '#contracts/waiting-room-control';
 import type { FanState, QueueState } from '../domain/fan-state.ts';
 import type { LineMove } from '../domain/line-view.ts';
 import type { QueueEntry } from '../application/ports.ts';
@@ -45,8 +46,7 @@ const overText = z.union([
   z.object({ status: z.enum(['expired', 'completed', 'left']) }),
   z.object({ status: z.literal('closed'), reason: z.enum(['sold_out', 'closed']) }),
 ]);
-const sectorsText = z.array(z.object({ sector_id: z.string(), name: z.string(), available: z.number() }));
-const queueStatus = z.enum(['scheduled', 'active', 'paused', 'closed']);
+const { remaining_sectors: remainingSectors } = soldOutRequest.shape;
 
 /** Converts the state of a queue from the reply of a script. */
 export function toQueue(reply: QueueReply): QueueState {
@@ -63,7 +63,7 @@ export function toQueue(reply: QueueReply): QueueState {
     opensAt: opensAt === null ? null : toIsoTime(opensAt),
     reason,
     closedReason: closedReason === null ? null : closedReason === 'sold_out' ? 'sold_out' : 'closed',
-    remainingSectors: sectors === null ? [] : sectorsText.parse(JSON.parse(sectors)).map(toSector),
+    remainingSectors: sectors === null ? [] : remainingSectors.parse(JSON.parse(sectors)),
     revision: Number(revision),
     measured: mean === null ? null : { meanMs: Number(mean), varianceS2: Number(variance), windows: Number(measured) },
     granted: Number(granted),
@@ -112,8 +112,4 @@ function toState(kind: string, position: number, detail: Text): FanState {
   }
   if (kind === 'over') return { kind, ...overText.parse(JSON.parse(detail ?? '')) };
   return { kind: 'not_in_line' };
-}
-
-function toSector(sector: z.infer<typeof sectorsText>[number]) {
-  return { sectorId: sector.sector_id, name: sector.name, available: sector.available };
 }

@@ -46,39 +46,38 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
   }
 
   async pollEntry(matchId: string, userId: string): Promise<QueueEntry | undefined> {
-    const reply = await this.run<EntryReply>(this.scripts.pollEntry, matchId, userId, newQueueToken(matchId, userId));
+    const reply = await this.run<EntryReply>('poll-entry', matchId, userId, newQueueToken(matchId, userId));
     return reply[0] === 'found' ? toQueueEntry(reply[2], toQueue(reply[1])) : undefined;
   }
 
   async leave(matchId: string, userId: string): Promise<void> {
-    await this.run(this.scripts.leaveLine, matchId, userId);
+    await this.run('leave-line', matchId, userId);
   }
 
   async completeWindow(matchId: string, userId: string, sessionToken = ''): Promise<void> {
-    await this.run(this.scripts.completeWindow, matchId, userId, sessionToken);
+    await this.run('complete-window', matchId, userId, sessionToken);
   }
 
   async change(matchId: string, change: QueueChange): Promise<{ outcome: ChangeOutcome; isKnown: boolean }> {
     await this.addToMatchList(matchId);
     const text = JSON.stringify(settingsOf(change));
-    const [outcome, isKnown] = await this.run<[ChangeOutcome, number]>(this.scripts.controlQueue, matchId, text);
+    const [outcome, isKnown] = await this.run<[ChangeOutcome, number]>('control-queue', matchId, text);
     return { outcome, isKnown: isKnown === 1 };
   }
 
   async restore(matchId: string, part: RestoredPart): Promise<ChangeOutcome | 'out_of_step'> {
-    if (part.exists) await this.addToMatchList(matchId);
-    const args = [part.generation, part.part, part.isLast ? '1' : '', JSON.stringify(contentOf(part))];
-    return this.run<ChangeOutcome | 'out_of_step'>(this.scripts.restoreQueue, matchId, ...args);
+    if (part.exists !== false) await this.addToMatchList(matchId);
+    const args = [part.generation ?? 0, part.part ?? 0, part.complete ? '1' : '', JSON.stringify(contentOf(part))];
+    return this.run<ChangeOutcome | 'out_of_step'>('restore-queue', matchId, ...args);
   }
 
   async reportRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<ChangeOutcome> {
-    const remaining = sectors.map(({ sectorId, name, available }) => ({ sector_id: sectorId, name, available }));
-    const text = remaining.length === 0 ? '' : JSON.stringify(remaining);
-    return this.run<ChangeOutcome>(this.scripts.reportSoldOut, matchId, text, asOf ?? '');
+    const text = sectors.length === 0 ? '' : JSON.stringify(sectors);
+    return this.run<ChangeOutcome>('report-sold-out', matchId, text, asOf ?? '');
   }
 
   async readQueue(matchId: string): Promise<QueueState | undefined> {
-    const reply = await this.run<Unknown | ['found', QueueReply]>(this.scripts.readQueue, matchId);
+    const reply = await this.run<Unknown | ['found', QueueReply]>('read-queue', matchId);
     return reply[0] === 'found' ? toQueue(reply[1]) : undefined;
   }
 
@@ -95,41 +94,40 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
   }
 
   async drainClosed(matchId: string, limit: number): Promise<number> {
-    return this.run<number>(this.scripts.drainClosed, matchId, limit);
+    return this.run<number>('drain-closed', matchId, limit);
   }
 
   async endWindows(matchId: string, limit: number): Promise<number> {
-    return this.run<number>(this.scripts.endWindows, matchId, limit);
+    return this.run<number>('end-windows', matchId, limit);
   }
 
   async dropAbsent(matchId: string, limit: number): Promise<number> {
-    return this.run<number>(this.scripts.dropAbsent, matchId, limit);
+    return this.run<number>('drop-absent', matchId, limit);
   }
 
   async admit(matchId: string, limit: number): Promise<AdmissionResult> {
     const tokens = Array.from({ length: limit }, newSessionToken);
-    const call = this.callOf(matchId, [this.settings.purchaseWindowMs, ...tokens]);
     type Reply = [granted: number, hasMore: number, isIdle: number, stateNeeded: number];
-    const [granted, hasMore, isIdle, stateNeeded] = await this.runConfirmed<Reply>(this.scripts.admitFront, matchId, call);
+    const [granted, hasMore, isIdle, stateNeeded] = await this.runConfirmed<Reply>(
+      'admit-front',
+      matchId,
+      this.settings.purchaseWindowMs,
+      ...tokens,
+    );
     if (stateNeeded === 0) this.noteKnownState(matchId);
     return { granted, hasMore: hasMore === 1, isIdle: isIdle === 1 };
   }
 
   async announcePositions(matchId: string, pace: LinePace | undefined): Promise<number> {
-    const { fansPerMinute, freeWindows, minutesPerCompletion } = pace ?? {
-      fansPerMinute: 0,
-      freeWindows: 0,
-      minutesPerCompletion: 0,
-    };
-    const args = [POSITIONS_INTERVAL_MS, fansPerMinute, freeWindows, minutesPerCompletion];
-    return this.run<number>(this.scripts.announcePositions, matchId, ...args);
+    const numbers = pace ? [pace.fansPerMinute, pace.freeWindows, pace.minutesPerCompletion] : [0, 0, 0];
+    return this.run<number>('announce-positions', matchId, POSITIONS_INTERVAL_MS, ...numbers);
   }
 
   private async joinBatch(matchId: string, joins: readonly QueuedJoin[]): Promise<JoinOutcome[]> {
     const tokens = joins.map(({ userId }) => newQueueToken(matchId, userId));
     const args: (string | number)[] = [joins.length, zeroTerminated(joins.map(({ userId }) => userId)), zeroTerminated(tokens)];
     for (const [index, { receiptScore }] of joins.entries()) if (receiptScore !== '') args.push(index + 1, receiptScore);
-    const reply = await this.runConfirmed<JoinReply>(this.scripts.joinLine, matchId, this.callOf(matchId, args));
+    const reply = await this.runConfirmed<JoinReply>('join-line', matchId, ...args);
     if (reply[0] === 'unknown') return joins.map(() => ({ kind: 'unknown' }));
     const queue = toQueue(reply[1]);
     const [, , firstPosition, outcomes] = reply;
@@ -166,30 +164,12 @@ function refusalOf({ status, closedReason, opensAt }: QueueState): JoinOutcome {
 }
 
 /** The settings as JSON fields that parts/settings.lua reads. */
-function settingsOf(change: NonNullable<RestoredPart['sale']>) {
-  return {
-    status: change.status,
-    closed_reason: change.closedReason,
-    opens_at_ms: change.opensAt ? Date.parse(change.opensAt) : change.opensAt,
-    processing_rate: change.processingRate,
-    max_open_windows: change.maxOpenWindows,
-    useful_windows: change.usefulWindows,
-    reason: change.reason,
-  };
+function settingsOf({ opens_at, ...settings }: NonNullable<RestoredPart['sale']>) {
+  return { ...settings, opens_at_ms: opens_at ? Date.parse(opens_at) : opens_at };
 }
 
 /** One part of a match's state as JSON fields that restore-queue.lua reads. */
 function contentOf({ exists, sale, counts, windows, used }: RestoredPart) {
-  return {
-    exists,
-    sale: sale && settingsOf(sale),
-    counts,
-    windows: windows.map(({ userId, sessionToken, expiresAt, placeScore }) => [
-      userId,
-      sessionToken,
-      Date.parse(expiresAt),
-      placeScore,
-    ]),
-    used,
-  };
+  const timed = windows?.map((each) => [each.user_id, each.session_token, Date.parse(each.expires_at), each.place_score]);
+  return { exists, sale: sale && settingsOf(sale), counts, windows: timed, used };
 }

@@ -5,8 +5,7 @@ const CONFIRM_TIMEOUT_MS = 100;
 /** How long calls fail after a server has lost its replicas: it may be an old master that is cut off during a failover. */
 const ALONE_GRACE_MS = 10_000;
 
-interface MatchCall {
-  readonly matchId: string;
+interface ScriptCall {
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
 }
@@ -25,7 +24,7 @@ export class ReplicaConfirmation {
     private readonly onUnconfirmed: () => void = () => undefined,
   ) {}
 
-  async run<T>(redis: RedisConnection, script: RedisScript, call: MatchCall): Promise<T> {
+  async run<T>(redis: RedisConnection, script: RedisScript, call: ScriptCall): Promise<T> {
     const wait = { replicas: this.replicas, timeoutMs: CONFIRM_TIMEOUT_MS };
     const { reply, confirmedBy } = await script.runAndWait<T>(redis, call, wait);
     if (confirmedBy >= this.replicas) {

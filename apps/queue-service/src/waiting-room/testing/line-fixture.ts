@@ -49,7 +49,7 @@ export async function lineFixture(): Promise<LineFixture> {
     restoredMatch,
     async matchWithoutQueue() {
       const matchId = randomUUID();
-      await lines.restore(matchId, { exists: false, generation: 0, part: 0, isLast: true, windows: [], used: [] });
+      await lines.restore(matchId, { exists: false, generation: 0, part: 0, complete: true, windows: [], used: [] });
       return matchId;
     },
     async close() {
@@ -61,7 +61,7 @@ export async function lineFixture(): Promise<LineFixture> {
 
 /** Stores the state of a new match, as the monolith sends it: no open windows and no used turns. */
 export async function restoreEmpty(lines: WaitingLines, matchId: string, generation = 1): Promise<void> {
-  await lines.restore(matchId, { exists: true, generation, part: 0, isLast: true, windows: [], used: [] });
+  await lines.restore(matchId, { exists: true, generation, part: 0, complete: true, windows: [], used: [] });
 }
 
 /** New random user ids, one for each fan. */

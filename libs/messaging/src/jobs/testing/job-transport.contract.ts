@@ -5,11 +5,13 @@ import { openDatabase } from '#platform/postgres/database';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { newId } from '#platform/ids';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
+import { Writable } from 'node:stream';
 import type { DataSource } from 'typeorm';
 import { HeldBack } from '../job-outcomes.ts';
 import { JobLedger, PostgresJobs, type JobRow } from '../job-ledger.ts';
 import { JobRunner, type RunnerOptions } from '../job-runner.ts';
-import type { JobState, JobTransport } from '../job-transport.ts';
+import type { JobState } from '#contracts/jobs';
+import type { JobTransport } from '../job-transport.ts';
 import { JobUpkeep } from '../job-upkeep.ts';
 import { JobsDestination } from '../jobs-destination.ts';
 import { effect, effectKind, WriteEffect } from './effect-job.ts';
@@ -21,6 +23,8 @@ interface TransportUnderTest {
   open(databaseUrl: string): Promise<{ transport: JobTransport; url: string }>;
   /** Breaks all connections to the server; new connections work. */
   interrupt(): Promise<void>;
+  /** The delay of a job that waits for its next attempt; the attempt then starts at once instead. Undefined in another state. */
+  skipDelay(jobId: string): Promise<number | undefined>;
   /** Deletes all data of the transport. */
   wipe(): Promise<void>;
   close(): Promise<void>;
@@ -172,6 +176,32 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       expect(second - first).toBeGreaterThanOrEqual(950);
       expect(third - second).toBeGreaterThanOrEqual(450);
       await inState(id, 'failed');
+    }, 30_000);
+
+    test('a failing job is retried after 1, 5 and 30 seconds, then logged once with TRIBINA-INFRA-9100', async () => {
+      const lines: string[] = [];
+      const destination = new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) });
+      const logger = createLogger({ service: 'test', level: 'error', destination });
+      const handler = new WriteEffect(() => {
+        throw new Error('broken');
+      });
+      consume(handler, { logger });
+      const [id = ''] = await put('never');
+      await relayed();
+      const delays: number[] = [];
+      while (delays.length < 3)
+        await until(async () => {
+          const delay = await underTest().skipDelay(id);
+          return delay !== undefined && delays.push(delay) > 0;
+        });
+      await until(() => hasFailed(id));
+      expect(delays).toEqual([1000, 5000, 30_000]);
+      const coded = () =>
+        lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ code }) => code !== undefined);
+      await until(() => Promise.resolve(coded().length > 0));
+      expect(coded()).toMatchObject([
+        { code: 'TRIBINA-INFRA-9100', job_id: id, class: 'effect', transport: transport.name, attempts: 4 },
+      ]);
     }, 30_000);
 
     test('when an operator retries a job that has failed for good, the job runs again and its old attempts do not count', async () => {

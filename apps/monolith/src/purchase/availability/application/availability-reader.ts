@@ -1,10 +1,9 @@
 import type { SeatVersion, SeatHistory } from '#domain/purchase/seat-history';
+import type { SeatsLeft } from '../../purchase.api.ts';
 import type { SeatState } from './ports.ts';
 
 /** One count of the free seats of a match, by sector, with the numbers that the waiting room needs. */
-export interface AvailabilityView {
-  readonly sectors: readonly { readonly sectorId: string; readonly available: number }[];
-  readonly held: number;
+export interface AvailabilityView extends Pick<SeatsLeft, 'sectors' | 'held' | 'countedAtMs'> {
   /** Number of open windows (turns of the waiting room) that hold seats. */
   readonly windowsHolding: number;
   /**
@@ -12,8 +11,6 @@ export interface AvailabilityView {
    * them.
    */
   readonly windowsIdle: number;
-  /** Time of the count, in milliseconds on the database's clock. */
-  readonly countedAtMs: number;
   /** Grows whenever `sectors` changed. */
   readonly version: number;
   /** When the read began, on the clock of this process (`performance.now`). */

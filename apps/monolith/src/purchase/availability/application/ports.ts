@@ -1,12 +1,9 @@
 import type { SeatGeometry } from '#domain/catalog/stadium-layout';
+import type { SeatCounts } from '../../purchase.api.ts';
 
 /** How many seats of a sector are in each state. */
-export interface SectorState {
+export interface SectorState extends SeatCounts {
   readonly sectorId: string;
-  readonly available: number;
-  readonly held: number;
-  readonly sold: number;
-  readonly blocked: number;
   /** The earliest end of all current holds in the sector; null when no seat is held. */
   readonly nextExpiryAt: Date | null;
 }

@@ -46,9 +46,14 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
     { registry }: Metrics,
     tasks: PeriodicTasks,
   ) {
-    tasks.add({ name: 'stream heartbeats', everyMs: 15_000, does: 'Sends a heartbeat on every open availability stream.' }, () =>
-      this.sendHeartbeats(),
-    );
+    const heartbeats = {
+      name: 'stream heartbeats',
+      everyMs: 15_000,
+      does: 'Sends a heartbeat on every open availability stream.',
+    };
+    tasks.add(heartbeats, () => {
+      for (const { viewers } of this.watchedMatches.values()) for (const stream of viewers) stream.sendHeartbeat();
+    });
     const gauge: Gauge = new Gauge({
       name: 'availability_streams',
       help: 'Open availability streams of this process.',
@@ -61,17 +66,15 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
   takeSlot(ip: string): () => void {
     const retry = { headers: { 'retry-after': String(1 + Math.floor(Math.random() * 5)) } };
     if (this.isDraining) throw new RequestRefused('SHUTTING_DOWN', retry);
-    if (this.open >= MAX_STREAMS) {
+    if (this.open >= MAX_STREAMS)
       throw new RequestRefused('DEPENDENCY_UNAVAILABLE', {
         detail: 'This server has as many streams as it can serve.',
         ...retry,
       });
-    }
     const address = limitedAddress(ip);
     const streamsOfAddress = this.streamsByAddress.get(address) ?? 0;
-    if (streamsOfAddress >= MAX_STREAMS_PER_ADDRESS) {
+    if (streamsOfAddress >= MAX_STREAMS_PER_ADDRESS)
       throw new RequestRefused('RATE_LIMITED', { detail: 'Too many streams are open from this address.', ...retry });
-    }
     this.streamsByAddress.set(address, streamsOfAddress + 1);
     this.open += 1;
     return () => {
@@ -124,21 +127,18 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
     match: WatchedMatch,
     waitMs = Math.max(0, match.sent.readAtMs + UPDATE_INTERVAL_MS - performance.now()),
   ): void {
-    match.updateTimer = setTimeout(() => {
-      this.sendChanges(matchId, match).then(
-        () => this.continueUpdates(matchId, match),
-        (error: unknown) => {
-          this.logger.warn(
-            { match_id: matchId, err: error },
-            'availability could not be read for its viewers, will be tried again',
-          );
-          this.continueUpdates(matchId, match, UPDATE_INTERVAL_MS);
-        },
-      );
-    }, waitMs);
+    match.updateTimer = setTimeout(() => void this.update(matchId, match), waitMs);
   }
 
-  private continueUpdates(matchId: string, match: WatchedMatch, waitMs?: number): void {
+  private async update(matchId: string, match: WatchedMatch): Promise<void> {
+    let waitMs: number | undefined;
+    try {
+      await this.sendChanges(matchId, match);
+    } catch (error) {
+      const message = 'availability could not be read for its viewers, will be tried again';
+      this.logger.warn({ match_id: matchId, err: error }, message);
+      waitMs = UPDATE_INTERVAL_MS;
+    }
     if (match.viewers.size > 0 && this.watchedMatches.get(matchId) === match) this.scheduleUpdate(matchId, match, waitMs);
   }
 
@@ -157,17 +157,9 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
       if (written % STREAMS_PER_TICK === 0) await new Promise((resolve) => setImmediate(resolve));
     }
   }
-
-  private sendHeartbeats(): void {
-    for (const { viewers } of this.watchedMatches.values()) for (const stream of viewers) stream.sendHeartbeat();
-  }
 }
 
-function messageText(
-  type: AvailabilityMessage['type'],
-  version: number,
-  sectors: readonly { readonly sectorId: string; readonly available: number }[],
-): string {
+function messageText(type: AvailabilityMessage['type'], version: number, sectors: AvailabilityView['sectors']): string {
   const items = sectors.map(({ sectorId, available }) => ({ id: sectorId, available }));
   return JSON.stringify({ type, version, sectors: items } satisfies AvailabilityMessage);
 }

@@ -12,7 +12,6 @@ import type { z } from 'zod';
 import { type SectorForSale } from '../../application/ports.ts';
 import { MatchesForSale } from '../../application/sale-ports.ts';
 import { SeatViews, type AvailabilityView, type SeatMapView } from '../application/availability-reader.ts';
-import type { SeatState } from '../application/ports.ts';
 
 interface Page {
   readonly text: string;
@@ -53,7 +52,8 @@ export class SectorsController {
   ): Promise<void> {
     const sectors = await this.matches.sectors(matchId);
     if (sectors.length === 0) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such match.' });
-    this.send(request, reply, await this.views.sectors(matchId), (current) => sectorsPage(sectors, current));
+    const view = await this.views.sectors(matchId);
+    this.send(request, reply, view, () => sectorsPage(sectors, view));
   }
 
   @Get(':sid/seats')
@@ -76,7 +76,7 @@ export class SectorsController {
     const view = await this.views.seats(sectorId);
     const changes = since === undefined ? undefined : this.changesSince(since, sector, view);
     if (changes) sendTagged(request, reply, changes, view.tag);
-    else this.send(request, reply, view, (current) => seatsPage(sector, current));
+    else this.send(request, reply, view, () => seatsPage(sector, view));
   }
 
   /**
@@ -95,14 +95,9 @@ export class SectorsController {
     return text;
   }
 
-  private send<V extends AvailabilityView | SeatMapView>(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    view: V,
-    render: (view: V) => Page,
-  ): void {
+  private send(request: FastifyRequest, reply: FastifyReply, view: AvailabilityView | SeatMapView, render: () => Page): void {
     let page = this.pages.get(view);
-    if (!page) this.pages.set(view, (page = render(view)));
+    if (!page) this.pages.set(view, (page = render()));
     sendTagged(request, reply, page.text, page.tag);
   }
 }
@@ -119,19 +114,13 @@ function sectorsPage(sectors: readonly SectorForSale[], view: AvailabilityView):
 
 /** The ETag depends on the seats alone: replicas that read the same seats give them the same ETag, but different versions. */
 function seatsPage(sector: SectorForSale, { version, tag, seats }: SeatMapView): Page {
-  const items = sector.kind === 'standing' ? [] : seats.map(seatView);
+  const listed = sector.kind === 'standing' ? [] : seats;
+  const items = listed.map(({ seatId, row, number, x, y, status }): Seat => ({ id: seatId, row, number, x, y, status }));
   return { text: JSON.stringify({ version, items } satisfies SeatList), tag };
 }
 
 function changesText(since: string, sector: SectorForSale, { version, seats }: SeatMapView, changed: readonly number[]): string {
-  const items = sector.kind === 'standing' ? [] : changed.flatMap((seatIndex) => seats[seatIndex] ?? []).map(seatChange);
+  const changedSeats = sector.kind === 'standing' ? [] : changed.flatMap((seatIndex) => seats[seatIndex] ?? []);
+  const items = changedSeats.map(({ seatId, status }) => ({ id: seatId, status }));
   return JSON.stringify({ version, since: isVersion(since) ? Number(since) : since, items } satisfies SeatChanges);
-}
-
-function seatView({ seatId, row, number, x, y, status }: SeatState): Seat {
-  return { id: seatId, row, number, x, y, status };
-}
-
-function seatChange({ seatId, status }: SeatState): SeatChanges['items'][number] {
-  return { id: seatId, status };
 }

@@ -1,19 +1,17 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { CatalogApi } from '../../../catalog/catalog.api.ts';
 import { type SectorForSale } from '../../application/ports.ts';
-import { MatchesForSale, type MatchForSale } from '../../application/sale-ports.ts';
+import type { MatchesForSale, MatchForSale } from '../../application/sale-ports.ts';
 
 /**
  * Reads matches and sectors from the module `catalog`. Sectors and their currency never change, so they are read once and cached.
  */
-export class CatalogMatches extends MatchesForSale {
+export class CatalogMatches implements MatchesForSale {
   private readonly cachedSectors = new Map<string, Promise<SectorForSale | undefined>>();
-  private readonly cachedSectorsOfMatch = new Map<string, Promise<readonly SectorForSale[]>>();
+  private readonly cachedSectorsOfMatch = new Map<string, Promise<readonly SectorForSale[] | undefined>>();
   private readonly cachedGates = new Map<string, ReadonlyMap<string, string | null>>();
 
-  constructor(private readonly catalog: CatalogApi) {
-    super();
-  }
+  constructor(private readonly catalog: CatalogApi) {}
 
   async match(matchId: string, tx?: Transaction): Promise<MatchForSale | undefined> {
     const match = await this.catalog.match(matchId, tx);
@@ -21,28 +19,19 @@ export class CatalogMatches extends MatchesForSale {
   }
 
   sector(sectorId: string): Promise<SectorForSale | undefined> {
-    return readOnce(
-      this.cachedSectors,
-      sectorId,
-      async () => {
-        const sector = await this.catalog.sector(sectorId);
-        const match = sector && (await this.catalog.match(sector.matchId));
-        return match && { ...sector, currency: match.currency };
-      },
-      (found) => found !== undefined,
-    );
+    return readOnce(this.cachedSectors, sectorId, async () => {
+      const sector = await this.catalog.sector(sectorId);
+      const match = sector && (await this.catalog.match(sector.matchId));
+      return match && { ...sector, currency: match.currency };
+    });
   }
 
-  sectors(matchId: string): Promise<readonly SectorForSale[]> {
-    return readOnce(
-      this.cachedSectorsOfMatch,
-      matchId,
-      async () => {
-        const [match, sectors] = await Promise.all([this.catalog.match(matchId), this.catalog.sectors(matchId)]);
-        return match ? sectors.map((sector) => ({ ...sector, currency: match.currency })) : [];
-      },
-      (found) => found.length > 0,
-    );
+  async sectors(matchId: string): Promise<readonly SectorForSale[]> {
+    const found = await readOnce(this.cachedSectorsOfMatch, matchId, async () => {
+      const [match, sectors] = await Promise.all([this.catalog.match(matchId), this.catalog.sectors(matchId)]);
+      return match && sectors.length > 0 ? sectors.map((sector) => ({ ...sector, currency: match.currency })) : undefined;
+    });
+    return found ?? [];
   }
 
   /**
@@ -63,17 +52,16 @@ export class CatalogMatches extends MatchesForSale {
  * that failed or found nothing is not cached.
  */
 function readOnce<V>(
-  cache: Map<string, Promise<V>>,
+  cache: Map<string, Promise<V | undefined>>,
   id: string,
-  read: () => Promise<V>,
-  isFound: (value: V) => boolean,
-): Promise<V> {
+  read: () => Promise<V | undefined>,
+): Promise<V | undefined> {
   const cached = cache.get(id);
   if (cached) return cached;
   const result = read();
   cache.set(id, result);
   result.then(
-    (value) => isFound(value) || cache.delete(id),
+    (value) => value === undefined && cache.delete(id),
     () => cache.delete(id),
   );
   return result;

@@ -2,6 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
+import type { MonolithConfig } from '../../../config.ts';
 import { READ_SEAT_LETTERS, type SeatLetters } from './seat-letters.sql.ts';
 import { COUNT_SEATS_LEFT, type SeatsLeftCount } from './seats-left.sql.ts';
 
@@ -12,14 +13,12 @@ import { COUNT_SEATS_LEFT, type SeatsLeftCount } from './seats-left.sql.ts';
 export class PostgresAvailability {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly idleTurnSeconds: number,
+    private readonly config: Pick<MonolithConfig, 'QUEUE_IDLE_TURN_SECONDS'>,
   ) {}
 
   async countSeatsLeft(matchId: string): Promise<SeatsLeftCount> {
-    const [count] = await runUnprepared<SeatsLeftCount[]>(
-      this.dataSource,
-      COUNT_SEATS_LEFT.with({ matchId, idleSeconds: this.idleTurnSeconds }),
-    );
+    const statement = COUNT_SEATS_LEFT.with({ matchId, idleSeconds: this.config.QUEUE_IDLE_TURN_SECONDS });
+    const [count] = await runUnprepared<SeatsLeftCount[]>(this.dataSource, statement);
     return count ?? { atMs: 0, nextExpiryMs: null, sectors: [], held: 0, windowsHolding: 0, windowsIdle: 0 };
   }
 
@@ -30,8 +29,7 @@ export class PostgresAvailability {
 
   /** Draws a number for this process that no other running process has. */
   async processNumber(): Promise<number> {
-    const [row] = await this.dataSource.query<{ number: number }[]>(`select nextval('seat_view_processes')::int as number`);
-    if (!row) throw new Error('nextval of seat_view_processes returned no row');
+    const [row] = await this.dataSource.query<[{ number: number }]>(`select nextval('seat_view_processes')::int as number`);
     return row.number;
   }
 
@@ -53,9 +51,7 @@ export class PostgresAvailability {
 
   private async allowIndexScans(tx: Transaction, isAllowed: boolean): Promise<void> {
     const [indexScans, sequentialScans] = isAllowed ? ['on', 'off'] : ['off', 'on'];
-    await inside(tx).rows(
-      `select set_config('enable_indexscan', $1, true), set_config('enable_bitmapscan', $1, true), set_config('enable_seqscan', $2, true)`,
-      [indexScans, sequentialScans],
-    );
+    const text = `select set_config('enable_indexscan', $1, true), set_config('enable_bitmapscan', $1, true), set_config('enable_seqscan', $2, true)`;
+    await inside(tx).rows(text, [indexScans, sequentialScans]);
   }
 }

@@ -3,7 +3,7 @@ import { seatIsFree, seatIsHeld } from '../../seat-is-free.api.ts';
 import { epochMs, type ReadTimes } from './seats-left.sql.ts';
 
 /**
- * The states of a sector's seats as one text, in the seat order of READ_SEATS. Each seat is the first letter of its status:
+ * The states of a sector's seats as one text, in the seat order of `PostgresSeatInventory.seats`. Each seat is the first letter of its status:
  * `a`vailable, `h`eld, `s`old, `b`locked.
  */
 export type SeatLetters = ReadTimes & { readonly letters: string };
@@ -12,7 +12,7 @@ export type SeatLetters = ReadTimes & { readonly letters: string };
  * Reads the state of all seats of a sector as one text, in less than 1 ms for 2,000 seats.
  *
  * Guarantee: all letters are of one snapshot; a seat whose hold has expired on the database's clock is `a`. The order is that of
- * READ_SEATS: row, number, rank.
+ * `PostgresSeatInventory.seats`: row, number, rank.
  */
 export const READ_SEAT_LETTERS = namedSql<{ readonly sectorId: string }>(
   'read-seat-letters',

@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client';
 import type { SeatMapView } from '../application/availability-reader.ts';
 import type { PostgresAvailability } from './postgres-availability.ts';
 import type { PostgresSeatInventory } from './postgres-seat-inventory.ts';
@@ -18,7 +19,7 @@ function seatViewsOfProcess(processNumber: number) {
   const inventory = {
     seats: async () => Array.from(database.letters, (_, rank) => ({ rank })),
   } as unknown as PostgresSeatInventory;
-  const views = new SharedSeatViews(availability, inventory);
+  const views = new SharedSeatViews(availability, inventory, { registry: new Registry() });
   return async (letters: string, atMs: number): Promise<SeatMapView> => {
     database = { letters, atMs };
     views.invalidate('match', 'sector');

@@ -1,6 +1,8 @@
 import { SeatHistory } from '#domain/purchase/seat-history';
+import type { Metrics } from '#platform/health/metrics';
 import { createHash } from 'node:crypto';
-import { SeatViews, type AvailabilityView, type SeatMapView } from '../application/availability-reader.ts';
+import { Counter } from 'prom-client';
+import type { SeatViews, AvailabilityView, SeatMapView } from '../application/availability-reader.ts';
 import type { SeatState } from '../application/ports.ts';
 import type { PostgresAvailability } from './postgres-availability.ts';
 import type { PostgresSeatInventory } from './postgres-seat-inventory.ts';
@@ -31,28 +33,33 @@ const statusOf: Readonly<Record<string, SeatState['status']>> = { a: 'available'
  * Versions of seat maps also contain the process number, because clients ask for the changes since a version: two contents must
  * never have the same version.
  */
-export class SharedSeatViews extends SeatViews {
+export class SharedSeatViews implements SeatViews {
   private readonly countsByMatch = new Map<string, SharedRead<AvailabilityView>>();
   private readonly mapsBySector = new Map<string, SharedRead<SeatMapView>>();
+  private readonly reads: Counter<'at'>;
   private ownNumber: Promise<number> | undefined;
 
   constructor(
     private readonly availability: PostgresAvailability,
     private readonly inventory: PostgresSeatInventory,
-    private readonly onRead: (kind: 'sectors' | 'seats') => void = () => undefined,
+    { registry }: Pick<Metrics, 'registry'>,
   ) {
-    super();
+    this.reads = new Counter({
+      name: 'availability_looks_total',
+      help: 'Reads of availability from the database: the counts of a match (sectors), or the seats of a sector (seats).',
+      labelNames: ['at'],
+      registers: [registry],
+    });
   }
 
   sectors(matchId: string): Promise<AvailabilityView> {
-    const create = () =>
-      new SharedRead<AvailabilityView>((previous) => this.readCounts(matchId, previous), MIN_COUNT_INTERVAL_MS);
-    return getOrCreate(this.countsByMatch, matchId, create).get();
+    const read = (previous: AvailabilityView | undefined) => this.readCounts(matchId, previous);
+    return sharedRead(this.countsByMatch, matchId, read, MIN_COUNT_INTERVAL_MS).get();
   }
 
   seats(sectorId: string): Promise<SeatMapView> {
-    const create = () => new SharedRead<SeatMapView>((previous) => this.readSeatMap(sectorId, previous), MIN_SEATS_INTERVAL_MS);
-    return getOrCreate(this.mapsBySector, sectorId, create).get();
+    const read = (previous: SeatMapView | undefined) => this.readSeatMap(sectorId, previous);
+    return sharedRead(this.mapsBySector, sectorId, read, MIN_SEATS_INTERVAL_MS).get();
   }
 
   invalidate(matchId: string, sectorId?: string): void {
@@ -61,7 +68,7 @@ export class SharedSeatViews extends SeatViews {
   }
 
   private async readCounts(matchId: string, previous: AvailabilityView | undefined): Promise<ReadResult<AvailabilityView>> {
-    this.onRead('sectors');
+    this.reads.inc({ at: 'sectors' });
     const readAtMs = performance.now();
     const { atMs, nextExpiryMs, ...counts } = await this.availability.countSeatsLeft(matchId);
     const isSame = previous !== undefined && JSON.stringify(previous.sectors) === JSON.stringify(counts.sectors);
@@ -75,7 +82,7 @@ export class SharedSeatViews extends SeatViews {
 
   /** The geometry of the seats never changes, so only the first read loads it. Later reads load one letter for each seat. */
   private async readSeatMap(sectorId: string, previous: SeatMapView | undefined): Promise<ReadResult<SeatMapView>> {
-    this.onRead('seats');
+    this.reads.inc({ at: 'seats' });
     const [{ atMs, nextExpiryMs, letters }, knownSeats, processNumber] = await Promise.all([
       this.availability.seatLetters(sectorId),
       previous?.seats ?? this.inventory.seats(sectorId),
@@ -90,7 +97,8 @@ export class SharedSeatViews extends SeatViews {
     const history = previous
       ? previous.history.with(previous, changedIndices(previous.letters, letters), seats.length)
       : SeatHistory.none;
-    return { value: { version, tag: tagOf(letters), letters, seats, history }, validForMs };
+    const tag = createHash('sha1').update(letters).digest('base64url');
+    return { value: { version, tag, letters, seats, history }, validForMs };
   }
 
   /** The number of this process, read once from the database. If the read fails, the next call tries again. */
@@ -107,10 +115,6 @@ function changedIndices(before: string, after: string): number[] {
   return Array.from(after).flatMap((letter, index) => (letter === before[index] ? [] : [index]));
 }
 
-function tagOf(letters: string): string {
-  return createHash('sha1').update(letters).digest('base64url');
-}
-
 function nextVersion(atMs: number, previous: { readonly version: number } | undefined): number {
   return Math.max(Math.floor(atMs), (previous?.version ?? 0) + 1);
 }
@@ -123,11 +127,16 @@ function msUntil(nextExpiryMs: number | null, atMs: number): number {
   return nextExpiryMs === null ? Number.POSITIVE_INFINITY : Math.max(0, nextExpiryMs - atMs);
 }
 
-function getOrCreate<V>(reads: Map<string, SharedRead<V>>, id: string, create: () => SharedRead<V>): SharedRead<V> {
+function sharedRead<V>(
+  reads: Map<string, SharedRead<V>>,
+  id: string,
+  read: (previous: V | undefined) => Promise<ReadResult<V>>,
+  minIntervalMs: number,
+): SharedRead<V> {
   const known = reads.get(id);
   if (known) return known;
   for (const [otherId, { unusedMs }] of reads) if (unusedMs > UNUSED_MS) reads.delete(otherId);
-  const created = create();
+  const created = new SharedRead(read, minIntervalMs);
   reads.set(id, created);
   return created;
 }

@@ -9,21 +9,18 @@ import { PlaceOrders, type CheckedOut, type CheckOutCommand } from './place-orde
 import type { OrderConsequences, Orders, Payments } from './ports.ts';
 
 /** An order and the intent that the provider created for it, not stored yet. */
-interface CreatedIntent extends CheckedOut {
-  readonly payment: Order['payment'];
-}
+type CreatedIntent = CheckedOut & { readonly payment: Order['payment'] };
 
-/** The hold ended while the provider created the intent: the order is cancelled or expired and must not be paid. */
+/**
+ * The order must not be paid any more. Either its hold ended while the provider created the intent: the order is cancelled or
+ * expired. Or the provider refused the payment to a concurrent request for the same checkout, and that request deleted the order.
+ */
 class OrderEnded extends Error {
-  constructor(readonly order: Order) {
+  constructor(
+    readonly order: Order,
+    readonly isDeleted: boolean,
+  ) {
     super('the order has ended');
-  }
-}
-
-/** The provider refused the payment to a concurrent request for the same checkout, and that request deleted the order. */
-class OrderWithdrawn extends Error {
-  constructor(readonly order: Order) {
-    super('the order was withdrawn');
   }
 }
 
@@ -75,9 +72,7 @@ export class CheckOut {
     try {
       return await this.storeIntent({ order, isNew, payment });
     } catch (error) {
-      if (error instanceof OrderEnded) await this.cancelIntentOfEndedOrder(error.order, payment);
-      if (error instanceof OrderWithdrawn) await this.cancelIntentOfWithdrawnOrder(error.order, payment);
-      throw error;
+      throw error instanceof OrderEnded ? await this.cancelIntent(error, payment) : error;
     }
   }
 
@@ -95,28 +90,22 @@ export class CheckOut {
     commands: readonly CheckOutCommand[],
   ): Promise<readonly (CheckedOut | 'free' | undefined)[]> {
     const locked = await this.placeOrders.lockMany(tx, commands);
-    const free = new Set(
-      commands.filter(({ reservationId, userId }) => {
-        const reservation = locked.holds.get(reservationId);
-        return reservation?.userId === userId && costsNothing(reservation);
-      }),
-    );
-    const toBePaid = free.size === 0 ? commands : commands.filter((command) => !free.has(command));
+    const isFree = ({ reservationId, userId }: CheckOutCommand): boolean => {
+      const reservation = locked.holds.get(reservationId);
+      return reservation?.userId === userId && costsNothing(reservation);
+    };
+    const toBePaid = commands.filter((command) => !isFree(command));
     const placed = await this.placeOrders.placeSimple(tx, this.placeOrders.selectSimple(toBePaid, locked));
     return commands.map((command) => {
-      if (free.has(command)) return 'free';
+      if (isFree(command)) return 'free';
       const checkOut = placed.get(command);
       return checkOut && { order: checkOut.order, isNew: true };
     });
   }
 
-  private async createIntent(order: Order): Promise<Order['payment']> {
-    const { provider, intentId, clientSecret, confirmUrl } = await this.payments.createIntent({
-      orderId: order.id,
-      amountCents: order.totalCents,
-      currency: order.currency,
-    });
-    return { provider, intentId, clientSecret, confirmUrl: confirmUrl ?? null };
+  private async createIntent({ id, totalCents, currency }: Order): Promise<Order['payment']> {
+    const intent = await this.payments.createIntent({ orderId: id, amountCents: totalCents, currency });
+    return { ...intent, confirmUrl: intent.confirmUrl ?? null };
   }
 
   /**
@@ -142,8 +131,8 @@ export class CheckOut {
    */
   private async storeOneIntent(tx: Transaction, { order: placed, isNew, payment }: CreatedIntent): Promise<CheckedOut> {
     const order = await this.orders.lock(tx, placed.id);
-    if (!order) throw new OrderWithdrawn(placed);
-    if (order.status === 'cancelled' || order.status === 'expired') throw new OrderEnded(order);
+    if (!order) throw new OrderEnded(placed, true);
+    if (order.status === 'cancelled' || order.status === 'expired') throw new OrderEnded(order, false);
     await this.orders.setIntent(tx, order.id, payment);
     return { order: { ...order, payment }, isNew };
   }
@@ -154,10 +143,8 @@ export class CheckOut {
     created: readonly CreatedIntent[],
   ): Promise<readonly (CheckedOut | undefined)[]> {
     const firstOfOrder = firstOfEachKey(created, ({ order }) => order.id);
-    const storedIds = await this.orders.setFirstIntents(
-      tx,
-      firstOfOrder.map(({ order, payment }) => ({ orderId: order.id, payment })),
-    );
+    const intents = firstOfOrder.map(({ order, payment }) => ({ orderId: order.id, payment }));
+    const storedIds = await this.orders.setFirstIntents(tx, intents);
     const stored = new Set(firstOfOrder.filter(({ order }) => storedIds.has(order.id)));
     return created.map((intent) => {
       const { order, payment, isNew } = intent;
@@ -166,23 +153,20 @@ export class CheckOut {
   }
 
   /**
-   * Cancels the intent at the provider, but stores it first: if it is paid all the same, the payment can be matched to its order.
+   * Cancels the intent at the provider, and returns the error that answers the fan. The intent is stored first: if it is paid all
+   * the same, the payment can be matched to its order. The fan never received the intent of a deleted order, so it cannot be paid.
    */
-  private async cancelIntentOfEndedOrder(order: Order, payment: Order['payment']): Promise<never> {
+  private async cancelIntent({ order, isDeleted }: OrderEnded, payment: Order['payment']): Promise<DomainError> {
     await this.transactions.runStep(async (tx) => {
-      await this.orders.setIntent(tx, order.id, payment);
+      if (!isDeleted) await this.orders.setIntent(tx, order.id, payment);
       await this.consequences.cancelled(tx, { ...order, payment });
     });
+    if (isDeleted) {
+      const message = 'The payment provider refused this order to another request. Nothing was charged.';
+      return new DomainError('PAYMENT_REFUSED', message, { reason: 'order_withdrawn' });
+    }
     if (order.status === 'expired')
-      throw new DomainError('RESERVATION_EXPIRED', 'This reservation has expired; its seats are for sale again.');
-    throw new DomainError('INVALID_STATE', 'This reservation was released meanwhile.', { reservation_status: 'released' });
-  }
-
-  /** Cancels the intent at the provider. The intent is not stored: the fan never received it, so it cannot be paid. */
-  private async cancelIntentOfWithdrawnOrder(order: Order, payment: Order['payment']): Promise<never> {
-    await this.transactions.runStep((tx) => this.consequences.cancelled(tx, { ...order, payment }));
-    throw new DomainError('PAYMENT_REFUSED', 'The payment provider refused this order to another request. Nothing was charged.', {
-      reason: 'order_withdrawn',
-    });
+      return new DomainError('RESERVATION_EXPIRED', 'This reservation has expired; its seats are for sale again.');
+    return new DomainError('INVALID_STATE', 'This reservation was released meanwhile.', { reservation_status: 'released' });
   }
 }

@@ -49,20 +49,14 @@ export class FreeCheckOut {
   ): Promise<readonly (CheckedOut | undefined)[]> {
     const simple = this.placeOrders.selectSimple(commands, await this.placeOrders.lockMany(tx, commands));
     // Lock all seats before any order is placed: an order that this transaction places must be completed in this transaction.
-    const lockedIds = await this.reservations.lockComplete(
-      tx,
-      simple.map(({ reservation }) => reservation),
-    );
-    const placed = await this.placeOrders.placeSimple(
-      tx,
-      simple.filter(({ reservation }) => lockedIds.has(reservation.id)),
-    );
+    const holds = simple.map(({ reservation }) => reservation);
+    const lockedIds = await this.reservations.lockComplete(tx, holds);
+    const locked = simple.filter(({ reservation }) => lockedIds.has(reservation.id));
+    const placed = await this.placeOrders.placeSimple(tx, locked);
     if (placed.size > 0) {
       const orders = [...placed.values()];
-      const sold = await this.reservations.complete(
-        tx,
-        orders.map(({ reservation }) => reservation),
-      );
+      const ordered = orders.map(({ reservation }) => reservation);
+      const sold = await this.reservations.complete(tx, ordered);
       if (sold.size < orders.length) throw new Error('seats that are locked and held by their reservation were not sold');
       await this.completeOrders.finish(tx, orders, ['completed']);
     }

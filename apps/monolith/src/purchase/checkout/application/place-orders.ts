@@ -34,16 +34,10 @@ export interface CheckedOut {
  * What a batch of checkouts needs: the locked holds by id, the blacklisted fans among the callers, and an order number for each
  * command.
  */
-export interface LockedHolds {
-  readonly holds: ReadonlyMap<string, Reservation>;
-  readonly blacklistedUserIds: ReadonlySet<string>;
-  readonly numbers: readonly string[];
-}
+type LockedHolds = Awaited<ReturnType<PlaceOrders['lockMany']>>;
 
 /** A checkout that can be decided in a batch, with the order that it creates. `selectSimple` says which checkouts are simple. */
-interface SimpleCheckOut extends CompletedOrder {
-  readonly command: CheckOutCommand;
-}
+type SimpleCheckOut = CompletedOrder & { readonly command: CheckOutCommand };
 
 /**
  * Creates orders from holds. Checks that the hold may be ordered and that its turn has no other order. The callers handle payment.
@@ -82,16 +76,12 @@ export class PlaceOrders {
   }
 
   /** Locks the holds of several commands. Does not wait: a hold that another transaction has locked is missing from the result. */
-  async lockMany(tx: Transaction, commands: readonly CheckOutCommand[]): Promise<LockedHolds> {
+  async lockMany(tx: Transaction, commands: readonly CheckOutCommand[]) {
+    const reservationIds = commands.map(({ reservationId }) => reservationId);
+    const userIds = commands.map(({ userId }) => userId);
     const [holds, blacklistedUserIds, numbers] = await Promise.all([
-      this.reservations.lockSkippingLocked(
-        tx,
-        commands.map(({ reservationId }) => reservationId),
-      ),
-      this.orders.barred(
-        tx,
-        commands.map(({ userId }) => userId),
-      ),
+      this.reservations.lockSkippingLocked(tx, reservationIds),
+      this.orders.barred(tx, userIds),
       // Numbers of commands that create no order are lost. Gaps in the order numbers are allowed.
       this.orders.nextNumbers(tx, commands.length),
     ]);
@@ -106,17 +96,14 @@ export class PlaceOrders {
     commands: readonly CheckOutCommand[],
     { holds, blacklistedUserIds, numbers }: LockedHolds,
   ): readonly SimpleCheckOut[] {
-    const simple = firstOfEachKey(commands, ({ reservationId }) => reservationId).flatMap((command) => {
+    return firstOfEachKey(commands, ({ reservationId }) => reservationId).flatMap((command, index) => {
       const reservation = holds.get(command.reservationId);
       const isSimple =
         reservation?.userId === command.userId &&
         reservation.status === 'held' &&
         !blacklistedUserIds.has(command.userId) &&
         holdersMatch(seatsOf(reservation), seatsOf({ seats: command.holders }));
-      return isSimple ? [{ command, reservation }] : [];
-    });
-    return simple.map(({ command, reservation }, index) => {
-      return { command, reservation, order: this.newOrder(reservation, command, numbers[index] ?? '') };
+      return isSimple ? [{ command, reservation, order: this.newOrder(reservation, command, numbers[index] ?? '') }] : [];
     });
   }
 
@@ -126,10 +113,8 @@ export class PlaceOrders {
     checkOuts: readonly SimpleCheckOut[],
   ): Promise<ReadonlyMap<CheckOutCommand, SimpleCheckOut>> {
     if (checkOuts.length === 0) return new Map();
-    const placedIds = await this.orders.place(
-      tx,
-      checkOuts.map(({ order }) => order),
-    );
+    const orders = checkOuts.map(({ order }) => order);
+    const placedIds = await this.orders.place(tx, orders);
     return new Map(checkOuts.filter(({ order }) => placedIds.has(order.id)).map((checkOut) => [checkOut.command, checkOut]));
   }
 
@@ -142,13 +127,8 @@ export class PlaceOrders {
     const hold = otherOrder && (await this.reservations.lock(tx, otherOrder.reservationId));
     const order = otherOrder && (await this.orders.lock(tx, otherOrder.id));
     if (hold?.status !== 'expired' || order?.status !== 'awaiting_payment') {
-      throw new DomainError(
-        'INVALID_STATE',
-        'Only one order for each turn: another order of this turn awaits payment or was paid.',
-        {
-          order_id: otherOrder?.id,
-        },
-      );
+      const message = 'Only one order for each turn: another order of this turn awaits payment or was paid.';
+      throw new DomainError('INVALID_STATE', message, { order_id: otherOrder?.id });
     }
     await this.orders.setStatus(tx, [order.id], 'expired', ['expired']);
     await this.orders.giveUpWindow(tx, order);

@@ -4,6 +4,12 @@ import type { Money } from '#domain/shared/money';
 import type { Reservation } from '../../application/ports.ts';
 import type { Order } from '../../application/sale-ports.ts';
 
+/** A payment intent that is stored on its order. */
+export interface OrderIntent {
+  readonly orderId: string;
+  readonly payment: Order['payment'];
+}
+
 /** Storage of orders. An order occupies the window (turn) of its reservation until the order gives the window up. */
 export abstract class Orders {
   /** Returns which of these fans are on the blacklist, read in this transaction. No order may be created or completed for them. */
@@ -37,10 +43,7 @@ export abstract class Orders {
    * Stores intents on orders that await payment and have no intent yet. Does not wait: skips orders locked by another transaction.
    * Returns the ids of the changed orders.
    */
-  abstract setFirstIntents(
-    tx: Transaction,
-    intents: readonly { readonly orderId: string; readonly payment: Order['payment'] }[],
-  ): Promise<ReadonlySet<string>>;
+  abstract setFirstIntents(tx: Transaction, intents: readonly OrderIntent[]): Promise<ReadonlySet<string>>;
   /** Sets the status of the orders and adds `events` to the timeline of each of them. */
   abstract setStatus(tx: Transaction, orderIds: readonly string[], status: OrderStatus, events: readonly string[]): Promise<void>;
   /** Adds an event to the order's timeline. */

@@ -1,6 +1,7 @@
 import type { OrderStatus } from '#domain/purchase/order';
 import type { Reservation } from '../../application/ports.ts';
 import type { Order } from '../../application/sale-ports.ts';
+import type { MatchReport } from '../../purchase.api.ts';
 
 /** An order with everything that is shown of it: its seats and its timeline. */
 export interface OrderDetails {
@@ -10,11 +11,7 @@ export interface OrderDetails {
 }
 
 /** Totals of the orders of a match, for operators. `orders`: status → number. */
-export interface MatchTotals {
-  readonly revenueCents: number;
-  readonly refundedSeats: number;
-  readonly orders: Readonly<Record<string, number>>;
-}
+export type MatchTotals = Pick<MatchReport, 'refunded' | 'revenueCents' | 'orders'>;
 
 /** An operator's search over all orders. An order must match every given field. */
 export interface OrderSearch {

@@ -12,14 +12,6 @@ export const ORDER_COLUMNS = `
   jsonb_build_object('provider', o.provider, 'intentId', o.intent_id, 'clientSecret', o.client_secret, 'confirmUrl', o.confirm_url) as payment,
   o.placed_with_key as "placedWithKey"`;
 
-/** Takes `count` numbers for new orders from the sequence, with the current year. Both together are the order's number. */
-export const NEXT_ORDER_NUMBERS = namedSql<{ readonly count: number }>(
-  'next-order-numbers',
-  `
-  select extract(year from now() at time zone 'UTC')::int as year, nextval('order_numbers') as number
-  from generate_series(1, :count)`,
-);
-
 /**
  * Adds orders and returns the ids of those that it added. `orders` is a JSON array of Order.
  *
@@ -69,30 +61,6 @@ export const SET_FIRST_INTENTS = namedSql<{ readonly intents: string; readonly o
   ) select id from updated`,
 );
 
-interface IntentParameters {
-  readonly orderId: string;
-  readonly provider: string;
-  readonly intentId: string | null;
-  readonly clientSecret: string | null;
-  readonly confirmUrl: string | null;
-}
-
-/** Sets the payment of an order, in place of its earlier payment. The caller must have locked the order. */
-export const SET_INTENT = namedSql<IntentParameters>(
-  'set-intent',
-  `
-  update orders set provider = :provider, intent_id = :intentId, client_secret = :clientSecret, confirm_url = :confirmUrl
-  where id = :orderId`,
-);
-
-/** Finds the reservation that a payment is for: by the payment's id, or by the order's id as long as the order has no payment. */
-export const RESERVATION_OF_PAYMENT = namedSql<{ readonly intentId: string | null; readonly orderId: string | null }>(
-  'reservation-paid',
-  `
-  select o.reservation_id from order_intents i join orders o on o.id = i.order_id where i.intent_id = :intentId
-  union all select reservation_id from orders where id = :orderId and intent_id is null`,
-);
-
 /**
  * Locks the orders that wait for these payments. An order that another transaction has locked, that is paid or that has a newer
  * payment is missing from the result: the event of its payment is then settled in a transaction of its own.
@@ -104,14 +72,12 @@ export const LOCK_AWAITING_ORDERS = namedSql<{ readonly intentIds: readonly stri
   where i.intent_id = any(:intentIds) and o.intent_id = i.intent_id and o.status = 'awaiting_payment' for update of o skip locked`,
 );
 
-interface StatusParameters {
+/** Sets the status of orders and adds all `events` to the timeline of each order. The caller must have locked the orders. */
+export const SET_ORDER_STATUS = namedSql<{
   readonly orderIds: readonly string[];
   readonly status: string;
   readonly events: readonly string[];
-}
-
-/** Sets the status of orders and adds all `events` to the timeline of each order. The caller must have locked the orders. */
-export const SET_ORDER_STATUS = namedSql<StatusParameters>(
+}>(
   'set-order-status',
   `
   with changed as (
@@ -123,14 +89,4 @@ export const SET_ORDER_STATUS = namedSql<StatusParameters>(
   select o.id, e.event
   from unnest(:orderIds::uuid[]) with ordinality as o(id, position) cross join unnest(:events::text[]) with ordinality as e(event, position)
   order by o.position, e.position`,
-);
-
-/**
- * Deletes an order that has no payment, with its timeline. A completed order without payment (its price was 0) is not deleted.
- */
-export const REMOVE_ORDER = namedSql<{ readonly orderId: string }>(
-  'remove-order',
-  `
-  with removed as (delete from orders where id = :orderId and intent_id is null and status <> 'completed' returning id)
-  delete from order_timeline where order_id = (select id from removed)`,
 );

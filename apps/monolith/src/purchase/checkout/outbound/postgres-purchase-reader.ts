@@ -1,59 +1,78 @@
-import { runUnprepared } from '#platform/postgres/database';
 import type { DataSource } from 'typeorm';
 import type { Reservation } from '../../application/ports.ts';
 import type { Order } from '../../application/sale-ports.ts';
-import { PurchaseReader, type MatchTotals, type OrderDetails, type OrderSearch } from '../application/purchase-reader.ts';
-import { ADDRESSES_OF_FANS, MATCH_TOTALS, ORDER_OF_FAN, ORDERS_OF_FAN, SEARCH_ORDERS } from './order-details.sql.ts';
+import type { PurchaseReader, MatchTotals, OrderDetails, OrderSearch } from '../application/purchase-reader.ts';
+import { ORDER_COLUMNS } from './orders.sql.ts';
 
 /** A row of an order query: the order's fields with its seats and timeline; both are null in SQL if there are none. */
 type Row = Order & { seats: Reservation['seats']; timeline: { at: string; event: string }[] };
 
+/** Start of a query: orders with their seats, in the order in which the hold lists them, and their timelines. */
+const SELECT_DETAILS = `
+  select ${ORDER_COLUMNS},
+    (select jsonb_agg(jsonb_build_object('seatId', s.seat_id, 'sector', s.sector, 'row', s.row_label, 'number', s.number,
+                                         'priceCents', s.price_cents) order by s.position)
+     from reservation_seats s where s.reservation_id = o.reservation_id) as seats,
+    (select jsonb_agg(jsonb_build_object('at', to_char(t.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'event', t.event) order by t.id)
+     from order_timeline t where t.order_id = o.id) as timeline
+  from orders o`;
+
 /** Reads orders for fans and operators, outside any transaction. */
-export class PostgresPurchaseReader extends PurchaseReader {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
+export class PostgresPurchaseReader implements PurchaseReader {
+  constructor(private readonly dataSource: DataSource) {}
 
   async order(orderId: string, userId: string): Promise<OrderDetails | undefined> {
-    const rows = await runUnprepared<Row[]>(this.dataSource, ORDER_OF_FAN.with({ orderId, userId }));
-    return rows[0] && asDetails(rows[0]);
+    const [order] = await this.details('where o.id = $1 and o.user_id = $2', [orderId, userId]);
+    return order;
   }
 
-  async orders(userId: string, before: string | undefined, limit: number): Promise<OrderDetails[]> {
-    const rows = await runUnprepared<Row[]>(this.dataSource, ORDERS_OF_FAN.with({ userId, before: before ?? null, limit }));
-    return rows.map(asDetails);
+  orders(userId: string, before: string | undefined, limit: number): Promise<OrderDetails[]> {
+    const page = 'where o.user_id = $1 and ($2::uuid is null or o.id < $2) order by o.id desc limit $3';
+    return this.details(page, [userId, before ?? null, limit]);
   }
 
-  async search(search: OrderSearch): Promise<OrderDetails[]> {
+  /** A filter that is null matches every order. */
+  search(search: OrderSearch): Promise<OrderDetails[]> {
     const { matchId = null, userId = null, status = null, text = null, before = null, limit } = search;
-    const statement = SEARCH_ORDERS.with({ matchId, userId, status, text, before, limit });
-    const rows = await runUnprepared<Row[]>(this.dataSource, statement);
-    return rows.map(asDetails);
+    return this.details(
+      `where ($1::uuid is null or o.match_id = $1) and ($2::uuid is null or o.user_id = $2)
+         and ($3::text is null or o.status = $3)
+         and ($4::text is null or o.number = upper($4) or o.intent_id = $4 or lower(o.email) = lower($4))
+         and ($5::uuid is null or o.id < $5) order by o.id desc limit $6`,
+      [matchId, userId, status, text, before, limit],
+    );
   }
 
+  /** The address is that of the fan's newest paid order of the match. */
   async addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const rows = await runUnprepared<{ userId: string; email: string }[]>(
-      this.dataSource,
-      ADDRESSES_OF_FANS.with({ matchId, userIds }),
+    const rows = await this.dataSource.query<{ userId: string; email: string }[]>(
+      `select distinct on (user_id) user_id as "userId", email from orders
+       where user_id = any($2::uuid[]) and match_id = $1 and status = 'completed' order by user_id, id desc`,
+      [matchId, userIds],
     );
     return new Map(rows.map(({ userId, email }) => [userId, email]));
   }
 
+  /** The statement returns one row for each order status. `seats` counts the seats of orders that never had tickets. */
   async totals(matchId: string): Promise<MatchTotals> {
-    const rows = await runUnprepared<{ status: string; n: number; cents: number; tickets: number; seats: number }[]>(
-      this.dataSource,
-      MATCH_TOTALS.with({ matchId }),
+    const rows = await this.dataSource.query<{ status: string; n: number; cents: number; tickets: number; seats: number }[]>(
+      `select status, count(*)::int as n, coalesce(sum(total_cents - refunded_cents), 0)::float8 as cents,
+              coalesce(sum(refunded_tickets), 0)::int as tickets,
+              coalesce(sum(jsonb_array_length(holders)) filter (where completed_at is null), 0)::int as seats
+       from orders where match_id = $1 group by status`,
+      [matchId],
     );
     const of = (status: string) => rows.find((row) => row.status === status);
     return {
       revenueCents: of('completed')?.cents ?? 0,
       // Tickets refunded one by one, plus the seats of orders that were paid too late and never had tickets.
-      refundedSeats: rows.reduce((sum, { tickets }) => sum + tickets, of('refunded')?.seats ?? 0),
+      refunded: rows.reduce((sum, { tickets }) => sum + tickets, of('refunded')?.seats ?? 0),
       orders: Object.fromEntries(rows.map(({ status, n }) => [status, n])),
     };
   }
-}
 
-function asDetails({ seats, timeline, ...order }: Row): OrderDetails {
-  return { order, seats: seats ?? [], timeline: timeline ?? [] };
+  private async details(condition: string, values: readonly unknown[]): Promise<OrderDetails[]> {
+    const rows = await this.dataSource.query<Row[]>(`${SELECT_DETAILS} ${condition}`, [...values]);
+    return rows.map(({ seats, timeline, ...order }) => ({ order, seats: seats ?? [], timeline: timeline ?? [] }));
+  }
 }

@@ -1,19 +1,13 @@
-import type { IdempotencyKey } from '#application/idempotency-key';
 import { blacklisted } from '#domain/blacklist/blacklist-rules';
 import { nearestBlock } from '#domain/purchase/nearest-block';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Reservation, SectorForSale } from '../../application/ports.ts';
 import type { MatchesForSale } from '../../application/sale-ports.ts';
-import type { Blacklist, SeatHolds, SectorReader } from './ports.ts';
+import type { Blacklist, HoldCaller, SeatHolds, SectorReader } from './ports.ts';
 
 /** A fan's request to hold seats of a match: the best `quantity` seats of a sector, or exactly `seatIds`. */
-export type HoldSeatsCommand = {
-  readonly matchId: string;
-  readonly userId: string;
-  readonly sessionToken: string | undefined;
-  readonly idempotencyKey?: IdempotencyKey | undefined;
-  readonly deadlineAtMs?: number | undefined;
-} & ({ readonly sectorId: string; readonly quantity: number } | { readonly seatIds: readonly string[] });
+export type HoldSeatsCommand = HoldCaller &
+  ({ readonly sectorId: string; readonly quantity: number } | { readonly seatIds: readonly string[] });
 
 /**
  * Holds seats for one fan. This class finds the sector, then `SeatHolds` chooses and holds the seats in one step. If they could not
@@ -30,11 +24,7 @@ export class HoldSeats {
   async execute(command: HoldSeatsCommand): Promise<Reservation> {
     const sector = await this.sectorOf(command);
     if (this.blacklist.has(command.userId)) throw blacklisted();
-    const { matchId, userId, sessionToken, idempotencyKey, deadlineAtMs } = command;
-    const request = { matchId, userId, sessionToken, idempotencyKey, deadlineAtMs, sector };
-    const outcome = await this.seatHolds.hold(
-      'quantity' in command ? { ...request, quantity: command.quantity } : { ...request, seatIds: command.seatIds },
-    );
+    const outcome = await this.seatHolds.hold({ ...command, sector });
     if (outcome.kind === 'held') return outcome.reservation;
     if ('quantity' in command) throw await this.tooFewSeats(sector, command.quantity);
     if (outcome.kind === 'none') throw await this.tooFewSeats(sector, command.seatIds.length);

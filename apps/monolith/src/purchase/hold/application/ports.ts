@@ -1,4 +1,5 @@
 import type { IdempotencyKey } from '#application/idempotency-key';
+import type { FreeSeat } from '#domain/purchase/nearest-block';
 import type { Reservation, SectorForSale } from '../../application/ports.ts';
 
 /**
@@ -9,18 +10,22 @@ export interface Blacklist {
   has(userId: string): boolean;
 }
 
-/** What a fan asks for: the best `quantity` seats of one sector, or exactly the seats `seatIds` of it. */
-export type HoldRequest = {
+/** The fan and the circumstances of a request to hold seats of a match. */
+export interface HoldCaller {
   readonly matchId: string;
   readonly userId: string;
   /** Session token of the fan's turn, when the match has a waiting room. */
   readonly sessionToken: string | undefined;
-  readonly sector: SectorForSale;
   /** The idempotency key of the request, committed in the same statement as the hold. */
   readonly idempotencyKey?: IdempotencyKey | undefined;
   /** When the caller stops waiting, in milliseconds since 1970. Without it the request never times out. */
   readonly deadlineAtMs?: number | undefined;
-} & ({ readonly quantity: number } | { readonly seatIds: readonly string[] });
+}
+
+/** What a fan asks for: the best `quantity` seats of one sector, or exactly the seats `seatIds` of it. */
+export type HoldRequest = HoldCaller & { readonly sector: SectorForSale } & (
+    { readonly quantity: number } | { readonly seatIds: readonly string[] }
+  );
 
 /** How many seats the request asks for. */
 export function requestedSeats(request: HoldRequest): number {
@@ -63,13 +68,7 @@ export interface SectorSummary {
 }
 
 /** A seat of a sector, for the search for an alternative to taken seats. */
-export interface SectorSeat {
-  readonly seatId: string;
-  readonly status: string;
-  readonly rowIndex: number;
-  readonly number: number | null;
-  readonly rank: number;
-}
+export type SectorSeat = FreeSeat & { readonly status: string };
 
 /**
  * Broadcasts to all processes that seats of a sector became free although no hold ended (after a refund). Only a hint: it may get

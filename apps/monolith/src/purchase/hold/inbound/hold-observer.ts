@@ -3,18 +3,13 @@ import { Counter, type Registry } from 'prom-client';
 import type { Reservation } from '../../application/ports.ts';
 import type { SeatsFreed } from '../application/ports.ts';
 
-/** Caches of a match's seats. After `invalidate` the next request reads the database. */
-export interface SeatCaches {
-  invalidate(matchId: string, sectorId?: string): void;
-}
-
 /** Counts hold requests by their outcome, and invalidates the cached seats when this process has taken or freed seats. */
 export class HoldObserver {
   private readonly holds: Counter<'outcome'>;
 
   constructor(
-    registry: Registry,
-    private readonly caches: SeatCaches,
+    { registry }: { readonly registry: Registry },
+    private readonly seatCaches: { invalidate(matchId: string, sectorId?: string): void },
     private readonly seatsFreed: SeatsFreed,
   ) {
     this.holds = new Counter({
@@ -30,7 +25,7 @@ export class HoldObserver {
     try {
       const held = await hold;
       this.holds.inc({ outcome: 'held' });
-      this.caches.invalidate(held.matchId, held.sectorId);
+      this.seatCaches.invalidate(held.matchId, held.sectorId);
       return held;
     } catch (error) {
       this.holds.inc({ outcome: error instanceof DomainError ? error.code.toLowerCase() : 'failed' });
@@ -40,7 +35,7 @@ export class HoldObserver {
 
   async ofRelease(release: Promise<Reservation>): Promise<void> {
     const { matchId, sectorId } = await release;
-    this.caches.invalidate(matchId, sectorId);
+    this.seatCaches.invalidate(matchId, sectorId);
   }
 
   /**
@@ -53,7 +48,7 @@ export class HoldObserver {
     const refunded = await refund;
     const { matchId, sectorId } = refunded.reservation;
     if (refunded.ticketIds.length > 0) {
-      this.caches.invalidate(matchId, sectorId);
+      this.seatCaches.invalidate(matchId, sectorId);
       this.seatsFreed.tellFreed(sectorId);
     }
     return refunded;

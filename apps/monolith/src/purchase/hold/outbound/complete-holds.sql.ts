@@ -1,4 +1,5 @@
 import { namedSql } from '#platform/postgres/named-sql';
+import type { Reservation } from '../../application/ports.ts';
 
 /*
  * Completes the holds of a batch of orders in one statement: marks seats as sold and reservations as completed.
@@ -14,18 +15,17 @@ import { namedSql } from '#platform/postgres/named-sql';
  * execute a join by comparing every row with every other row.
  */
 
-/** Arrays with one element for each hold to complete, except `seatIds`, which has the seats of all holds. */
-export interface CompleteHoldsParameters {
-  readonly reservationIds: readonly string[];
-  readonly quantities: readonly number[];
-  readonly matchIds: readonly string[];
-  readonly userIds: readonly string[];
-  readonly seatIds: readonly string[];
-}
+type CompleteHoldsParameters = ReturnType<typeof completeHoldsParameters>;
 
-/** A row of the result: a hold that was locked or completed. */
-export interface CompletableHold {
-  readonly id: string;
+/** Arrays with one element for each hold to complete, except `seatIds`, which has the seats of all holds. */
+export function completeHoldsParameters(reservations: readonly Reservation[]) {
+  return {
+    reservationIds: reservations.map(({ id }) => id),
+    quantities: reservations.map(({ seats }) => seats.length),
+    matchIds: reservations.map(({ matchId }) => matchId),
+    userIds: reservations.map(({ userId }) => userId),
+    seatIds: reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId)),
+  };
 }
 
 const COMPLETABLE = `

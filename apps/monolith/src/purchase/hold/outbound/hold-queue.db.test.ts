@@ -261,15 +261,11 @@ describe('statement HOLD_BATCH, with and without its protections', () => {
   function rowFor(seats: readonly { seatId: string; ctid: string }[]): HoldRow {
     return {
       reservationId: newId(),
-      sector,
-      userId: randomUUID(),
-      sessionToken: null,
-      seats: [...seats.keys()],
-      seatRows: { idOf: (seatIndex) => seats[seatIndex]!.seatId, ctidOf: (seatIndex) => seats[seatIndex]!.ctid },
-      quantity: seats.length,
+      request: { matchId: sector.matchId, sector, userId: randomUUID(), sessionToken: undefined, quantity: seats.length },
+      proposed: [...seats.keys()],
+      snapshot: { idOf: (seatIndex) => seats[seatIndex]!.seatId, ctidOf: (seatIndex) => seats[seatIndex]!.ctid },
       together: true,
       fan: FAN_WITHOUT_SEATS,
-      key: null,
     };
   }
 

@@ -5,11 +5,11 @@ import { KeyAlreadyUsed } from '#application/idempotency-key';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { MatchesForSale } from '../../application/sale-ports.ts';
-import { requestedSeats, SeatHolds, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
+import { requestedSeats, type SeatHolds, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
 import { FAN_WITHOUT_SEATS } from './fan-seats.sql.ts';
 import { assertRules, UNKNOWN_FACTS } from './hold-refusal.ts';
 import { HoldWriter, type HoldResult } from './hold-writer.ts';
-import { holdRowOf, isFanCounted, pendingHold, PendingHolds, reservationOf, type PendingHold } from './pending-holds.ts';
+import { isFanCounted, pendingHold, PendingHolds, reservationOf, type PendingHold } from './pending-holds.ts';
 import type { SectorSnapshot, SectorSnapshots } from './sector-snapshot.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 import type { WriterConnection } from './writer-connection.ts';
@@ -61,7 +61,7 @@ export interface HoldQueueOptions {
  *   never replaced by other seats.
  * - WAITING requests whose deadline has passed are refused with LOCK_TIMEOUT when a batch is made of them.
  */
-export class HoldQueue extends SeatHolds {
+export class HoldQueue implements SeatHolds {
   private readonly writers: readonly HoldWriter[];
   private readonly idleWriters: HoldWriter[];
   private readonly pending = new PendingHolds();
@@ -72,7 +72,6 @@ export class HoldQueue extends SeatHolds {
   private paused = 0;
 
   constructor(private readonly options: HoldQueueOptions) {
-    super();
     this.writers = options.connections.map((connection) => new HoldWriter(connection, options.holdSeconds));
     this.idleWriters = [...this.writers];
     this.random = options.random ?? Math.random;
@@ -178,7 +177,7 @@ export class HoldQueue extends SeatHolds {
     let results: readonly HoldResult[];
     try {
       await this.count(writer, batch.filter(isFanCounted));
-      results = await writer.hold(batch.map(holdRowOf));
+      results = await writer.hold(batch);
     } catch (error) {
       for (const { snapshot, proposed } of batch) snapshot.notHeld(proposed, []);
       return this.afterError(writer, batch, error);

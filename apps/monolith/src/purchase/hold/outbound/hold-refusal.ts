@@ -1,5 +1,5 @@
 import { assertHoldsAllowed, type SaleStatus } from '#domain/catalog/sale';
-import { assertWindowOpen, assertWithinLimit, type StoredWindow } from '#domain/purchase/buying-rules';
+import { assertWindowOpen, assertWithinLimit } from '#domain/purchase/buying-rules';
 import { requestedSeats, type HoldRequest } from '../application/ports.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 
@@ -11,14 +11,8 @@ export function assertRules(request: HoldRequest, facts: HoldFacts, taken: numbe
   const { queueRequired } = facts;
   const opensAt = facts.opensAtMs === null ? null : new Date(facts.opensAtMs);
   assertHoldsAllowed({ saleStatus: facts.saleStatus as SaleStatus, opensAt, queueRequired });
-  if (queueRequired) assertWindowOpen(windowOf(facts), request);
+  if (queueRequired) assertWindowOpen(facts.window ?? undefined, request);
   assertWithinLimit({ limit: facts.limit, taken, wanted: requestedSeats(request) });
-}
-
-function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldFacts): StoredWindow | undefined {
-  return windowUser && windowMatch
-    ? { userId: windowUser, matchId: windowMatch, isOver: windowOver, endReason: windowEnd }
-    : undefined;
 }
 
 /**
@@ -30,10 +24,7 @@ export const UNKNOWN_FACTS: HoldFacts = {
   opensAtMs: null,
   queueRequired: false,
   limit: Number.POSITIVE_INFINITY,
-  windowUser: null,
-  windowMatch: null,
-  windowOver: false,
-  windowEnd: null,
+  window: null,
   fanBusy: false,
   gone: [],
   busy: [],

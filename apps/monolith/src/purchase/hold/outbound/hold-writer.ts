@@ -32,7 +32,7 @@ export class HoldWriter {
   /** Commits the batch. The results are in the order of `rows`. */
   async hold(rows: readonly HoldRow[]): Promise<readonly HoldResult[]> {
     const results: (HoldResult | undefined)[] = rows.map(() => undefined);
-    const withSeats = rows.flatMap((row, at) => (row.seats.length > 0 ? at : []));
+    const withSeats = rows.flatMap((row, at) => (row.proposed.length > 0 ? at : []));
     for (const { indices, expiresAtMs } of await this.commit(withSeats.map((at) => rows[at]!))) {
       const held = { expiresAt: new Date(expiresAtMs) };
       for (const index of indices.split(',')) results[withSeats[Number(index) - 1]!] = held;

@@ -36,11 +36,8 @@ export function seatChangesFor(snapshots: SectorSnapshots) {
 
 /** Loads the snapshot of a sector from the database. For an unknown sector the snapshot has no seats. */
 async function loadSnapshot(dataSource: DataSource, sectorId: string): Promise<SectorSnapshot> {
-  const read = async <R>(statement: PreparedStatement): Promise<R> => {
-    const [row] = await runUnprepared<R[]>(dataSource, statement);
-    if (!row) throw new Error('an aggregate without GROUP BY is one row');
-    return row;
-  };
+  // Both statements are an aggregate without GROUP BY, which always is one row.
+  const read = async <R>(statement: PreparedStatement): Promise<R> => (await runUnprepared<[R]>(dataSource, statement))[0];
   const readStates = (): Promise<SeatStates> => read(SEAT_STATES.with({ sectorId }));
   const [seats, states] = await Promise.all([read<SectorSeats>(SECTOR_SEATS.with({ sectorId })), readStates()]);
   const { numbers, rowIndices, ranks } = seats;

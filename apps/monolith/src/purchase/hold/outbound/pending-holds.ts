@@ -1,8 +1,7 @@
 import { newId } from '#platform/ids';
 import type { Reservation } from '../../application/ports.ts';
-import { requestedSeats, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
+import type { HoldOutcome, HoldRequest } from '../application/ports.ts';
 import { FAN_WITHOUT_SEATS, type FanSeats } from './fan-seats.sql.ts';
-import type { HoldRow } from './hold-batch-parameters.ts';
 import type { SectorSnapshot } from './sector-snapshot.ts';
 
 /** Maximum number of requests in a batch. A larger batch would lose more time than it saves by fewer commits. */
@@ -68,23 +67,6 @@ export function pendingHold(
  */
 export function isFanCounted({ attempts, proposed }: PendingHold): boolean {
   return attempts > 1 || proposed.length === 0;
-}
-
-/** The request as HOLD_BATCH needs it. */
-export function holdRowOf(hold: PendingHold): HoldRow {
-  const { request, snapshot } = hold;
-  return {
-    reservationId: hold.reservationId,
-    sector: request.sector,
-    userId: request.userId,
-    sessionToken: request.sessionToken ?? null,
-    seats: hold.proposed,
-    seatRows: snapshot,
-    quantity: requestedSeats(request),
-    together: hold.together,
-    fan: hold.fan,
-    key: request.idempotencyKey ?? null,
-  };
 }
 
 /** The reservation that HOLD_BATCH has committed for this request. */

@@ -4,14 +4,9 @@ import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { Reservation } from '../../application/ports.ts';
-import { Reservations, type ExpiredBatch } from '../application/reservation-ports.ts';
+import type { Reservations, ExpiredBatch } from '../application/reservation-ports.ts';
 import { seatIsFree } from '../../seat-is-free.api.ts';
-import {
-  COMPLETE_HOLDS,
-  LOCK_COMPLETABLE_HOLDS,
-  type CompletableHold,
-  type CompleteHoldsParameters,
-} from './complete-holds.sql.ts';
+import { COMPLETE_HOLDS, completeHoldsParameters, LOCK_COMPLETABLE_HOLDS } from './complete-holds.sql.ts';
 import { expireDueReservations } from './expire-due.ts';
 import { countReservation, keepCounted } from './postgres-fan-seats.ts';
 import { LOCK_RESERVATION, LOCK_UNLOCKED_RESERVATIONS, READ_RESERVATION, type ReservationRow } from './reservation-rows.sql.ts';
@@ -23,10 +18,8 @@ function asReservation({ asOf, ...row }: ReservationRow): Reservation {
   return { ...row, status: reservationStatusAt(row.status, row.expiresAt, asOf) };
 }
 
-export class PostgresReservations extends Reservations {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
+export class PostgresReservations implements Reservations {
+  constructor(private readonly dataSource: DataSource) {}
 
   async find(reservationId: string): Promise<Reservation | undefined> {
     const [row] = await runUnprepared<ReservationRow[]>(this.dataSource, READ_RESERVATION.with({ id: reservationId }));
@@ -64,10 +57,8 @@ export class PostgresReservations extends Reservations {
       [seatIds, reservation.id],
     );
     if (locked.length !== seatIds.length || !locked.every(({ isSellable }) => isSellable)) return false;
-    await inside(tx).rows(`update seats set status = 'sold', reservation_id = $2, expires_at = null where id = any($1::uuid[])`, [
-      seatIds,
-      reservation.id,
-    ]);
+    const sell = `update seats set status = 'sold', reservation_id = $2, expires_at = null where id = any($1::uuid[])`;
+    await inside(tx).rows(sell, [seatIds, reservation.id]);
     return true;
   }
 
@@ -81,12 +72,12 @@ export class PostgresReservations extends Reservations {
 
   async lockComplete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
     if (reservations.length === 0) return new Set();
-    const rows = await inside(tx).rows<CompletableHold>(LOCK_COMPLETABLE_HOLDS.with(completeHoldsParameters(reservations)));
+    const rows = await inside(tx).rows<{ id: string }>(LOCK_COMPLETABLE_HOLDS.with(completeHoldsParameters(reservations)));
     return new Set(rows.map(({ id }) => id));
   }
 
   async complete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
-    const rows = await inside(tx).rows<CompletableHold>(COMPLETE_HOLDS.with(completeHoldsParameters(reservations)));
+    const rows = await inside(tx).rows<{ id: string }>(COMPLETE_HOLDS.with(completeHoldsParameters(reservations)));
     return new Set(rows.map(({ id }) => id));
   }
 
@@ -101,14 +92,4 @@ export class PostgresReservations extends Reservations {
   expireDueReservations(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch> {
     return expireDueReservations(this.dataSource, limit, after);
   }
-}
-
-function completeHoldsParameters(reservations: readonly Reservation[]): CompleteHoldsParameters {
-  return {
-    reservationIds: reservations.map(({ id }) => id),
-    quantities: reservations.map(({ seats }) => seats.length),
-    matchIds: reservations.map(({ matchId }) => matchId),
-    userIds: reservations.map(({ userId }) => userId),
-    seatIds: reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId)),
-  };
 }

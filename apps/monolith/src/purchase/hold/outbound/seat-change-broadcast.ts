@@ -28,6 +28,8 @@ const messageSchema = z.object({
 });
 
 type Message = z.infer<typeof messageSchema>;
+/** Ids of seats, by sector. */
+type SeatIds = Readonly<Record<string, readonly string[]>>;
 
 /** Message number of a sender that sells nothing: it gets no share of the seats, and none of its messages counts as missed. */
 const NO_SELLER = 0;
@@ -35,7 +37,7 @@ const NO_SELLER = 0;
 const YEAR_MS = 365 * 24 * 3_600_000;
 
 /** Tells all processes which seats are no longer for sale although nobody holds them, for example blocked seats. */
-export function broadcastBlocked(publisher: RedisConnection, seats: Readonly<Record<string, readonly string[]>>): void {
+export function broadcastBlocked(publisher: RedisConnection, seats: SeatIds): void {
   const text = JSON.stringify({ from: newId(), number: NO_SELLER, until: Date.now() + YEAR_MS, taken: seats });
   publisher.publish(CHANNEL, text).catch(() => undefined);
 }
@@ -80,7 +82,7 @@ export class SeatChangeBroadcast implements SeatsFreed {
     this.subscriber.subscribe(CHANNEL).catch(() => undefined);
   }
 
-  tell(taken: () => Readonly<Record<string, readonly string[]>>, untilMs: number): void {
+  tell(taken: () => SeatIds, untilMs: number): void {
     this.number += 1;
     const now = Date.now();
     const isAlone = !this.share(now);
@@ -111,9 +113,7 @@ export class SeatChangeBroadcast implements SeatsFreed {
     await closeRedis(this.subscriber);
   }
 
-  private publish(
-    change: Partial<Pick<Message, 'freed'>> & { until: number; taken?: Readonly<Record<string, readonly string[]>> },
-  ): void {
+  private publish(change: { until: number; taken?: SeatIds; freed?: string[] }): void {
     const text = JSON.stringify({ from: this.id, number: this.number, ...change });
     this.publisher.publish(CHANNEL, text).catch(() => undefined);
   }

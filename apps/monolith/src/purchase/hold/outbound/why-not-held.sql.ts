@@ -1,3 +1,4 @@
+import type { StoredWindow } from '#domain/purchase/buying-rules';
 import { namedSql } from '#platform/postgres/named-sql';
 import { seatIsFree } from '../../seat-is-free.api.ts';
 import type { WhyNotHeldParameters } from './hold-batch-parameters.ts';
@@ -12,10 +13,8 @@ export interface HoldFacts {
   readonly opensAtMs: number | null;
   readonly queueRequired: boolean;
   readonly limit: number;
-  readonly windowUser: string | null;
-  readonly windowMatch: string | null;
-  readonly windowOver: boolean;
-  readonly windowEnd: string | null;
+  /** The turn that is stored under the session token of the request. Null if there is none, or if the match has no waiting room. */
+  readonly window: StoredWindow | null;
   /** True if another transaction has locked the fan's row in `fan_seats`: it pays for other seats of this fan, or adds some. */
   readonly fanBusy: boolean;
   /** Ids of proposed seats that have an owner. */
@@ -56,7 +55,8 @@ with asked as materialized (
 select a.index, jsonb_build_object(
   'saleStatus', case when m.sale_status = 'scheduled' and m.opens_at <= now() then 'open' else m.sale_status end,
   'opensAtMs', extract(epoch from m.opens_at) * 1000, 'queueRequired', m.queue_required, 'limit', m.max_tickets_per_fan,
-  'windowUser', w.user_id, 'windowMatch', w.match_id, 'windowOver', coalesce(w.expires_at <= now(), false), 'windowEnd', w.end_reason,
+  'window', case when w.session_token is not null then jsonb_build_object(
+    'userId', w.user_id, 'matchId', w.match_id, 'isOver', w.expires_at <= now(), 'endReason', w.end_reason) end,
   'fanBusy', a.revision > 0 and not exists (select from unlocked u where u.user_id = a.user_id and u.match_id = a.match_id),
   'gone', array(select seat_id from proposed p join found on id = seat_id where p.index = a.index and not free),
   'busy', array(select seat_id from proposed p join found on id = seat_id

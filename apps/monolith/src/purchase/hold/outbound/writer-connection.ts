@@ -3,6 +3,7 @@ import { RequestRefused } from '#platform/http/request-refused';
 import type { PreparedStatement } from '#platform/postgres/named-sql';
 import { AttemptWithoutEffect, retrySerializable, type RetryOptions } from '#platform/postgres/serializable';
 import { isConnectionLoss, sqlstateOf } from '#platform/postgres/sqlstates';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
 /** How long PostgreSQL may take to notice a broken connection and to end its backend process. */
@@ -115,8 +116,4 @@ export class WriterConnection {
       await pause(POLL_INTERVAL_MS);
     }
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -49,12 +49,8 @@ export class OpsOrdersController {
     const search = { matchId, userId, status, text, before: decodeCursor(cursor), limit: limit + 1 };
     const orders = await this.reader.search(search);
     const tickets = await this.ticketing.ofOrders(orders.map(({ order }) => order.id));
-    return page(
-      orders,
-      limit,
-      (details) => opsOrderView(details, tickets.get(details.order.id) ?? []),
-      ({ order }) => order.id,
-    );
+    const view = (details: OrderDetails) => opsOrderView(details, tickets.get(details.order.id) ?? []);
+    return page(orders, limit, view, ({ order }) => order.id);
   }
 
   @Post(':id/refund')
@@ -89,11 +85,9 @@ function opsOrderView(details: OrderDetails, tickets: Readonly<OpsOrder['tickets
 
 /** The answer to a refund: the order after it, and what was refunded. */
 function refundView({ details, tickets, ticketIds, amount }: Refunded & { details: OrderDetails }): z.infer<typeof refundAnswer> {
+  const statuses = tickets.map(({ id, status }) => ({ id, status }));
   return {
-    ...opsOrderView(
-      details,
-      tickets.map(({ id, status }) => ({ id, status })),
-    ),
+    ...opsOrderView(details, statuses),
     refund: { ticket_ids: [...ticketIds], amount_cents: amount.amountCents, currency: amount.currency },
   };
 }

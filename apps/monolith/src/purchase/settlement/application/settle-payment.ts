@@ -7,19 +7,7 @@ import { CompleteOrders } from '../../checkout/application/complete-orders.ts';
 import { firstOfEachKey } from '../../checkout/application/first-of-each-key.ts';
 import type { OrderConsequences, Orders } from '../../checkout/application/ports.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
-import type { PaymentInbox } from './ports.ts';
-
-/** An event of the payment provider that reports what became of a payment. */
-export interface PaymentReport {
-  readonly eventId: string;
-  readonly type: string;
-  readonly intentId: string | undefined;
-  /** The order id that we sent to the provider when the intent was created. */
-  readonly orderId?: string;
-  readonly outcome: 'succeeded' | 'failed' | 'canceled' | 'other';
-  readonly amountCents: number | undefined;
-  readonly currency: string | undefined;
-}
+import type { PaymentInbox, PaymentReport } from './ports.ts';
 
 /**
  * What a payment report has caused. `noted`: only recorded. `repeated`: the event was applied before. `unknown intent`: no order
@@ -75,24 +63,15 @@ export class SettlePayment {
     tx: Transaction,
     reports: readonly PaymentReport[],
   ): Promise<readonly (SettlementResult | undefined)[]> {
-    const succeeded = firstOfEachKey(
-      reports.filter(({ outcome, intentId }) => outcome === 'succeeded' && intentId),
-      ({ intentId = '' }) => intentId,
-    );
-    const orders = await this.orders.lockAwaiting(
-      tx,
-      succeeded.map(({ intentId = '' }) => intentId),
-    );
-    const awaiting = [...orders.values()];
+    const paid = reports.filter(({ outcome, intentId }) => outcome === 'succeeded' && intentId);
+    const succeeded = firstOfEachKey(paid, ({ intentId = '' }) => intentId);
+    const intentIds = succeeded.map(({ intentId = '' }) => intentId);
+    const orders = await this.orders.lockAwaiting(tx, intentIds);
+    const reservationIds = [...orders.values()].map(({ reservationId }) => reservationId);
+    const userIds = [...orders.values()].map(({ userId }) => userId);
     const [holds, blacklistedUserIds] = await Promise.all([
-      this.reservations.lockSkippingLocked(
-        tx,
-        awaiting.map(({ reservationId }) => reservationId),
-      ),
-      this.orders.barred(
-        tx,
-        awaiting.map(({ userId }) => userId),
-      ),
+      this.reservations.lockSkippingLocked(tx, reservationIds),
+      this.orders.barred(tx, userIds),
     ]);
     const payable = succeeded.flatMap((report) => {
       const order = orders.get(report.intentId ?? '');
@@ -101,13 +80,8 @@ export class SettlePayment {
       const isPayable = isExactly(order, report) && !blacklistedUserIds.has(order.userId);
       return isPayable ? [{ report, order, reservation }] : [];
     });
-    const soldIds =
-      payable.length > 0
-        ? await this.reservations.complete(
-            tx,
-            payable.map(({ reservation }) => reservation),
-          )
-        : new Set();
+    const payableHolds = payable.map(({ reservation }) => reservation);
+    const soldIds = payable.length > 0 ? await this.reservations.complete(tx, payableHolds) : new Set();
     const completed = payable.filter(({ reservation }) => soldIds.has(reservation.id));
     const settled = new Set(completed.map(({ report }) => report));
     if (completed.length > 0) {
@@ -125,14 +99,19 @@ export class SettlePayment {
     const hasSeats = isOpen && paidExactly && !isBlacklisted && (await this.sellSeats(tx, order, reservation));
     const outcome = paymentOutcome({ status: order.status, paidExactly, hasSeats });
     if (outcome === 'nothing') return 'noted';
-    if (outcome === 'complete') return this.complete(tx, order, reservation);
-    await this.orders.setStatus(tx, [order.id], 'refunded', [
-      'payment_succeeded',
-      refundReason({ paidExactly, isBlacklisted }),
-      'refunded',
-    ]);
+    if (outcome === 'complete') {
+      await this.reservations.setStatus(tx, reservation.id, 'completed');
+      await this.completeOrders.finish(tx, [{ order, reservation }], PAID_EVENTS);
+      return 'completed';
+    }
+    const reason = !paidExactly ? 'payment_mismatch' : isBlacklisted ? 'blacklisted' : 'seats_gone';
+    await this.orders.setStatus(tx, [order.id], 'refunded', ['payment_succeeded', reason, 'refunded']);
     await this.orders.giveUpWindow(tx, order);
-    await this.giveSeatsBack(tx, reservation);
+    if (reservation.status === 'ordered') {
+      // The order cannot be paid any more, so its seats are put on sale at once.
+      await this.reservations.setStatus(tx, reservation.id, 'released');
+      await this.reservations.freeSeats(tx, reservation.id);
+    }
     await this.consequences.refunded(tx, order, paid);
     return 'refunded';
   }
@@ -151,19 +130,6 @@ export class SettlePayment {
     return this.reservations.sellSeats(tx, reservation);
   }
 
-  private async complete(tx: Transaction, order: Order, reservation: Reservation): Promise<SettlementResult> {
-    await this.reservations.setStatus(tx, reservation.id, 'completed');
-    await this.completeOrders.finish(tx, [{ order, reservation }], PAID_EVENTS);
-    return 'completed';
-  }
-
-  /** The order cannot be paid any more, so its seats are put on sale at once. */
-  private async giveSeatsBack(tx: Transaction, reservation: Reservation): Promise<void> {
-    if (reservation.status !== 'ordered') return;
-    await this.reservations.setStatus(tx, reservation.id, 'released');
-    await this.reservations.freeSeats(tx, reservation.id);
-  }
-
   /** Stores the intent on the order if the report arrived before checkout has stored it. A refund needs the stored intent. */
   private async withIntent(tx: Transaction, order: Order, { intentId }: PaymentReport): Promise<Order> {
     if (order.payment.intentId !== null || !intentId) return order;
@@ -171,12 +137,6 @@ export class SettlePayment {
     await this.orders.setIntent(tx, order.id, payment);
     return { ...order, payment };
   }
-}
-
-/** The timeline event that says why a payment is refunded. */
-function refundReason({ paidExactly, isBlacklisted }: { paidExactly: boolean; isBlacklisted: boolean }): string {
-  if (!paidExactly) return 'payment_mismatch';
-  return isBlacklisted ? 'blacklisted' : 'seats_gone';
 }
 
 function paidFor(order: Order, report: PaymentReport): Money {

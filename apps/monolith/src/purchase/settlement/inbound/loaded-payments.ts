@@ -1,17 +1,15 @@
 import type { Logger } from '#platform/logging/logger';
 import type { PaymentApi } from '../../../payment/payment.api.ts';
-import { PaymentReportsApi } from '../../payment-reports.api.ts';
+import type { PaymentReportsApi } from '../../payment-reports.api.ts';
 import type { SettlePayment } from '../application/settle-payment.ts';
 
 /** Applies payment events from the provider's list of events, which the event loader fetches in case webhooks fail. */
-export class LoadedPayments extends PaymentReportsApi {
+export class LoadedPayments implements PaymentReportsApi {
   constructor(
     private readonly payments: PaymentApi,
     private readonly settlePayment: SettlePayment,
     private readonly logger: Logger,
-  ) {
-    super();
-  }
+  ) {}
 
   async apply(loaded: unknown): Promise<void> {
     const event = this.payments.readEvent(loaded);

@@ -2,19 +2,17 @@ import type { Transaction } from '#application/transaction-manager';
 import type { Money } from '#domain/shared/money';
 import type { OrderToIssue, TicketingApi } from '../../../ticketing/ticketing.api.ts';
 import type { Order } from '../../application/sale-ports.ts';
-import { OrderConsequences, type CompletedOrder } from '../../checkout/application/ports.ts';
+import type { OrderConsequences, CompletedOrder } from '../../checkout/application/ports.ts';
 import type { PostgresPurchaseWindows } from '../../turns/outbound/postgres-purchase-windows.ts';
 import type { OrderMessenger } from './order-messenger.ts';
 
 /** Writes what follows from a decision about an order, in the same transaction: tickets, the end of the turn, all messages. */
-export class PostgresOrderConsequences extends OrderConsequences {
+export class PostgresOrderConsequences implements OrderConsequences {
   constructor(
     private readonly ticketing: TicketingApi,
     private readonly windows: PostgresPurchaseWindows,
     private readonly messenger: OrderMessenger,
-  ) {
-    super();
-  }
+  ) {}
 
   async completed(tx: Transaction, completed: readonly CompletedOrder[]): Promise<void> {
     const sessionTokens = completed.flatMap(({ reservation }) => reservation.sessionToken ?? []);

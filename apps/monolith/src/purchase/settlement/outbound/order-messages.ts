@@ -4,7 +4,7 @@ import { writePush } from '#domain/notification/push-templates';
 import { formatMoney, type Money } from '#domain/shared/money';
 import type { FanContact } from '../../../fans/fans.api.ts';
 import type { IssuedTicket } from '../../../ticketing/ticketing.api.ts';
-import type { Reservation } from '../../application/ports.ts';
+import type { Reservation, ReservedSeat } from '../../application/ports.ts';
 import type { MatchForSale, Order } from '../../application/sale-ports.ts';
 
 /** The data that all messages about an order need. */
@@ -35,56 +35,52 @@ function email(
   return { id, destination: 'email', event, aggregateId: facts.order.id, body };
 }
 
+/** The variables that every mail about an order has. */
+const orderFields = ({ order, match, contact }: OrderMessageFacts) => ({
+  order_id: order.number,
+  match_name: match.name,
+  locale: contact.locale,
+});
+
+/** The variables of a mail that says when and where the match is. */
+const visitFields = (facts: OrderMessageFacts) => ({
+  ...orderFields(facts),
+  kickoff_at: facts.match.kickoffAt.toISOString(),
+  venue: facts.match.venue,
+});
+
+const seatFields = ({ sector, row, number }: Pick<ReservedSeat, 'sector' | 'row' | 'number'>) => ({
+  sector,
+  row,
+  seat: number === null ? null : String(number),
+});
+
 /** The mail that confirms a completed order. */
 export function orderConfirmation(facts: OrderMessageFacts, reservation: Reservation): OutboxMessage {
-  const { order, match, contact } = facts;
-  return email(facts, 'order.completed', {
-    template: 'order_confirmation',
-    payload: {
-      order_id: order.number,
-      match_name: match.name,
-      kickoff_at: match.kickoffAt.toISOString(),
-      venue: match.venue,
-      tickets: reservation.seats.map((seat) => ({
-        sector: seat.sector,
-        row: seat.row,
-        seat: seat.number === null ? null : String(seat.number),
-      })),
-      total_amount: formatMoney({ amountCents: order.totalCents, currency: order.currency }),
-      locale: contact.locale,
-    },
-  });
+  const { totalCents: amountCents, currency } = facts.order;
+  const tickets = reservation.seats.map(seatFields);
+  const payload = { ...visitFields(facts), tickets, total_amount: formatMoney({ amountCents, currency }) };
+  return email(facts, 'order.completed', { template: 'order_confirmation', payload });
 }
 
 /** One mail with all tickets of the order and, if the fan has a device, one push. `gates`: sector name → gate of the stadium. */
 export function ticketDelivery(
   facts: OrderMessageFacts,
-  tickets: readonly IssuedTicket[],
+  issued: readonly IssuedTicket[],
   gates: ReadonlyMap<string, string | null>,
 ): OutboxMessage[] {
   const { order, match, contact } = facts;
-  const mail = email(facts, 'ticket.generated', {
-    template: 'ticket_delivery',
-    payload: {
-      order_id: order.number,
-      match_name: match.name,
-      kickoff_at: match.kickoffAt.toISOString(),
-      venue: match.venue,
-      tickets: tickets.map((ticket) => ({
-        ticket_id: ticket.id,
-        holder_name: ticket.holderName,
-        code: ticket.code,
-        sector: ticket.sector,
-        row: ticket.row,
-        seat: ticket.number === null ? null : String(ticket.number),
-        gate: gates.get(ticket.sector) ?? null,
-      })),
-      locale: contact.locale,
-    },
-  });
+  const tickets = issued.map((ticket) => ({
+    ticket_id: ticket.id,
+    holder_name: ticket.holderName,
+    code: ticket.code,
+    ...seatFields(ticket),
+    gate: gates.get(ticket.sector) ?? null,
+  }));
+  const mail = email(facts, 'ticket.generated', { template: 'ticket_delivery', payload: { ...visitFields(facts), tickets } });
   if (contact.fcmTokens.length === 0) return [mail];
   const id = facts.nextId();
-  const content = { template: 'ticket_delivery', match_name: match.name, tickets_count: tickets.length } as const;
+  const content = { template: 'ticket_delivery', match_name: match.name, tickets_count: issued.length } as const;
   const push: PushJob = {
     ...envelope(id, facts),
     type: 'push',
@@ -102,22 +98,13 @@ export function ticketDelivery(
 
 /** The mail that tells the buyer about a refund. */
 export function refundNotice(facts: OrderMessageFacts, paid: Money): OutboxMessage {
-  const { order, match, contact } = facts;
-  return email(facts, 'order.refunded', {
-    template: 'refund',
-    payload: {
-      order_id: order.number,
-      match_name: match.name,
-      total_amount: formatMoney(paid),
-      locale: contact.locale,
-    },
-  });
+  const payload = { ...orderFields(facts), total_amount: formatMoney(paid) };
+  return email(facts, 'order.refunded', { template: 'refund', payload });
 }
 
 /** The mail to a fan who got tickets by transfer that were refunded. `received`: how many tickets. The money goes to the buyer. */
 export function receiverNotice(facts: OrderMessageFacts, recipient: string, received: number): OutboxMessage {
-  const { order, match, contact } = facts;
-  const zeroAmount = formatMoney({ amountCents: 0, currency: order.currency });
-  const payload = { order_id: order.number, match_name: match.name, total_amount: zeroAmount, received, locale: contact.locale };
-  return email(facts, 'order.refunded', { template: 'refund', payload }, { recipient, user_id: contact.userId });
+  const zeroAmount = formatMoney({ amountCents: 0, currency: facts.order.currency });
+  const payload = { ...orderFields(facts), total_amount: zeroAmount, received };
+  return email(facts, 'order.refunded', { template: 'refund', payload }, { recipient, user_id: facts.contact.userId });
 }

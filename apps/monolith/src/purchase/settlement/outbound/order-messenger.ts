@@ -39,9 +39,8 @@ export class OrderMessenger {
       forEachMatch(orders, (matchId) => this.matches.gates(matchId, tx)),
       issue(),
     ]);
-    const messages = completed.flatMap(({ order, reservation }, index) => {
-      const orderFacts = facts[index];
-      if (!orderFacts) return [];
+    const messages = facts.flatMap((orderFacts, index) => {
+      const { order, reservation } = completed[index]!;
       const delivery = ticketDelivery(orderFacts, tickets.get(order.id) ?? [], gates.get(order.matchId) ?? new Map());
       const turnCompleted = reservation.sessionToken ? [this.turnCompleted(order, reservation.sessionToken)] : [];
       return [orderConfirmation(orderFacts, reservation), ...delivery, ...turnCompleted];
@@ -72,8 +71,8 @@ export class OrderMessenger {
   }
 
   async cancelled(tx: Transaction, order: Order): Promise<void> {
-    if (!order.payment.intentId) return;
-    await this.outbox.append(tx, [this.payment(order, 'order.cancelled', { kind: 'cancel', intentId: order.payment.intentId })]);
+    const { intentId } = order.payment;
+    if (intentId) await this.outbox.append(tx, [this.payment(order, 'order.cancelled', { kind: 'cancel', intentId })]);
   }
 
   private refundCommand(order: Order, { amountCents }: Money, key: string): OutboxMessage {
@@ -86,23 +85,16 @@ export class OrderMessenger {
     return { id: this.ids.next(), destination: PAYMENTS_DESTINATION, event, aggregateId: order.id, body };
   }
 
-  private turnCompleted(order: Order, sessionToken: string): OutboxMessage {
-    const body: WaitingRoomMessage = {
-      kind: 'complete',
-      match_id: order.matchId,
-      user_id: order.userId,
-      session_token: sessionToken,
-    };
+  private turnCompleted({ matchId, userId }: Order, sessionToken: string): OutboxMessage {
+    const body: WaitingRoomMessage = { kind: 'complete', match_id: matchId, user_id: userId, session_token: sessionToken };
     return { id: this.ids.next(), destination: WAITING_ROOM_DESTINATION, event: 'order.completed', body };
   }
 
   /** The data for the messages about each order, in the sequence of `orders`. */
   private async factsOf(tx: Transaction, orders: readonly Order[]): Promise<readonly OrderMessageFacts[]> {
+    const userIds = orders.map(({ userId }) => userId);
     const [contacts, matches] = await Promise.all([
-      this.fans.contacts(
-        tx,
-        orders.map(({ userId }) => userId),
-      ),
+      this.fans.contacts(tx, userIds),
       forEachMatch(orders, (matchId) => this.matches.match(matchId, tx)),
     ]);
     return orders.map((order) => {

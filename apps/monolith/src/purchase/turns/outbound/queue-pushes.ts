@@ -1,6 +1,6 @@
 import type { OutboxMessage } from '#application/outbox';
 import type { PushJob } from '#contracts/queue-jobs';
-import { writePush } from '#domain/notification/push-templates';
+import { writePush, type PushContent } from '#domain/notification/push-templates';
 import type { FanContact } from '../../../fans/fans.api.ts';
 import type { WaitingRoomEvent } from '../application/waiting-room-ports.ts';
 
@@ -12,12 +12,11 @@ const FRONT_USEFUL_MS = 30 * 60_000;
 /** How long a push about a position is worth sending: after 10 minutes there is a push about a newer position. */
 const POSITION_USEFUL_MS = 10 * 60_000;
 
+/** A push about an event of the waiting room. */
 interface Notice {
-  readonly template: PushJob['template'];
-  readonly title: string;
-  readonly body: string;
+  readonly event: string;
+  readonly content: Extract<PushContent, { template: `queue_${string}` }>;
   readonly action: string;
-  readonly priority: PushJob['priority'];
   readonly usefulUntil: string;
 }
 
@@ -27,52 +26,50 @@ export function fansToNotify(event: WaitingRoomEvent): readonly string[] {
   return event.kind === 'turn ended' ? [] : [event.userId];
 }
 
-function noticeOf(event: WaitingRoomEvent, { userId, locale }: FanContact, madeAt: Date): Notice | undefined {
+function noticeOf(event: WaitingRoomEvent, userId: string, madeAt: Date): Notice | undefined {
   const after = (ms: number): string => new Date(madeAt.getTime() + ms).toISOString();
-  if (event.kind === 'turn granted') {
-    const template = 'queue_your_turn';
-    const text = writePush({ template }, locale);
-    return { template, ...text, action: 'open_checkout', priority: 'high', usefulUntil: event.expiresAt };
+  switch (event.kind) {
+    case 'turn granted': {
+      const content = { template: 'queue_your_turn' } as const;
+      return { event: 'queue.turn_granted', content, action: 'open_checkout', usefulUntil: event.expiresAt };
+    }
+    case 'front reached': {
+      const content = { template: 'queue_front' } as const;
+      return { event: 'queue.front_reached', content, action: 'open_queue', usefulUntil: after(FRONT_USEFUL_MS) };
+    }
+    case 'positions': {
+      const item = event.items.find((entry) => entry.userId === userId);
+      if (!item) return undefined;
+      const content = { template: 'queue_position', position: item.position } as const;
+      return { event: 'queue.position_update', content, action: 'open_queue', usefulUntil: after(POSITION_USEFUL_MS) };
+    }
+    case 'turn ended':
+      return undefined;
   }
-  if (event.kind === 'front reached') {
-    const template = 'queue_front';
-    const text = writePush({ template }, locale);
-    return { template, ...text, action: 'open_queue', priority: 'high', usefulUntil: after(FRONT_USEFUL_MS) };
-  }
-  const item = event.kind === 'positions' ? event.items.find((entry) => entry.userId === userId) : undefined;
-  if (!item) return undefined;
-  const template = 'queue_position';
-  const text = writePush({ template, position: item.position }, locale);
-  return { template, ...text, action: 'open_queue', priority: 'normal', usefulUntil: after(POSITION_USEFUL_MS) };
 }
-
-const eventNames: Record<WaitingRoomEvent['kind'], string> = {
-  'turn granted': 'queue.turn_granted',
-  'turn ended': 'queue.expired',
-  'front reached': 'queue.front_reached',
-  positions: 'queue.position_update',
-};
 
 /** The push to one fan about one event of the waiting room; undefined for a fan without a device. */
 export function queuePush(
   event: WaitingRoomEvent,
-  contact: FanContact,
+  { userId, locale, fcmTokens }: FanContact,
   made: { id: string; at: Date },
 ): OutboxMessage | undefined {
-  const notice = contact.fcmTokens.length > 0 ? noticeOf(event, contact, made.at) : undefined;
+  const notice = fcmTokens.length > 0 ? noticeOf(event, userId, made.at) : undefined;
   if (!notice) return undefined;
+  const { template } = notice.content;
+  const isUrgent = template !== 'queue_position';
   const body: PushJob = {
     job_id: made.id,
     created_at: made.at.toISOString(),
     attempts: 0,
     max_attempts: 3,
     type: 'push',
-    template: notice.template,
-    user_id: contact.userId,
-    fcm_tokens: [...contact.fcmTokens],
-    payload: { title: notice.title, body: notice.body, data: { match_id: event.matchId, action: notice.action } },
-    priority: notice.priority,
+    template,
+    user_id: userId,
+    fcm_tokens: [...fcmTokens],
+    payload: { ...writePush(notice.content, locale), data: { match_id: event.matchId, action: notice.action } },
+    priority: isUrgent ? 'high' : 'normal',
     useful_until: notice.usefulUntil,
   };
-  return { id: made.id, destination: notice.priority === 'high' ? 'push-priority' : 'push', event: eventNames[event.kind], body };
+  return { id: made.id, destination: isUrgent ? 'push-priority' : 'push', event: notice.event, body };
 }

@@ -2,20 +2,22 @@ import { queueKeys } from '#contracts/queue-keys';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { z } from 'zod';
 
-const window = z.object({
-  expires_at: z.iso.datetime(),
-  session_token: z.string(),
-  generation: z.int().optional(),
-  place_score: z.int().optional(),
-});
+const grantedTurn = z
+  .object({
+    session_token: z.string(),
+    expires_at: z.iso.datetime(),
+    generation: z.int().optional(),
+    place_score: z.int().optional(),
+  })
+  .transform((turn) => ({
+    sessionToken: turn.session_token,
+    expiresAt: turn.expires_at,
+    generation: turn.generation,
+    placeScore: turn.place_score,
+  }));
 
 /** A turn as the waiting room has granted it. */
-export interface GrantedTurn {
-  readonly sessionToken: string;
-  readonly expiresAt: string;
-  readonly generation: number | undefined;
-  readonly placeScore: number | undefined;
-}
+export type GrantedTurn = Readonly<z.output<typeof grantedTurn>>;
 
 function asJson(text: string): unknown {
   try {
@@ -32,9 +34,6 @@ export class GrantedTurns {
   /** The fan's turn, or undefined. Rejects if Redis does not answer: then the caller must not treat the turn as invalid. */
   async of(matchId: string, userId: string): Promise<GrantedTurn | undefined> {
     const text = await this.redis.hget(queueKeys.windows(matchId), userId);
-    const parsed = text ? window.safeParse(asJson(text)) : undefined;
-    if (!parsed?.success) return undefined;
-    const { session_token: sessionToken, expires_at: expiresAt, generation, place_score: placeScore } = parsed.data;
-    return { sessionToken, expiresAt, generation, placeScore };
+    return grantedTurn.safeParse(asJson(text ?? '')).data;
   }
 }

@@ -3,21 +3,19 @@ import type { Ids } from '#application/ids';
 import type { Outbox } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { FansApi } from '../../../fans/fans.api.ts';
-import { WaitingRoomConsequences, type WaitingRoomEvent } from '../application/waiting-room-ports.ts';
+import type { WaitingRoomConsequences, WaitingRoomEvent } from '../application/waiting-room-ports.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import { fansToNotify, queuePush } from './queue-pushes.ts';
 
 /** Stores turns and writes pushes in the transaction that advances the stream cursor, so each event has its effect once. */
-export class PostgresWaitingRoomConsequences extends WaitingRoomConsequences {
+export class PostgresWaitingRoomConsequences implements WaitingRoomConsequences {
   constructor(
     private readonly windows: PostgresPurchaseWindows,
     private readonly fans: FansApi,
     private readonly outbox: Outbox,
     private readonly ids: Ids,
     private readonly clock: Clock,
-  ) {
-    super();
-  }
+  ) {}
 
   async apply(tx: Transaction, allEvents: readonly WaitingRoomEvent[]): Promise<void> {
     const events = await this.withoutVoidTurns(tx, allEvents);
@@ -44,9 +42,8 @@ export class PostgresWaitingRoomConsequences extends WaitingRoomConsequences {
     const matches = new Set(events.flatMap((event) => (event.kind === 'turn granted' ? [event.matchId] : [])));
     const current = new Map<string, number>();
     for (const matchId of matches) current.set(matchId, await this.windows.currentGeneration(tx, matchId));
-    return events.filter(
-      (event) =>
-        event.kind !== 'turn granted' || event.generation === undefined || event.generation >= (current.get(event.matchId) ?? 0),
-    );
+    const isVoid = (event: WaitingRoomEvent): boolean =>
+      event.kind === 'turn granted' && event.generation !== undefined && event.generation < (current.get(event.matchId) ?? 0);
+    return events.filter((event) => !isVoid(event));
   }
 }

@@ -1,0 +1,47 @@
+import { type ComponentProps, useState } from 'react';
+
+interface ButtonProps extends Omit<ComponentProps<'button'>, 'className'> {
+  tone?: 'primary' | 'warning' | 'danger' | 'quiet';
+  wide?: boolean;
+  testId?: string;
+}
+
+/** A button in the style of the page. */
+export function Button({ tone, wide, testId, type = 'button', ...rest }: ButtonProps) {
+  const className = ['button', tone && `button-${tone}`, wide && 'button-wide'].filter(Boolean).join(' ');
+  return <button type={type} className={className} data-testid={testId} {...rest} />;
+}
+
+interface ConfirmButtonProps {
+  texts: { label: string; question: string; yes: string; no: string };
+  onConfirm: () => void;
+  disabled?: boolean;
+  testId: string;
+}
+
+/** A button that asks for confirmation. The question replaces the button; a dialog would cover the countdown. */
+export function ConfirmButton({ texts, onConfirm, disabled, testId }: ConfirmButtonProps) {
+  const [isAsking, setIsAsking] = useState(false);
+  if (!isAsking) {
+    return (
+      <Button tone="quiet" disabled={disabled} onClick={() => setIsAsking(true)} testId={testId}>
+        {texts.label}
+      </Button>
+    );
+  }
+  const confirm = () => {
+    setIsAsking(false);
+    onConfirm();
+  };
+  return (
+    <div className="confirm" role="group" aria-label={texts.question}>
+      <p>{texts.question}</p>
+      <div className="button-row">
+        <Button tone="danger" disabled={disabled} autoFocus onClick={confirm} testId={`${testId}-yes`}>
+          {texts.yes}
+        </Button>
+        <Button onClick={() => setIsAsking(false)}>{texts.no}</Button>
+      </div>
+    </div>
+  );
+}

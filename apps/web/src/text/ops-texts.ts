@@ -1,0 +1,119 @@
+import type { SaleAction } from '#contracts/matches';
+import type { Translate } from './texts.ts';
+
+/** The texts of the page for operators. */
+export function opsTexts(t: Translate) {
+  const cancel = t('Cancel', 'Odustani');
+  return {
+    title: t('Control room', 'Upravljanje prodajom'),
+    intro: t('Changes take effect within a second.', 'Promjene vrijede u roku od sekunde.'),
+    empty: t('No matches yet.', 'Još nema utakmica.'),
+    sale: t('Sale', 'Prodaja'),
+    actions: {
+      open: t('Open sale', 'Otvori prodaju'),
+      pause: t('Pause', 'Pauziraj'),
+      resume: t('Resume', 'Nastavi'),
+    } satisfies Record<Exclude<SaleAction, 'close'>, string>,
+    reason: t('Reason for the pause (fans see it)', 'Razlog pauze (vide ga navijači)'),
+    close: {
+      label: t('Close sale', 'Zatvori prodaju'),
+      question: t('Close the sale? Everybody in line has to leave.', 'Zatvoriti prodaju? Svi u redu bit će otpušteni.'),
+      yes: t('Yes, close', 'Da, zatvori'),
+      no: cancel,
+    },
+    line: t('Line', 'Red'),
+    rate: t('Admissions per minute', 'Propuštenih u minuti'),
+    windows: t('Maximum open windows', 'Najviše istodobnih kupnji'),
+    unchanged: t('unchanged', 'bez promjene'),
+    save: t('Save', 'Spremi'),
+    saved: t('Saved.', 'Spremljeno.'),
+    saving: t('Saving…', 'Spremanje…'),
+    numberNeeded: t('Enter a whole number.', 'Upišite cijeli broj.'),
+    noQueue: t('This match is sold without a waiting room.', 'Ova se utakmica prodaje bez čekaonice.'),
+    report: {
+      title: t('Now', 'Sada'),
+      refreshed: t('refreshed every 2 seconds', 'osvježava se svake 2 sekunde'),
+      queueUnknown: t('The waiting room does not answer.', 'Čekaonica ne odgovara.'),
+    },
+    numbers: {
+      capacity: t('Places', 'Mjesta'),
+      available: t('Free', 'Slobodno'),
+      held: t('On hold', 'Rezervirano'),
+      sold: t('Sold', 'Prodano'),
+      blocked: t('Not for sale', 'Nije u prodaji'),
+      refunded: t('Refunded', 'Vraćeno'),
+      revenue: t('Revenue', 'Prihod'),
+      waiting: t('In line', 'U redu'),
+      open_windows: t('Buying now', 'Kupuju sada'),
+      granted: t('Turns given', 'Došli na red'),
+      completed: t('Turns used', 'Kupili'),
+      expired: t('Turns expired', 'Isteklo im vrijeme'),
+      orders: t('Orders', 'Narudžbe'),
+    },
+    calledOff: {
+      reason: t('Why it is not played (fans read it)', 'Zašto se ne igra (čitaju navijači)'),
+      confirm: {
+        label: t('Cancel the match', 'Otkaži utakmicu'),
+        question: t(
+          'Cancel the match? The sale is closed for ever, everybody is told, and every order is refunded.',
+          'Otkazati utakmicu? Prodaja se trajno zatvara, svi će biti obaviješteni, a novac vraćen za sve narudžbe.',
+        ),
+        yes: t('Yes, cancel the match', 'Da, otkaži utakmicu'),
+        no: cancel,
+      },
+      done: (at: string, reason: string) => t(`Cancelled on ${at}: ${reason}`, `Otkazano ${at}: ${reason}`),
+      refunding: t(
+        'Ticket holders are told by mail, then every order is refunded in the background.',
+        'Vlasnici ulaznica obavještavaju se e-poštom, a zatim se u pozadini vraća novac za svaku narudžbu.',
+      ),
+    },
+    refund: {
+      title: t('Orders and refunds', 'Narudžbe i povrat novca'),
+      find: t('Order number or e-mail address', 'Broj narudžbe ili adresa e-pošte'),
+      search: t('Find', 'Traži'),
+      nothing: t('Nothing found.', 'Ništa nije pronađeno.'),
+      ticket: (shortId: string) => t(`Ticket ${shortId}`, `Ulaznica ${shortId}`),
+      one: (shortId: string) => ({
+        label: t('Refund this ticket', 'Vrati novac za ovu ulaznicu'),
+        question: t(
+          `Refund ticket ${shortId}? It will not open a gate any more.`,
+          `Vratiti novac za ulaznicu ${shortId}? Više neće otvarati ulaz.`,
+        ),
+        yes: t('Yes, refund', 'Da, vrati novac'),
+        no: cancel,
+      }),
+      all: (number: string) => ({
+        label: t('Refund the order', 'Vrati novac za narudžbu'),
+        question: t(
+          `Refund all remaining tickets of ${number}? They will not open a gate any more.`,
+          `Vratiti novac za sve preostalo iz ${number}? Ulaznice više neće otvarati ulaz.`,
+        ),
+        yes: t('Yes, refund', 'Da, vrati novac'),
+        no: cancel,
+      }),
+      done: (amount: string) =>
+        t(`${amount} will be paid back. The seats are for sale again.`, `Vraća se ${amount}. Mjesta su ponovno u prodaji.`),
+    },
+    blacklist: {
+      title: t('Blacklist', 'Crna lista'),
+      intro: t(
+        'A listed account cannot join a line, hold seats, buy tickets or receive one. Fans do not see the reason.',
+        'Tko je na listi ne može stati u red, rezervirati, kupiti ni dobiti ulaznicu. Razlog ostaje ovdje.',
+      ),
+      fan: t('Account (UUID)', 'Račun (UUID)'),
+      fanNeeded: t('Enter the id of the account.', 'Upišite oznaku računa.'),
+      reason: t('Reason', 'Razlog'),
+      reasonNeeded: t('Enter a reason.', 'Navedite razlog.'),
+      untilLabel: t('Until (empty: for good)', 'Do (prazno: trajno)'),
+      until: (at: string) => t(`until ${at}`, `do ${at}`),
+      forGood: t('for good', 'trajno'),
+      add: t('Put on the list', 'Stavi na listu'),
+      lift: {
+        label: t('Take off', 'Skini s liste'),
+        question: t('Take this account off the list? It may buy at once.', 'Skinuti ovaj račun s liste? Odmah će moći kupovati.'),
+        yes: t('Yes, take off', 'Da, skini'),
+        no: cancel,
+      },
+    },
+  };
+}

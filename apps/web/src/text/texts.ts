@@ -1,0 +1,26 @@
+import type { ProblemCode } from '../api/problem.ts';
+import { problemTexts as english, type ProblemText } from './en-problems.ts';
+import { problemTexts as croatian } from './hr-problems.ts';
+import { lineTexts } from './line-texts.ts';
+import { opsTexts } from './ops-texts.ts';
+import { purchaseTexts } from './purchase-texts.ts';
+import { shopTexts } from './shop-texts.ts';
+
+/** Chooses the text of one language. Each text stands beside its translation, so that no language can miss one. */
+export type Translate = <T>(english: T, croatian: T) => T;
+
+const textsFor = (t: Translate) => ({
+  ...shopTexts(t),
+  ...lineTexts(t),
+  ...purchaseTexts(t),
+  ops: opsTexts(t),
+  problems: t<Record<ProblemCode, ProblemText>>(english, croatian),
+});
+
+/** All texts of the page in one language. */
+export type Texts = ReturnType<typeof textsFor>;
+
+export type Language = 'hr' | 'en';
+
+/** The texts of each language. */
+export const languages: Record<Language, Texts> = { hr: textsFor((_, text) => text), en: textsFor((text) => text) };
