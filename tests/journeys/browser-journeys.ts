@@ -191,3 +191,34 @@ export async function operateOnThePage({ browser, system, matches }: JourneyCont
   expect(browserErrors).toEqual([]);
   await context.close();
 }
+
+/** The search of matches appears with the eleventh match, on the page of fans and on the page of operators. */
+export async function searchOnThePage({ browser, system, matches }: JourneyContext): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'hr-HR' });
+  const tab = await context.newPage();
+  const browserErrors = page.collectBrowserErrors(tab);
+  expect(await page.openMatches(tab, system.publicUrl)).toHaveLength(2);
+  expect(await tab.getByRole('searchbox').count()).toBe(0);
+  const ops = new Fan(system, 'ops');
+  const sectors = [{ name: 'East', kind: 'seated', price_cents: 2500, rows: 2, seats_per_row: 5 }];
+  const kickoff_at = new Date(Date.now() + 10 * 86_400_000).toISOString();
+  const facts = { venue: 'Kranjčevićeva', kickoff_at, currency: 'EUR', max_tickets_per_fan: 4, queue_required: false, sectors };
+  let lastId = '';
+  for (const home of ['Ančić', 'Bašić', 'Čović', 'Ćosić', 'Dujić', 'Đurić', 'Erceg', 'Fabris', 'Đorđević']) {
+    const answer = await ops.call<{ id: string }>('POST', '/ops/matches', { ...facts, home, away: 'Gosti' });
+    lastId = answer.body.id;
+  }
+  const isFound = (answer: { body: { items: unknown[] } }): boolean => answer.body.items.length === 1;
+  const search = () => ops.call<{ items: unknown[] }>('GET', '/matches?q=dordevic');
+  expect(isFound(await pollUntil(search, isFound))).toBe(true);
+  expect(await page.openMatches(tab, system.publicUrl)).toHaveLength(11);
+  await page.findOneMatch(tab, 'dordev', lastId);
+  await page.takeScreenshot(tab, 'journey-12-search');
+  expect(await page.findNoMatch(tab, 'nepostojeći')).toContain('Nijedna utakmica');
+  await tab.getByRole('searchbox').fill('');
+  await page.waitForMatches(tab, 11);
+  await page.openOps(tab, system.publicUrl, matches.direct);
+  await page.findOneMatch(tab, 'KRANJCEV dorde', lastId);
+  expect(browserErrors).toEqual([]);
+  await context.close();
+}

@@ -6,6 +6,7 @@ import {
   reopenSectorOnThePage,
   loseTheNetworkOnThePage,
   operateOnThePage,
+  searchOnThePage,
   type JourneyContext,
 } from './browser-journeys.ts';
 import { Fan, newKey, pollUntil, type Answer } from './fan.ts';
@@ -198,6 +199,8 @@ test('CLI commands work on the running system, and wrong usage exits with 2', as
   const status = await system.cli('status', '--json');
   expect([status.code, JSON.parse(status.stdout)]).toMatchObject([0, { postgresql: true, redis: true }]);
   expect((await system.cli('outbox:consume', '--until-empty', '--limit', '10')).stdout).toContain('relayed');
+  expect(JSON.parse((await system.cli('search:rebuild', '--json')).stdout)).toMatchObject({ complete: true, indexed: 2 });
+  expect((await system.cli('search:rebuild', '--fast')).code).toBe(2);
   expect((await system.cli('migrat')).code).toBe(2);
   expect((await system.cli('outbox:consume', '--limit', '-1')).code).toBe(2);
   const crowd = await system.cli('demo:crowd', '30', '--time-limit', '4');
@@ -221,6 +224,8 @@ describe('web page in a real browser', () => {
   test('when a fan opens a sector again, the page loads only the changed seats and shows them', () =>
     reopenSectorOnThePage(context));
   test('an operator pauses the sale, blacklists a fan, refunds a ticket and cancels the match', () => operateOnThePage(context));
+  test('with eleven matches fans and operators can search them, without accents, and are told when nothing is found', () =>
+    searchOnThePage(context));
 });
 
 test('after a restart of the whole system a hold still exists', async () => {

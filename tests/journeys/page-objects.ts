@@ -37,6 +37,27 @@ export async function openMatches(page: Page, url: string): Promise<string[]> {
   return cards.allInnerTexts();
 }
 
+/** Waits until the list shows this number of matches. */
+export async function waitForMatches(page: Page, count: number): Promise<void> {
+  await page.locator(`:has(> [data-match-id]:nth-child(${count}):last-child)`).waitFor();
+}
+
+/** Searches the list of matches. Waits until only this match is shown. */
+export async function findOneMatch(page: Page, text: string, matchId: string): Promise<void> {
+  await page.getByRole('searchbox').fill(text);
+  await waitForMatches(page, 1);
+  expect(await page.locator('[data-match-id]').getAttribute('data-match-id')).toBe(matchId);
+}
+
+/** Searches the list of matches for a text that no match has. Returns what the page says. */
+export async function findNoMatch(page: Page, text: string): Promise<string> {
+  await page.getByRole('searchbox').fill(text);
+  const result = page.getByTestId('match-search-result');
+  await result.filter({ hasText: text }).waitFor();
+  expect(await page.locator('[data-match-id]').count()).toBe(0);
+  return result.innerText();
+}
+
 /** Opens a match from the list of matches. */
 export async function openMatch(page: Page, matchId: string): Promise<void> {
   await page.locator(`[data-testid=match-card][data-match-id="${matchId}"]`).getByTestId('open-match').click();

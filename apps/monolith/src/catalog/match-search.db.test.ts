@@ -226,7 +226,8 @@ describe('a write of a match', () => {
       await within5s(countOf('ciro'), 0);
     } finally {
       await app.close();
-      await resources.close();
+      // The end of the HTTP server may have closed the connections already.
+      await resources.close().catch(() => undefined);
     }
   }, 60_000);
 });
@@ -308,7 +309,7 @@ describe('a rebuild', () => {
     const results = await Promise.all([rebuild(), rebuild()]);
     expect(results.every(({ isComplete }) => isComplete)).toBe(true);
     expect(await wrong()).toBe(0);
-    expect(results[0].indexed + results[1].indexed).toBeGreaterThanOrEqual(1100);
+    expect(results[0].indexed + results[1].indexed).toBe(1100);
   });
 
   test('while matches are renamed leaves the words of the latest names', async () => {
