@@ -218,7 +218,7 @@ export async function searchOnThePage({ browser, system, matches }: JourneyConte
   await tab.getByRole('searchbox').fill('');
   await page.waitForMatches(tab, 11);
   await page.openOps(tab, system.publicUrl, matches.direct);
-  await page.findOneMatch(tab, 'KRANJCEV dorde', lastId);
+  await page.findOneMatch(tab, 'KRANJCEVICEVA dorde', lastId);
   expect(browserErrors).toEqual([]);
   await context.close();
 }
