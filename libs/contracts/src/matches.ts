@@ -29,7 +29,7 @@ export type SaleStatus = Match['sale']['status'];
 
 export const matchListAnswer = pageOf(matchAnswer).meta({ id: 'MatchList' });
 /** The longest search text, in characters. */
-export const MAX_SEARCH_LENGTH = 100;
+const MAX_SEARCH_LENGTH = 100;
 
 /** The query parameters of `GET /ops/matches`. */
 export const opsMatchQuery = pageQuery.extend({
