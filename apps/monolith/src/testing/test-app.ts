@@ -19,6 +19,7 @@ import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { openDatabase } from '#platform/postgres/database';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
+import { SchedulingModule } from '#platform/schedule/scheduling.module';
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { randomUUID } from 'node:crypto';
@@ -121,7 +122,10 @@ export async function openTestApp(
     providers,
     exports: providers.map(({ provide }) => provide),
   };
-  const root: DynamicModule = { module: class TestRoot {}, imports: [platform, ...modules] };
+  const root: DynamicModule = {
+    module: class TestRoot {},
+    imports: [platform, SchedulingModule.register(logger, { isEnabled: false }), ...modules],
+  };
   const app = await createHttpApp(root, {
     logger,
     identify: identifyMock,
