@@ -6,10 +6,10 @@ import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import type { Settings } from './settings.ts';
 
-/** The URLs of PostgreSQL and Redis. */
+/** The URLs of PostgreSQL and Redis, with the names of their settings. */
 export interface DatabaseUrls {
-  databaseUrl: string;
-  redisUrl: string;
+  DATABASE_URL: string;
+  REDIS_URL: string;
 }
 
 type Start = (port: number) => Promise<LocalServer>;
@@ -27,11 +27,11 @@ export async function startDatabases(
   const { say } = events;
   const postgres: Start = (port) => startPostgres({ folder: home.postgres, port, say });
   const redis: Start = (port) => startRedis({ folder: home.redis, port, say });
-  const [databaseUrl, redisUrl] = await Promise.all([
+  const [DATABASE_URL, REDIS_URL] = await Promise.all([
     settings.databaseUrl ?? startWithRestarts('postgres', home, postgres, restarters, events),
     settings.redisUrl ?? startWithRestarts('redis', home, redis, restarters, events),
   ]);
-  return { databaseUrl, redisUrl };
+  return { DATABASE_URL, REDIS_URL };
 }
 
 /**

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { type LocalServer, spawnServer, stopServer, waitUntilReady } from './local-server.ts';
+import { type LocalServer, spawnServer, waitUntilReady } from './local-server.ts';
+import { readText } from './optional-file.ts';
 import { type PostgresBinaries, postgresBinaries, postgresEnvironment, serverUser } from './postgres-binaries.ts';
 import { commandLine, endProcess, identify } from './processes.ts';
-import { claimPublicFolder, isOpenToUserNobody, isRoot, NOBODY } from './public-folder.ts';
+import { claimPublicFolder, giveToNobody, isOpenToUserNobody } from './public-folder.ts';
 import { UserError } from './trouble.ts';
 
 /** Where and how to start a PostgreSQL server. */
@@ -74,19 +75,14 @@ export async function launchPostgres({
   const dataFolder = path.join(serverFolder, 'data');
   const settings = [...SETTINGS, ...(throwaway ? THROWAWAY_SETTINGS : []), `port=${port}`];
   const args = ['-D', dataFolder, ...settings.flatMap((setting) => ['-c', setting])];
-  const server = await spawnServer(binaries.postgres, args, path.join(serverFolder, 'postgres.log'), {
-    ...serverUser,
-    cwd: '/',
-    env: postgresEnvironment,
-  });
+  const options = { ...serverUser, cwd: '/', env: postgresEnvironment };
+  // SIGINT: the server disconnects all clients, writes a checkpoint and exits. SIGQUIT: it exits at once and replays its log later.
+  const server = await spawnServer(binaries.postgres, args, path.join(serverFolder, 'postgres.log'), options, [
+    'SIGINT',
+    'SIGQUIT',
+  ]);
   await waitUntilReady(server, 'PostgreSQL', async () => saysReady(dataFolder, server.identity.pid));
-  return {
-    port,
-    identity: server.identity,
-    ended: server.ended,
-    // SIGINT: the server disconnects all clients, writes a checkpoint and exits. SIGQUIT: it exits at once and replays its log later.
-    stop: () => stopServer(server, 'SIGINT', 'SIGQUIT', 20_000),
-  };
+  return { ...server, port };
 }
 
 /**
@@ -116,7 +112,7 @@ function createCluster(
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: 0o700 });
   writeFileSync(passwordFile, password, { mode: 0o600 });
-  if (isRoot) for (const item of [unfinished, passwordFile]) chownSync(item, NOBODY.uid, NOBODY.gid);
+  for (const item of [unfinished, passwordFile]) giveToNobody(item);
   const args = ['-D', unfinished, '-U', USER, `--pwfile=${passwordFile}`, '-A', 'scram-sha-256', '-E', 'UTF8'];
   // Encoding and collation are explicit: the sort order must not depend on the locale of the machine that made the data.
   args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--lc-messages=C', ...(throwaway ? ['--no-sync'] : []));
@@ -186,9 +182,5 @@ function refuseOtherVersion(binaries: PostgresBinaries, dataFolder: string): voi
 }
 
 function readLines(file: string): string[] {
-  try {
-    return readFileSync(file, 'utf8').split('\n');
-  } catch {
-    return [];
-  }
+  return readText(file)?.split('\n') ?? [];
 }

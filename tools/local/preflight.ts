@@ -1,6 +1,7 @@
 import { isPortFree } from './free-port.ts';
-import { type HomePaths, prepareHome, readRuntimeUrl } from './home.ts';
+import { type HomePaths, prepareHome, type RuntimeFile } from './home.ts';
 import { type LockFile, takeLock } from './home-lock.ts';
+import { readJson } from './optional-file.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { redisBinaries } from './redis-binaries.ts';
 import type { Settings } from './settings.ts';
@@ -12,7 +13,7 @@ export async function claimHome(settings: Settings): Promise<{ home: HomePaths; 
   const home = prepareHome(settings.home);
   const lock = await takeLock(home.lock);
   if ('release' in lock) return { home, lock };
-  const url = readRuntimeUrl(home);
+  const url = readJson<RuntimeFile>(home.runtime)?.urls.web;
   throw new UserError(
     `${home.folder} is in use by process ${lock.heldBy.pid}${url ? ` (${url})` : ''}.`,
     'Stop that process first, or for a second system set TRIBINA_HOME, MONOLITH_PORT, QUEUE_PORT and WORKER_PORT to other values.',

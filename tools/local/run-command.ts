@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { eachLine } from './service.ts';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 
 /** Where and with which environment a command runs. */
 export interface CommandOptions {
@@ -38,4 +38,11 @@ export async function runCommand(command: string, args: string[], options: Comma
   options.signal?.removeEventListener('abort', end);
   options.signal?.throwIfAborted();
   return { code, output: lines.join('\n') };
+}
+
+/** Calls `onLine` for each line that the process writes to stdout or stderr. */
+export function eachLine(child: ChildProcess, onLine: (line: string) => void): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) createInterface({ input: stream }).on('line', onLine);
+  }
 }

@@ -1,10 +1,10 @@
-import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import type { LocalServer } from './local-server.ts';
 import { launchPostgres, makeDataFolder } from './postgres.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
-import { isRoot, NOBODY } from './public-folder.ts';
+import { giveToNobody } from './public-folder.ts';
 
 /** The primary, and where to start its standby. */
 export interface StandbyOptions {
@@ -96,8 +96,4 @@ function makeFolder(folder: string): void {
 function writeFile(file: string, text: string): void {
   writeFileSync(file, text, { mode: 0o600 });
   giveToNobody(file);
-}
-
-function giveToNobody(item: string): void {
-  if (isRoot) chownSync(item, NOBODY.uid, NOBODY.gid);
 }

@@ -8,13 +8,14 @@
 // one, which it reaches at this URL; the answer is the standby's own URL. `kill standby` ends it.
 //
 // Usage: node tools/local/test-servers.ts <number of Redis servers> [--durable]
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startOnFreePort } from './free-port.ts';
 import type { LocalServer } from './local-server.ts';
+import { readJson } from './optional-file.ts';
 import { startPostgres } from './postgres.ts';
 import { isOpenToUserNobody, publicFolderOf } from './public-folder.ts';
 import { endProcess, identify, isRunning, type ProcessIdentity } from './processes.ts';
@@ -51,18 +52,11 @@ function writeRecord(): void {
 async function removeLeftovers(): Promise<void> {
   for (const name of readdirSync(base)) {
     if (!name.startsWith(PREFIX)) continue;
-    const record = readRecord(path.join(base, name));
+    // There is no record if the folder belongs to another user, or if its owner has not written the file yet.
+    const record = readJson<OwnerRecord>(path.join(base, name, 'owner.json'));
     if (!record || isRunning(record.owner)) continue;
     await Promise.all(record.servers.map((server) => endProcess(server, 'SIGKILL', 2_000)));
     remove(path.join(base, name));
-  }
-}
-
-function readRecord(runFolder: string): OwnerRecord | undefined {
-  try {
-    return JSON.parse(readFileSync(path.join(runFolder, 'owner.json'), 'utf8')) as OwnerRecord;
-  } catch {
-    return undefined; // The folder belongs to another user, or its owner has not written the file yet.
   }
 }
 
