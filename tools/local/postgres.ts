@@ -45,33 +45,28 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
   const { port, throwaway = false, say = () => undefined } = options;
   const binaries = postgresBinaries(options.folder);
   const serverFolder = makeDataFolder(options.folder);
-  chmodSync(serverFolder, 0o711); // Independent of the umask: user nobody must be able to enter the folder, but not to list it.
   const dataFolder = path.join(serverFolder, 'data');
   const password = readOrMakePassword(serverFolder);
   await endOrphan(dataFolder, say);
-  if (!existsSync(dataFolder)) createCluster(binaries, serverFolder, password, throwaway, say);
+  if (!existsSync(dataFolder)) {
+    say('creating the PostgreSQL data folder');
+    createCluster(binaries, serverFolder, password, throwaway);
+  }
   refuseOtherVersion(binaries, dataFolder);
 
-  const server = await launchPostgres({ binaries, serverFolder, port, throwaway });
+  const server = await launchPostgres(binaries, serverFolder, port, throwaway);
   const url = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
   await ensureDatabase(url('postgres'));
   return { ...server, url: url(DATABASE) };
 }
 
-interface LaunchOptions {
-  readonly binaries: PostgresBinaries;
-  readonly serverFolder: string;
-  readonly port: number;
-  readonly throwaway: boolean;
-}
-
 /** Starts a PostgreSQL server on an existing data folder. */
-export async function launchPostgres({
-  binaries,
-  serverFolder,
-  port,
-  throwaway,
-}: LaunchOptions): Promise<Omit<LocalServer, 'url'>> {
+export async function launchPostgres(
+  binaries: PostgresBinaries,
+  serverFolder: string,
+  port: number,
+  throwaway: boolean,
+): Promise<Omit<LocalServer, 'url'>> {
   const dataFolder = path.join(serverFolder, 'data');
   const settings = [...SETTINGS, ...(throwaway ? THROWAWAY_SETTINGS : []), `port=${port}`];
   const args = ['-D', dataFolder, ...settings.flatMap((setting) => ['-c', setting])];
@@ -90,23 +85,17 @@ export async function launchPostgres({
  * /var/tmp is made and returned instead (public-folder.ts).
  */
 export function makeDataFolder(folder: string): string {
-  if (!isOpenToUserNobody(folder)) return claimPublicFolder(folder);
-  mkdirSync(folder, { recursive: true });
-  return folder;
+  const serverFolder = isOpenToUserNobody(folder) ? folder : claimPublicFolder(folder);
+  mkdirSync(serverFolder, { recursive: true });
+  chmodSync(serverFolder, 0o711); // Independent of the umask: user nobody must be able to enter the folder, but not to list it.
+  return serverFolder;
 }
 
 /**
  * The data folder is made under another name and renamed at the end, so that a killed start never leaves an incomplete data
  * folder.
  */
-function createCluster(
-  binaries: PostgresBinaries,
-  serverFolder: string,
-  password: string,
-  throwaway: boolean,
-  say: (line: string) => void,
-): void {
-  say('creating the PostgreSQL data folder');
+function createCluster(binaries: PostgresBinaries, serverFolder: string, password: string, throwaway: boolean): void {
   const unfinished = path.join(serverFolder, 'data.unfinished');
   const passwordFile = path.join(serverFolder, 'password.initdb');
   rmSync(unfinished, { recursive: true, force: true });

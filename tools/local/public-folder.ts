@@ -47,8 +47,8 @@ export function claimPublicFolder(folder: string): string {
     removeAbandonedFolders();
     mkdirSync(publicFolder, { mode: 0o755 });
   }
-  const { uid } = lstatSync(publicFolder);
-  if (!lstatSync(publicFolder).isDirectory() || uid !== process.getuid?.()) {
+  const found = lstatSync(publicFolder);
+  if (!found.isDirectory() || found.uid !== process.getuid?.()) {
     throw new UserError(
       `${publicFolder} exists but belongs to another user.`,
       'Remove it, or move the checkout to a folder that every user may enter.',

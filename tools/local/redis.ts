@@ -31,7 +31,8 @@ export async function startRedis(options: RedisOptions): Promise<LocalServer> {
   const { folder, port, throwaway = false, say = () => undefined } = options;
   const binaries = redisBinaries(say);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  await endOrphan(folder, say);
+  const ownerFile = path.join(folder, 'redis.owner.json');
+  await endOrphan(ownerFile, say);
 
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--daemonize', 'no'];
   settings.push('--maxmemory-policy', 'noeviction', '--save', '');
@@ -42,7 +43,7 @@ export async function startRedis(options: RedisOptions): Promise<LocalServer> {
     'SIGTERM',
     'SIGKILL',
   ]);
-  writeFileSync(ownerFile(folder), JSON.stringify(server.identity));
+  writeFileSync(ownerFile, JSON.stringify(server.identity));
   await waitUntilReady(server, 'Redis', () => answersPing(port));
   return {
     ...server,
@@ -50,21 +51,17 @@ export async function startRedis(options: RedisOptions): Promise<LocalServer> {
     port,
     stop: async () => {
       await server.stop();
-      rmSync(ownerFile(folder), { force: true });
+      rmSync(ownerFile, { force: true });
     },
   };
 }
 
 /** Ends a Redis that an earlier run left running, because two servers would corrupt the append-only file. */
-async function endOrphan(folder: string, say: (line: string) => void): Promise<void> {
-  const owner = readJson<ProcessIdentity>(ownerFile(folder));
+async function endOrphan(ownerFile: string, say: (line: string) => void): Promise<void> {
+  const owner = readJson<ProcessIdentity>(ownerFile);
   if (!owner || !isRunning(owner)) return;
   say(`ending the Redis of an earlier run (pid ${owner.pid})`);
   await endProcess(owner, 'SIGTERM', 20_000);
-}
-
-function ownerFile(folder: string): string {
-  return path.join(folder, 'redis.owner.json');
 }
 
 /** True if Redis answers PING. False while Redis is not up or still reads its append-only file (then the answer is -LOADING). */

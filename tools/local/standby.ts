@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import type { LocalServer } from './local-server.ts';
@@ -33,7 +33,6 @@ const EMPTY_FOLDERS = new Set(['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notif
  */
 export async function startStandby({ folder, port, throwaway, primaryFolder, primaryUrl }: StandbyOptions): Promise<LocalServer> {
   const serverFolder = makeDataFolder(folder);
-  chmodSync(serverFolder, 0o711);
   const dataFolder = path.join(serverFolder, 'data');
   rmSync(dataFolder, { recursive: true, force: true });
   const primary = new pg.Client({ connectionString: primaryUrl });
@@ -52,7 +51,7 @@ export async function startStandby({ folder, port, throwaway, primaryFolder, pri
   }
   writeFile(path.join(dataFolder, 'standby.signal'), '');
   writeFile(path.join(dataFolder, 'postgresql.auto.conf'), replicationSettings(primaryUrl));
-  const server = await launchPostgres({ binaries: postgresBinaries(folder), serverFolder, port, throwaway });
+  const server = await launchPostgres(postgresBinaries(folder), serverFolder, port, throwaway);
   const url = new URL(primaryUrl);
   url.port = String(port);
   return { ...server, url: url.href };

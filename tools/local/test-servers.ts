@@ -111,14 +111,13 @@ process.on('SIGHUP', () => void stop(0));
 try {
   writeRecord();
   await removeLeftovers();
-  const starting = register(
-    startOnFreePort(undefined, (port) => startPostgres({ folder: folderOf('postgres'), port, throwaway })),
-  );
+  const startPostgresOn = (port: number) => startPostgres({ folder: folderOf('postgres'), port, throwaway });
+  const startRedisOn = (number: number, port: number) =>
+    startRedis({ folder: folderOf(`redis-${number}`), port, throwaway, say });
+  const starting = register(startOnFreePort(undefined, startPostgresOn));
   const redis: LocalServer[] = [];
-  for (let number = 1; number <= Number(process.argv[2] ?? 1); number += 1) {
-    const runFolder = folderOf(`redis-${number}`);
-    redis.push(await register(startOnFreePort(undefined, (port) => startRedis({ folder: runFolder, port, throwaway, say }))));
-  }
+  for (let number = 1; number <= Number(process.argv[2] ?? 1); number += 1)
+    redis.push(await register(startOnFreePort(undefined, (port) => startRedisOn(number, port))));
   let postgres = await starting;
   const pids = { postgres: postgres.identity.pid, redis: redis.map(({ identity }) => identity.pid) };
   process.stdout.write(`${JSON.stringify({ database: postgres.url, redis: redis.map(({ url }) => url), pids })}\n`);
@@ -129,13 +128,11 @@ try {
   };
   const commands: { readonly [line: string]: (argument: string) => Promise<unknown> } = {
     'kill postgres': () => kill(postgres),
-    'start postgres': async () =>
-      (postgres = await startAgain(() => startPostgres({ folder: folderOf('postgres'), port: postgres.port, throwaway }))),
+    'start postgres': async () => (postgres = await startAgain(() => startPostgresOn(postgres.port))),
     'start standby': async (primaryUrl) => (standby = await startStandbyOf(primaryUrl)).url,
     'kill standby': async () => standby && kill(standby),
     'kill redis': () => kill(redis[0]!),
-    'start redis': async () =>
-      (redis[0] = await startAgain(() => startRedis({ folder: folderOf('redis-1'), port: redis[0]!.port, throwaway, say }))),
+    'start redis': async () => (redis[0] = await startAgain(() => startRedisOn(1, redis[0]!.port))),
   };
   for await (const line of createInterface({ input: process.stdin })) {
     const [verb, server, argument = ''] = line.split(' ');
