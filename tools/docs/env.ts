@@ -24,7 +24,7 @@ function settingOf(name: string, field: z.ZodType, readBy: readonly string[]) {
     description,
     isSecret: secret === true,
     /** The default as text, a list with commas; empty if the setting has no default. */
-    defaultValue: String(parsedDefault.data ?? ''),
+    defaultValue: String((parsedDefault.data as string | number | readonly unknown[] | undefined) ?? ''),
     isRequired: !parsedDefault.success,
     values: valuesOf(field),
     readBy,

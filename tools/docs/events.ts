@@ -88,21 +88,16 @@ letters.
 export function renderEvents(contracts: { queueEvent: z.ZodType; emailJob: z.ZodType; pushJob: z.ZodType }): string {
   const named = (rows: Readonly<Record<string, readonly [string, string]>>) =>
     Object.entries(rows).map(([name, cells]) => [`\`${name}\``, ...cells]);
-  const queueEvents = variantsOf(contracts.queueEvent, 'event').map(
-    ([name, schema]) => `\n### \`${name}\`\n${fieldTable(schema)}`,
-  );
-  const mails = variantsOf(contracts.emailJob, 'template').map(
-    ([name, schema]) => `\n### \`email\`: ${name}\n${fieldTable(schema)}`,
-  );
+  const section = (title: string, schema: z.ZodType) => `\n### ${title}\n${fieldTable(schema)}`;
   return [
     head,
     markdownTable(['Event', 'Meaning', 'Messages'], named(events)),
     outboxHead,
     markdownTable(['Destination', 'Consumer', 'Form'], named(documentedDestinations)),
     queueHead,
-    ...queueEvents,
+    ...variantsOf(contracts.queueEvent, 'event').map(([name, schema]) => section(`\`${name}\``, schema)),
     jobsHead,
-    ...mails,
-    `\n### \`push\` and \`push-priority\`\n${fieldTable(contracts.pushJob)}`,
+    ...variantsOf(contracts.emailJob, 'template').map(([name, schema]) => section(`\`email\`: ${name}`, schema)),
+    section('`push` and `push-priority`', contracts.pushJob),
   ].join('');
 }

@@ -23,19 +23,16 @@ export async function claimHome(settings: Settings): Promise<{ home: HomePaths; 
 /** Checks, before anything is started, that the ports are free and the programs of PostgreSQL and Redis are present. */
 export async function checkMachine(settings: Settings, home: HomePaths, say: (line: string) => void): Promise<void> {
   for (const { name, port, portSetting, inspectorPort } of settings.services) {
-    if (!(await canListen(port, settings.host, portSetting)))
-      throw new UserError(
-        `Port ${port}, which the ${name} needs, is taken.`,
-        `Stop what is using it, or set ${portSetting} to another port.`,
-      );
-    if (inspectorPort && !(await isPortFree(inspectorPort, '127.0.0.1')))
-      throw new UserError(
-        `Port ${inspectorPort}, which the inspector of the ${name} needs, is taken.`,
-        `Stop what is using it, or give another port: --inspect ${name}:<port>.`,
-      );
+    if (!(await canListen(port, settings.host, portSetting))) throw taken(port, name, `set ${portSetting} to another port`);
+    if (inspectorPort && !(await isPortFree(inspectorPort)))
+      throw taken(inspectorPort, `inspector of the ${name}`, `give another port: --inspect ${name}:<port>`);
   }
   if (!settings.databaseUrl) postgresBinaries(home.postgres);
   if (!settings.redisUrl) redisBinaries(say);
+}
+
+function taken(port: number, user: string, wayOut: string): UserError {
+  return new UserError(`Port ${port}, which the ${user} needs, is taken.`, `Stop what is using it, or ${wayOut}.`);
 }
 
 async function canListen(port: number, host: string, portSetting: string): Promise<boolean> {

@@ -10,14 +10,8 @@ export interface CommandOptions {
   signal?: AbortSignal;
 }
 
-/** How a command ended, and what it wrote. */
-export interface CommandResult {
-  code: number;
-  output: string;
-}
-
 /** Runs a command until it ends and returns its exit code and its output. */
-export async function runCommand(command: string, args: string[], options: CommandOptions): Promise<CommandResult> {
+export async function runCommand(command: string, args: string[], options: CommandOptions) {
   options.signal?.throwIfAborted();
   const child = spawn(command, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { ROOT } from './build.ts';
+import { isPort } from './free-port.ts';
 import { BAD_SETTINGS, UserError } from './trouble.ts';
 
 /** The settings of `npm start`. */
@@ -53,8 +54,7 @@ export function readSettings(env: NodeJS.ProcessEnv, inspectorPorts: ReadonlyMap
 
 function readPort(name: string, value: string | undefined, defaultPort: number): number {
   if (!value) return defaultPort;
-  const port = Number(value);
-  if (/^\d+$/.test(value) && port >= 1 && port <= 65_535) return port;
+  if (isPort(value)) return Number(value);
   throw new UserError(`${name} is "${value}".`, 'A port is a whole number from 1 to 65535.', BAD_SETTINGS);
 }
 

@@ -11,7 +11,7 @@ import { checkMachine, claimHome } from './preflight.ts';
 import { waitUntilAllReady, waitUntilLinesAreKnown } from './readiness.ts';
 import { runCommand } from './run-command.ts';
 import { startService } from './service.ts';
-import { readSettings, type ServiceSettings, type Settings } from './settings.ts';
+import { readSettings, type Settings } from './settings.ts';
 import { BAD_SETTINGS, UserError } from './trouble.ts';
 import { watchSources } from './watch.ts';
 
@@ -80,10 +80,9 @@ class System {
     const databases = startDatabases(this.#settings, this.#home, this.#databases, this.#events());
     // Waits for the databases and the build even if one of them fails, because a database that is still starting cannot be
     // stopped.
-    const [started, built] = await Promise.allSettled([databases, build({ say, signal: this.#end })]);
-    if (started.status === 'rejected') throw started.reason;
-    if (built.status === 'rejected') throw built.reason;
-    this.#urls = started.value;
+    const starting = [databases, build({ say, signal: this.#end })] as const;
+    await Promise.allSettled(starting);
+    [this.#urls] = await Promise.all(starting);
     this.#writeRuntime();
     say('migrating the database');
     await this.#command('migrate');
@@ -97,15 +96,14 @@ class System {
   async #startServices(): Promise<void> {
     const { services } = this.#settings;
     this.#options.say('starting the services');
-    for (const service of services) this.#services.push(this.#serviceKeeper(service));
+    for (const { name, inspectorPort } of services) {
+      const args = [...inspectorArguments(inspectorPort), path.join(ROOT, 'dist/apps', name, 'src/main.js')];
+      const start = () => startService(args, this.#commandOptions(name));
+      this.#services.push(new ProcessRestarter(name, start, this.#events(name)));
+    }
     await Promise.all(this.#services.map((restarter) => restarter.start()));
     await waitUntilAllReady(services, this.#options.say, this.#end);
     await waitUntilLinesAreKnown(services, this.#end);
-  }
-
-  #serviceKeeper({ name, inspectorPort }: ServiceSettings): ProcessRestarter {
-    const args = [...inspectorArguments(inspectorPort), path.join(ROOT, 'dist/apps', name, 'src/main.js')];
-    return new ProcessRestarter(name, () => startService(args, this.#commandOptions(name)), this.#events(name));
   }
 
   #events(service?: string): RestarterEvents {
@@ -122,11 +120,8 @@ class System {
 
   async #command(...args: string[]): Promise<void> {
     const program = path.join(ROOT, 'dist/apps/monolith/src/cli.js');
-    const options = this.#commandOptions(args[0]!);
-    const { code } = await runCommand(process.execPath, ['--enable-source-maps', program, ...args], {
-      ...options,
-      signal: this.#end,
-    });
+    const options = { ...this.#commandOptions(args[0]!), signal: this.#end };
+    const { code } = await runCommand(process.execPath, ['--enable-source-maps', program, ...args], options);
     if (code === 0) return;
     throw new UserError(
       `\`${args.join(' ')}\` failed with exit code ${code}.`,
