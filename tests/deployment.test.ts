@@ -326,7 +326,7 @@ describe('autoscaling', () => {
     });
     expect(JSON.stringify(withKeda)).toContain('sum(websocket_connections{namespace=\\"tribina\\"})');
     expect(readText('apps/queue-service/src/waiting-room/inbound/waiting-room.metrics.ts')).toContain(
-      "name: 'websocket_connections'",
+      "ofPod('websocket_connections',",
     );
   });
 

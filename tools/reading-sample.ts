@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 /*
@@ -59,18 +60,15 @@ function piecesOf(path: string): Piece[] {
   return [...comments, ...tests, ...identifiers];
 }
 
-/** A random number generator (mulberry32) that gives the same numbers for the same seed on every machine. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const random = randomFrom(Number(process.argv[2] ?? 1));
+/** The random numbers from 0 to 1 of a seed. They are the same on every machine. */
+const seed = process.argv[2] ?? '1';
+let drawn = 0;
+const random = () =>
+  createHash('sha256')
+    .update(`${seed} ${(drawn += 1)}`)
+    .digest()
+    .readUInt32BE() /
+  2 ** 32;
 const paths = execFileSync('git', ['ls-files', 'apps', 'libs', 'tools', 'tests', 'bench'], { encoding: 'utf8' })
   .split('\n')
   .filter((path) => /\.(ts|tsx|mjs)$/.test(path) && !path.startsWith('tests/canaries/'));

@@ -25,11 +25,6 @@ const out = new LineWriter(1);
 const err = new LineWriter(2);
 const stop = new AbortController();
 
-function onSignal(): void {
-  if (stop.signal.aborted) return out.write('already stopping: the services have up to 20 s to finish their work');
-  stop.abort(new Error('stopped by a signal'));
-}
-
 /**
  * When the last signal arrived. A Ctrl-C arrives twice: from the terminal, and from the launcher (tools/node24.mjs), which passes
  * it on. A signal within 300 ms after the one before it is ignored.
@@ -39,7 +34,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     const isDuplicate = Date.now() - lastSignalAt < 300;
     lastSignalAt = Date.now();
-    if (!isDuplicate) onSignal();
+    if (isDuplicate) return;
+    if (stop.signal.aborted) out.write('already stopping: the services have up to 20 s to finish their work');
+    stop.abort(new Error('stopped by a signal'));
   });
 }
 
@@ -54,7 +51,7 @@ process.on('uncaughtException', (error) => {
   stop.abort(error);
 });
 
-function readOptions(): { reset: boolean; watch: boolean; help: boolean; inspect: string[] } {
+function readOptions() {
   const flag = { type: 'boolean', default: false } as const;
   const inspect = { type: 'string', multiple: true, default: [] as string[] } as const;
   try {

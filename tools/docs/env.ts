@@ -1,56 +1,30 @@
 // Renders docs/reference/env.md and .env.example: all settings, from the zod schemas with which the services parse their environment.
 import { z } from 'zod';
+import { markdownTable } from './markdown-table.ts';
+import { toJsonSchema } from './schema-table.ts';
 
 type SettingsSchema = z.ZodObject;
 
-/** A setting as the page env.md shows it. */
-export interface DocumentedSetting {
-  readonly name: string;
-  readonly description: string;
-  readonly isSecret: boolean;
-  /** The default as text; undefined if the setting has no default. */
-  readonly defaultValue: string | undefined;
-  readonly isRequired: boolean;
-  /** The allowed values, for example `mock` or `jwt`, 1 to 65535, or a list. */
-  readonly values: string;
-  readonly readBy: readonly string[];
-}
-
-/** A group of settings under one heading of the page env.md. */
-export interface SettingSection {
-  readonly title: string;
-  readonly settings: readonly DocumentedSetting[];
-}
-
-interface JsonSchema {
-  readonly type?: string;
-  readonly enum?: readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly items?: JsonSchema;
-}
-
+/** The allowed values of a setting, for example `mock` or `jwt`, 1 to 65535, or a list. */
 function valuesOf(field: z.ZodType): string {
-  const schema = z.toJSONSchema(field, { io: 'output', unrepresentable: 'any' }) as JsonSchema;
+  const schema = toJsonSchema(field);
   if (schema.type === 'boolean') return '`true`, `false`';
   if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(', ');
   if (schema.type === 'integer') return `${schema.minimum} to ${schema.maximum}`;
   return schema.type === 'array' ? 'list, separated by commas' : 'text';
 }
 
-function settingOf(name: string, field: z.ZodType, readBy: readonly string[]): DocumentedSetting {
+/** A setting as the page env.md shows it. */
+function settingOf(name: string, field: z.ZodType, readBy: readonly string[]) {
   const { description, secret } = field.meta() ?? {};
   if (!description) throw new Error(`${name} does not say what it means: add .describe('…').`);
   const parsedDefault = field.safeParse(undefined);
-  const defaultValue = parsedDefault.success
-    ? (parsedDefault.data as string | number | readonly unknown[] | undefined)
-    : undefined;
   return {
     name,
     description,
     isSecret: secret === true,
-    defaultValue:
-      defaultValue === undefined ? undefined : typeof defaultValue === 'object' ? defaultValue.join() : String(defaultValue),
+    /** The default as text, a list with commas; empty if the setting has no default. */
+    defaultValue: String((parsedDefault.data as string | number | readonly unknown[] | undefined) ?? ''),
     isRequired: !parsedDefault.success,
     values: valuesOf(field),
     readBy,
@@ -61,10 +35,10 @@ function settingOf(name: string, field: z.ZodType, readBy: readonly string[]): D
 export function settingSections(
   sharedSchemas: Readonly<Record<string, SettingsSchema>>,
   services: Readonly<Record<string, SettingsSchema>>,
-): SettingSection[] {
+) {
   const readers = (name: string): string[] => Object.keys(services).filter((service) => name in (services[service]?.shape ?? {}));
   const sharedNames = new Set(Object.values(sharedSchemas).flatMap((schema) => Object.keys(schema.shape)));
-  const section = (title: string, fields: Readonly<Record<string, unknown>>): SettingSection => ({
+  const section = (title: string, fields: Readonly<Record<string, unknown>>) => ({
     title,
     settings: Object.entries(fields).map(([name, field]) => settingOf(name, field as z.ZodType, readers(name))),
   });
@@ -88,15 +62,17 @@ With \`NODE_ENV=production\` a process refuses \`AUTH_MODE=mock\`, \`PAYMENT_PRO
 the default of this page, because these defaults are public.
 `;
 
+type SettingSection = ReturnType<typeof settingSections>[number];
+
 /** The text of docs/reference/env.md. */
 export function renderEnvPage(sections: readonly SettingSection[]): string {
   const tables = sections.map(({ title, settings }) => {
     const rows = settings.map(({ name, description, isSecret, defaultValue, isRequired, values, readBy }) => {
       const defaultCell = isRequired ? '**required**' : defaultValue ? `\`${defaultValue}\`` : '';
       const meaning = isSecret ? `${description} (**secret**)` : description;
-      return `| \`${name}\` | ${meaning} | ${values} | ${defaultCell} | ${readBy.join(', ') || 'none'} |`;
+      return [`\`${name}\``, meaning, values, defaultCell, readBy.join(', ') || 'none'];
     });
-    return `\n## ${title}\n| Name | Meaning | Values | Default | Read by |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
+    return `\n## ${title}\n${markdownTable(['Name', 'Meaning', 'Values', 'Default', 'Read by'], rows)}`;
   });
   return head + tables.join('');
 }
@@ -106,7 +82,7 @@ export function renderEnvExample(sections: readonly SettingSection[]): string {
   const parts = sections.map(({ title, settings }) => {
     const lines = settings.map(({ name, description, isSecret, defaultValue, isRequired }) => {
       const notes = [isRequired && 'required', isSecret && 'secret'].filter(Boolean).join(', ');
-      return `# ${description}${notes ? ` (${notes})` : ''}\n#${name}=${defaultValue ?? ''}`;
+      return `# ${description}${notes ? ` (${notes})` : ''}\n#${name}=${defaultValue}`;
     });
     return `## ${title}\n\n${lines.join('\n\n')}\n`;
   });

@@ -1,17 +1,11 @@
 // Renders docs/reference/errors.md: all error codes, from the catalogue that the services use for their answers.
 
 import type { z } from 'zod';
+import type { ErrorRow } from '../../libs/contracts/src/error-catalogue.ts';
 import { problemMembers } from '../../libs/contracts/src/problems.ts';
+import { markdownTable } from './markdown-table.ts';
 
-/** What the error catalogue says about one error code. */
-export interface ErrorEntry {
-  readonly status: number;
-  readonly title: string;
-  readonly retry: 'no' | 'same-key' | 'later';
-  readonly retryAfterSeconds?: number;
-}
-
-const nextRequest: Record<ErrorEntry['retry'], string> = {
+const nextRequest: Record<ErrorRow['retry'], string> = {
   no: 'a different request',
   'same-key': 'the same request with the same key',
   later: 'the same request later',
@@ -27,18 +21,16 @@ and \`detail\` are for people and may change. \`request_id\` is also in the serv
 has the number of seconds. The API descriptions (\`/openapi.json\`) have a schema for each code and list the codes of each route. New
 members may be added at any time: ignore members that you do not know.
 
-| Code | Status | Title | Send next | Retry-After | Further members |
-|---|---|---|---|---|---|
 `;
 
 /** The text of docs/reference/errors.md. */
-export function renderErrors(catalogue: Readonly<Record<string, ErrorEntry>>): string {
+export function renderErrors(catalogue: Readonly<Record<string, ErrorRow>>): string {
   const rows = Object.entries(catalogue).sort(([a], [b]) => (a < b ? -1 : 1));
   const lines = rows.map(([code, { status, title, retry, retryAfterSeconds }]) => {
     const retryAfter = retryAfterSeconds === undefined ? '' : `${retryAfterSeconds} s`;
-    return `| \`${code}\` | ${status} | ${title} | ${nextRequest[retry]} | ${retryAfter} | ${membersOf(code)} |`;
+    return [`\`${code}\``, status, title, nextRequest[retry], retryAfter, membersOf(code)];
   });
-  return `${head}${lines.join('\n')}\n`;
+  return head + markdownTable(['Code', 'Status', 'Title', 'Send next', 'Retry-After', 'Further members'], lines);
 }
 
 /**

@@ -1,5 +1,6 @@
 // Renders docs/reference/events.md: all messages between processes, from the zod schemas with which the receiver parses them.
 import type { z } from 'zod';
+import { markdownTable } from './markdown-table.ts';
 import { fieldTable, variantsOf } from './schema-table.ts';
 
 /** For each destination of outbox messages: the consumer, and the form in which a message arrives at it. */
@@ -62,8 +63,6 @@ All messages are delivered **at least once** (ADR 0006): the consumer recognises
 message with the schema shown here. A message that does not fit the schema is set aside as a whole.
 
 ## Events
-| Event | Meaning | Messages |
-|---|---|---|
 `;
 
 const outboxHead = `
@@ -71,8 +70,6 @@ const outboxHead = `
 A row of the table \`outbox\` is written in the transaction of its effect and contains the message as it will be delivered. Each
 destination has one relay. It delivers in batches, oldest first; the messages of one aggregate stay in order.
 
-| Destination | Consumer | Form |
-|---|---|---|
 `;
 
 const queueHead = `
@@ -89,26 +86,18 @@ letters.
 
 /** The text of docs/reference/events.md. */
 export function renderEvents(contracts: { queueEvent: z.ZodType; emailJob: z.ZodType; pushJob: z.ZodType }): string {
-  const eventRows = Object.entries(events).map(([name, [meaning, messages]]) => `| \`${name}\` | ${meaning} | ${messages} |`);
-  const destinationRows = Object.entries(documentedDestinations).map(
-    ([name, [consumer, form]]) => `| \`${name}\` | ${consumer} | ${form} |`,
-  );
-  const queueEvents = variantsOf(contracts.queueEvent, 'event').map(
-    ([name, schema]) => `\n### \`${name}\`\n${fieldTable(schema)}`,
-  );
-  const mails = variantsOf(contracts.emailJob, 'template').map(
-    ([name, schema]) => `\n### \`email\`: ${name}\n${fieldTable(schema)}`,
-  );
-  const pushes = `\n### \`push\` and \`push-priority\`\n${fieldTable(contracts.pushJob)}`;
+  const named = (rows: Readonly<Record<string, readonly [string, string]>>) =>
+    Object.entries(rows).map(([name, cells]) => [`\`${name}\``, ...cells]);
+  const section = (title: string, schema: z.ZodType) => `\n### ${title}\n${fieldTable(schema)}`;
   return [
     head,
-    `${eventRows.join('\n')}\n`,
+    markdownTable(['Event', 'Meaning', 'Messages'], named(events)),
     outboxHead,
-    `${destinationRows.join('\n')}\n`,
+    markdownTable(['Destination', 'Consumer', 'Form'], named(documentedDestinations)),
     queueHead,
-    ...queueEvents,
+    ...variantsOf(contracts.queueEvent, 'event').map(([name, schema]) => section(`\`${name}\``, schema)),
     jobsHead,
-    ...mails,
-    pushes,
+    ...variantsOf(contracts.emailJob, 'template').map(([name, schema]) => section(`\`email\`: ${name}`, schema)),
+    section('`push` and `push-priority`', contracts.pushJob),
   ].join('');
 }

@@ -1,6 +1,7 @@
 // Renders docs/reference/schedule.md: all periodic tasks, from the declarations with which the services register them.
 
 import type { TaskDefinition } from '../../libs/platform/src/schedule/periodic-task.ts';
+import { markdownTable } from './markdown-table.ts';
 
 const head = `# Periodic tasks
 
@@ -28,16 +29,16 @@ function duration(ms: number): string {
   return `${ms / size} ${unit}`;
 }
 
-function row({ name, everyMs, setting, does, pausesAfterFailure }: TaskDefinition): string {
+function row({ name, everyMs, setting, does, pausesAfterFailure }: TaskDefinition): string[] {
   const interval = `${duration(everyMs)}${setting ? ` (${setting})` : ''}`;
-  return `| ${name}${pausesAfterFailure ? ' ¹' : ''} | ${interval} | ${does} |`;
+  return [`${name}${pausesAfterFailure ? ' ¹' : ''}`, interval, does];
 }
 
 /** The text of docs/reference/schedule.md. */
 export function renderSchedule(services: Readonly<Record<string, readonly TaskDefinition[]>>): string {
   const sections = Object.entries(services).map(([service, tasks]) => {
     const rows = [...tasks].sort((a, b) => (a.name < b.name ? -1 : 1)).map(row);
-    return `\n## ${service}\n| Task | Interval | A run |\n|---|---|---|\n${rows.join('\n')}\n`;
+    return `\n## ${service}\n${markdownTable(['Task', 'Interval', 'A run'], rows)}`;
   });
   return `${head}${sections.join('')}`;
 }

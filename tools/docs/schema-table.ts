@@ -1,5 +1,6 @@
 // Renders a zod schema as a table of its fields, for the pages under docs/reference.
 import { z } from 'zod';
+import { markdownTable } from './markdown-table.ts';
 
 interface JsonSchema {
   readonly type?: string | readonly string[];
@@ -9,12 +10,19 @@ interface JsonSchema {
   readonly enum?: readonly (string | number)[];
   readonly anyOf?: readonly JsonSchema[];
   readonly items?: JsonSchema;
+  readonly minimum?: number;
+  readonly maximum?: number;
   readonly maxItems?: number;
   readonly prefixItems?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: JsonSchema | boolean;
   readonly required?: readonly string[];
   readonly description?: string;
+}
+
+/** The JSON schema of the values that a zod schema returns. */
+export function toJsonSchema(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as JsonSchema;
 }
 
 function typeOf(schema: JsonSchema): string {
@@ -30,21 +38,20 @@ function typeOf(schema: JsonSchema): string {
   );
 }
 
-function rowsOf(schema: JsonSchema, path: string): string[] {
+function rowsOf(schema: JsonSchema, path: string): string[][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const here = path === '' ? name : `${path}.${name}`;
     const hasDefault = member.default !== undefined;
     const isOptional = hasDefault || !schema.required?.includes(name);
     const absent = isOptional ? `, optional${hasDefault ? ` (default \`${member.default}\`)` : ''}` : '';
     const inner = member.items?.properties ? rowsOf(member.items, `${here}[]`) : rowsOf(member, here);
-    return [`| \`${here}\` | ${typeOf(member)}${absent} |`, ...inner];
+    return [[`\`${here}\``, `${typeOf(member)}${absent}`], ...inner];
   });
 }
 
 /** The fields of a schema as a Markdown table. */
 export function fieldTable(schema: z.ZodType): string {
-  const rows = rowsOf(z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as JsonSchema, '');
-  return `| Field | Type |\n|---|---|\n${rows.join('\n')}\n`;
+  return markdownTable(['Field', 'Type'], rowsOf(toJsonSchema(schema), ''));
 }
 
 /** The variants of a discriminated union, each with its value of the discriminator field. */

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { waitForLock } from './home-lock.ts';
-import { runCommand } from './run-command.ts';
+import { readText } from './optional-file.ts';
+import { type CommandOptions, runCommand } from './run-command.ts';
 import { UserError } from './trouble.ts';
 import { filesIn, publishWebApp, viteArguments, viteEnvironment, WEB_FOLDER } from './web-app.ts';
 
@@ -31,7 +32,8 @@ export async function build({ say, serverOnly = false, signal }: BuildOptions): 
     say(`waiting for the build of process ${pid}`),
   );
   try {
-    await buildServers(say, signal);
+    say('building the services');
+    await runOrThrow('tsc', ['-p', 'tsconfig.build.json'], 'The services do not compile', { signal });
     if (!serverOnly) await buildWeb(say, signal);
   } finally {
     lock.release();
@@ -43,21 +45,10 @@ export function npmBinary(name: string): string {
   return path.join(ROOT, 'node_modules/.bin', name);
 }
 
-/** True if the sources of the web app are present. */
-export function hasWebApp(): boolean {
-  return existsSync(path.join(ROOT, 'apps/web/index.html'));
-}
-
-async function buildServers(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
-  say('building the services');
-  await runOrThrow('tsc', ['-p', 'tsconfig.build.json'], 'The services do not compile', { signal });
-}
-
 async function buildWeb(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
   if (!hasWebApp()) return say('there is no web app in this checkout, nothing to build');
   const stamp = hashOf(WEB_INPUTS);
-  if (existsSync(WEB_OUTPUT) && existsSync(WEB_STAMP) && readFileSync(WEB_STAMP, 'utf8') === stamp)
-    return say('the web app is up to date');
+  if (existsSync(WEB_OUTPUT) && readText(WEB_STAMP) === stamp) return say('the web app is up to date');
   say('building the web app');
   const built = path.join(ROOT, 'dist/web-build');
   await runOrThrow('vite', viteArguments(built), 'The web app does not build', { signal, env: viteEnvironment() });
@@ -66,18 +57,18 @@ async function buildWeb(say: (line: string) => void, signal?: AbortSignal): Prom
   writeFileSync(WEB_STAMP, stamp);
 }
 
+/** True if the sources of the web app are present. */
+export function hasWebApp(): boolean {
+  return existsSync(path.join(ROOT, 'apps/web/index.html'));
+}
+
 /** Serves a build of the web app from now on. The next `build` does not know its sources, so it builds again. */
 export function publishWeb(built: string): void {
   rmSync(WEB_STAMP, { force: true });
   publishWebApp(built, WEB_OUTPUT);
 }
 
-async function runOrThrow(
-  tool: string,
-  args: string[],
-  failure: string,
-  options: { signal?: AbortSignal; env?: NodeJS.ProcessEnv },
-): Promise<void> {
+async function runOrThrow(tool: string, args: string[], failure: string, options: Omit<CommandOptions, 'cwd'>): Promise<void> {
   const { code, output } = await runCommand(npmBinary(tool), args, { cwd: ROOT, ...options });
   if (code === 0) return;
   if (code === 127)
@@ -90,12 +81,10 @@ function hashOf(inputs: string[]): string {
   const hash = createHash('sha256');
   for (const input of inputs) {
     const location = path.join(ROOT, input);
-    if (!existsSync(location)) continue;
     const files = statSync(location).isDirectory() ? filesIn(location).map((file) => path.join(input, file)) : [input];
     for (const file of files)
       hash
-        .update(file)
-        .update('\0')
+        .update(`${file}\0`)
         .update(readFileSync(path.join(ROOT, file)))
         .update('\0');
   }

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-const CACHE = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../.cache');
+const CACHE = path.join(import.meta.dirname, '../../.cache');
 
 /** The folder for the unpacked copy of a program. The folder may not exist yet. */
 export function unpackedFolder(name: string): string {

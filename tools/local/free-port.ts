@@ -26,6 +26,11 @@ export async function startOnFreePort<T>(remembered: number | undefined, start: 
   }
 }
 
+/** True if the text is a whole number from 1 to 65535. */
+export function isPort(text: string): boolean {
+  return /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
+}
+
 export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   return (await listenOn(port, host)) !== undefined;
 }

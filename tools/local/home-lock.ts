@@ -1,5 +1,6 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readJson, readText } from './optional-file.ts';
 import { identify, isRunning, type ProcessIdentity } from './processes.ts';
 
 /** A lock of a folder that this process has taken. */
@@ -14,16 +15,16 @@ export interface LockFile {
 export async function takeLock(file: string, owner = thisProcess()): Promise<LockFile | { heldBy: ProcessIdentity }> {
   const text = JSON.stringify(owner);
   for (let attempt = 1; attempt <= 3; attempt += 1) {
-    const heldBy = readOwner(file);
+    const heldBy = readJson<ProcessIdentity>(file);
     if (heldBy && isRunning(heldBy)) return { heldBy };
     rmSync(file, { force: true });
     if (!writeIfAbsent(file, text)) continue;
     // Two processes may have found the same dead owner, and the slower one may have removed the new file of the faster one. The
     // process whose text is in the file after 50 ms has the lock.
     await sleep(50);
-    if (read(file) === text) return { release: () => read(file) === text && rmSync(file, { force: true }) };
+    if (readText(file) === text) return { release: () => readText(file) === text && rmSync(file, { force: true }) };
   }
-  return { heldBy: readOwner(file) ?? owner };
+  return { heldBy: readJson<ProcessIdentity>(file) ?? owner };
 }
 
 /** Waits until the lock is free, for example while another process is building. */
@@ -48,22 +49,5 @@ function writeIfAbsent(file: string, text: string): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
-  }
-}
-
-/** The owner of the lock. Undefined if the lock file is missing or incomplete (after a crash or on a full disk). */
-function readOwner(file: string): ProcessIdentity | undefined {
-  try {
-    return JSON.parse(read(file) ?? '') as ProcessIdentity;
-  } catch {
-    return undefined;
-  }
-}
-
-function read(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
   }
 }

@@ -1,40 +1,22 @@
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { DatabaseUrls } from './databases.ts';
+import { readJson } from './optional-file.ts';
 import { publicFolderOf } from './public-folder.ts';
 import { endProcess, isRunning, type ProcessIdentity } from './processes.ts';
 import { explainFileError, UserError } from './trouble.ts';
 
 /** The paths in the folder TRIBINA_HOME, in which a running system keeps all its files. */
-export interface HomePaths {
-  folder: string;
-  postgres: string;
-  redis: string;
-  lock: string;
-  runtime: string;
-  ports: string;
-}
+export type HomePaths = ReturnType<typeof prepareHome>;
 
 /**
  * The contents of `runtime.json`. The CLI, operators and the next start read it. The supervisor is the process of `npm start`,
  * which starts all other processes.
  */
-export interface RuntimeFile {
+export interface RuntimeFile extends DatabaseUrls {
   supervisor: ProcessIdentity;
   pids: Record<string, number>;
   urls: Record<string, string>;
-  DATABASE_URL: string;
-  REDIS_URL: string;
   /** The same processes as in `pids`, with their start times, so that a reused pid is not mistaken for one of them. */
   processes: Record<string, ProcessIdentity>;
 }
@@ -46,7 +28,7 @@ export interface RuntimeFile {
 const MIN_FREE_MB = 300;
 
 /** Makes the folder TRIBINA_HOME if it is missing, checks it, and returns its paths. */
-export function prepareHome(folder: string): HomePaths {
+export function prepareHome(folder: string) {
   try {
     makeFolder(folder);
     accessSync(folder, constants.W_OK);
@@ -98,7 +80,9 @@ export function clearHome(home: HomePaths): void {
  */
 export async function endLeftovers(home: HomePaths, say: (line: string) => void): Promise<void> {
   const runtime = readJson<RuntimeFile>(home.runtime);
-  const leftovers = Object.entries(runtime?.processes ?? {}).filter(([name, identity]) => isService(name) && isRunning(identity));
+  const leftovers = Object.entries(runtime?.processes ?? {}).filter(
+    ([name, identity]) => !['postgres', 'redis'].includes(name) && isRunning(identity),
+  );
   await Promise.all(
     leftovers.map(async ([name, identity]) => {
       say(`ending the ${name} of an earlier run (pid ${identity.pid})`);
@@ -108,19 +92,9 @@ export async function endLeftovers(home: HomePaths, say: (line: string) => void)
   rmSync(home.runtime, { force: true });
 }
 
-/** The URL of the web app of the system that uses this folder, if one runs. */
-export function readRuntimeUrl(home: HomePaths): string | undefined {
-  return readJson<RuntimeFile>(home.runtime)?.urls.web;
-}
-
 /** Writes runtime.json, which says which processes run and at which URLs. */
 export function writeRuntime(home: HomePaths, runtime: RuntimeFile): void {
   writeJson(home.runtime, runtime);
-}
-
-/** Removes runtime.json at the end of the system. */
-export function removeRuntime(home: HomePaths): void {
-  rmSync(home.runtime, { force: true });
 }
 
 /** The ports that PostgreSQL and Redis used in the previous run of `npm start`. */
@@ -133,10 +107,6 @@ export function rememberPorts(home: HomePaths, ports: { postgres?: number; redis
   writeJson(home.ports, { ...readPorts(home), ...ports });
 }
 
-function isService(name: string): boolean {
-  return name !== 'postgres' && name !== 'redis';
-}
-
 /**
  * Writes a new file and renames it, so that readers never see an incomplete file. Its mode is 0600, because the file has
  * passwords.
@@ -145,12 +115,4 @@ function writeJson(file: string, value: unknown): void {
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   renameSync(unfinished, file);
-}
-
-function readJson<T>(file: string): T | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as T;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { isPort } from './free-port.ts';
 import { UserError } from './trouble.ts';
 
 /** The inspector's port of each service, unless --inspect names another. .vscode/launch.json attaches to these ports. */
@@ -19,7 +20,7 @@ export function readInspectorPorts(values: readonly string[]): Map<string, numbe
           `The services are ${[...INSPECTOR_PORTS.keys()].join(', ')}.`,
           2,
         );
-      if (port !== undefined && !(/^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535))
+      if (port !== undefined && !isPort(port))
         throw new UserError(`--inspect: "${port}" is no port.`, 'A port is a whole number from 1 to 65535.', 2);
       return [name, port ? Number(port) : defaultPort];
     }),

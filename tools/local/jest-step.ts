@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT } from './build.ts';
 import type { CheckStep } from './check-steps.ts';
 import { type JestReport, summarizeJestRun } from './jest-report.ts';
+import { readJson } from './optional-file.ts';
 import { runCommand } from './run-command.ts';
 
 /** Node's arguments to run Jest on our TypeScript sources. */
@@ -35,19 +36,12 @@ export function jestStep(say: (line: string) => void, options: string[] = []): C
           if (line.startsWith('FAILED ')) say(`  ${line}`);
         };
         const { code, output } = await runCommand(process.execPath, args, { cwd: ROOT, signal, onLine });
-        return summarizeJestRun(code, output, readReport(report));
+        // There is no report if Jest ended before it wrote one.
+        return summarizeJestRun(code, output, readJson<JestReport>(report));
       } finally {
         clearInterval(progress);
         rmSync(folder, { recursive: true, force: true });
       }
     },
   };
-}
-
-function readReport(file: string): JestReport | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as JestReport;
-  } catch {
-    return undefined; // Jest ended before it wrote the report.
-  }
 }

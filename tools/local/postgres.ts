@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { type LocalServer, spawnServer, stopServer, waitUntilReady } from './local-server.ts';
+import { type LocalServer, spawnServer, waitUntilReady } from './local-server.ts';
+import { readText } from './optional-file.ts';
 import { type PostgresBinaries, postgresBinaries, postgresEnvironment, serverUser } from './postgres-binaries.ts';
 import { commandLine, endProcess, identify } from './processes.ts';
-import { claimPublicFolder, isOpenToUserNobody, isRoot, NOBODY } from './public-folder.ts';
+import { claimPublicFolder, giveToNobody, isOpenToUserNobody } from './public-folder.ts';
 import { UserError } from './trouble.ts';
 
 /** Where and how to start a PostgreSQL server. */
@@ -44,49 +45,39 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
   const { port, throwaway = false, say = () => undefined } = options;
   const binaries = postgresBinaries(options.folder);
   const serverFolder = makeDataFolder(options.folder);
-  chmodSync(serverFolder, 0o711); // Independent of the umask: user nobody must be able to enter the folder, but not to list it.
   const dataFolder = path.join(serverFolder, 'data');
   const password = readOrMakePassword(serverFolder);
   await endOrphan(dataFolder, say);
-  if (!existsSync(dataFolder)) createCluster(binaries, serverFolder, password, throwaway, say);
+  if (!existsSync(dataFolder)) {
+    say('creating the PostgreSQL data folder');
+    createCluster(binaries, serverFolder, password, throwaway);
+  }
   refuseOtherVersion(binaries, dataFolder);
 
-  const server = await launchPostgres({ binaries, serverFolder, port, throwaway });
+  const server = await launchPostgres(binaries, serverFolder, port, throwaway);
   const url = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
   await ensureDatabase(url('postgres'));
   return { ...server, url: url(DATABASE) };
 }
 
-interface LaunchOptions {
-  readonly binaries: PostgresBinaries;
-  readonly serverFolder: string;
-  readonly port: number;
-  readonly throwaway: boolean;
-}
-
 /** Starts a PostgreSQL server on an existing data folder. */
-export async function launchPostgres({
-  binaries,
-  serverFolder,
-  port,
-  throwaway,
-}: LaunchOptions): Promise<Omit<LocalServer, 'url'>> {
+export async function launchPostgres(
+  binaries: PostgresBinaries,
+  serverFolder: string,
+  port: number,
+  throwaway: boolean,
+): Promise<Omit<LocalServer, 'url'>> {
   const dataFolder = path.join(serverFolder, 'data');
   const settings = [...SETTINGS, ...(throwaway ? THROWAWAY_SETTINGS : []), `port=${port}`];
   const args = ['-D', dataFolder, ...settings.flatMap((setting) => ['-c', setting])];
-  const server = await spawnServer(binaries.postgres, args, path.join(serverFolder, 'postgres.log'), {
-    ...serverUser,
-    cwd: '/',
-    env: postgresEnvironment,
-  });
+  const options = { ...serverUser, cwd: '/', env: postgresEnvironment };
+  // SIGINT: the server disconnects all clients, writes a checkpoint and exits. SIGQUIT: it exits at once and replays its log later.
+  const server = await spawnServer(binaries.postgres, args, path.join(serverFolder, 'postgres.log'), options, [
+    'SIGINT',
+    'SIGQUIT',
+  ]);
   await waitUntilReady(server, 'PostgreSQL', async () => saysReady(dataFolder, server.identity.pid));
-  return {
-    port,
-    identity: server.identity,
-    ended: server.ended,
-    // SIGINT: the server disconnects all clients, writes a checkpoint and exits. SIGQUIT: it exits at once and replays its log later.
-    stop: () => stopServer(server, 'SIGINT', 'SIGQUIT', 20_000),
-  };
+  return { ...server, port };
 }
 
 /**
@@ -94,29 +85,23 @@ export async function launchPostgres({
  * /var/tmp is made and returned instead (public-folder.ts).
  */
 export function makeDataFolder(folder: string): string {
-  if (!isOpenToUserNobody(folder)) return claimPublicFolder(folder);
-  mkdirSync(folder, { recursive: true });
-  return folder;
+  const serverFolder = isOpenToUserNobody(folder) ? folder : claimPublicFolder(folder);
+  mkdirSync(serverFolder, { recursive: true });
+  chmodSync(serverFolder, 0o711); // Independent of the umask: user nobody must be able to enter the folder, but not to list it.
+  return serverFolder;
 }
 
 /**
  * The data folder is made under another name and renamed at the end, so that a killed start never leaves an incomplete data
  * folder.
  */
-function createCluster(
-  binaries: PostgresBinaries,
-  serverFolder: string,
-  password: string,
-  throwaway: boolean,
-  say: (line: string) => void,
-): void {
-  say('creating the PostgreSQL data folder');
+function createCluster(binaries: PostgresBinaries, serverFolder: string, password: string, throwaway: boolean): void {
   const unfinished = path.join(serverFolder, 'data.unfinished');
   const passwordFile = path.join(serverFolder, 'password.initdb');
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: 0o700 });
   writeFileSync(passwordFile, password, { mode: 0o600 });
-  if (isRoot) for (const item of [unfinished, passwordFile]) chownSync(item, NOBODY.uid, NOBODY.gid);
+  for (const item of [unfinished, passwordFile]) giveToNobody(item);
   const args = ['-D', unfinished, '-U', USER, `--pwfile=${passwordFile}`, '-A', 'scram-sha-256', '-E', 'UTF8'];
   // Encoding and collation are explicit: the sort order must not depend on the locale of the machine that made the data.
   args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--lc-messages=C', ...(throwaway ? ['--no-sync'] : []));
@@ -186,9 +171,5 @@ function refuseOtherVersion(binaries: PostgresBinaries, dataFolder: string): voi
 }
 
 function readLines(file: string): string[] {
-  try {
-    return readFileSync(file, 'utf8').split('\n');
-  } catch {
-    return [];
-  }
+  return readText(file)?.split('\n') ?? [];
 }

@@ -1,6 +1,7 @@
 import { isPortFree } from './free-port.ts';
-import { type HomePaths, prepareHome, readRuntimeUrl } from './home.ts';
+import { type HomePaths, prepareHome, type RuntimeFile } from './home.ts';
 import { type LockFile, takeLock } from './home-lock.ts';
+import { readJson } from './optional-file.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { redisBinaries } from './redis-binaries.ts';
 import type { Settings } from './settings.ts';
@@ -12,7 +13,7 @@ export async function claimHome(settings: Settings): Promise<{ home: HomePaths; 
   const home = prepareHome(settings.home);
   const lock = await takeLock(home.lock);
   if ('release' in lock) return { home, lock };
-  const url = readRuntimeUrl(home);
+  const url = readJson<RuntimeFile>(home.runtime)?.urls.web;
   throw new UserError(
     `${home.folder} is in use by process ${lock.heldBy.pid}${url ? ` (${url})` : ''}.`,
     'Stop that process first, or for a second system set TRIBINA_HOME, MONOLITH_PORT, QUEUE_PORT and WORKER_PORT to other values.',
@@ -22,19 +23,16 @@ export async function claimHome(settings: Settings): Promise<{ home: HomePaths; 
 /** Checks, before anything is started, that the ports are free and the programs of PostgreSQL and Redis are present. */
 export async function checkMachine(settings: Settings, home: HomePaths, say: (line: string) => void): Promise<void> {
   for (const { name, port, portSetting, inspectorPort } of settings.services) {
-    if (!(await canListen(port, settings.host, portSetting)))
-      throw new UserError(
-        `Port ${port}, which the ${name} needs, is taken.`,
-        `Stop what is using it, or set ${portSetting} to another port.`,
-      );
-    if (inspectorPort && !(await isPortFree(inspectorPort, '127.0.0.1')))
-      throw new UserError(
-        `Port ${inspectorPort}, which the inspector of the ${name} needs, is taken.`,
-        `Stop what is using it, or give another port: --inspect ${name}:<port>.`,
-      );
+    if (!(await canListen(port, settings.host, portSetting))) throw taken(port, name, `set ${portSetting} to another port`);
+    if (inspectorPort && !(await isPortFree(inspectorPort)))
+      throw taken(inspectorPort, `inspector of the ${name}`, `give another port: --inspect ${name}:<port>`);
   }
   if (!settings.databaseUrl) postgresBinaries(home.postgres);
   if (!settings.redisUrl) redisBinaries(say);
+}
+
+function taken(port: number, user: string, wayOut: string): UserError {
+  return new UserError(`Port ${port}, which the ${user} needs, is taken.`, `Stop what is using it, or ${wayOut}.`);
 }
 
 async function canListen(port: number, host: string, portSetting: string): Promise<boolean> {

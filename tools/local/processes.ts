@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readText } from './optional-file.ts';
 
 /** Identifies one process. A pid alone can be reused by the operating system, so the start time is included. */
 export interface ProcessIdentity {
@@ -27,11 +27,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
 /** The command of a process and its arguments, separated by spaces; empty if they cannot be read. */
 export function commandLine(pid: number): string {
   if (process.platform !== 'linux') return ps(pid, 'command=');
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-  } catch {
-    return '';
-  }
+  return (readText(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ').trim();
 }
 
 /**
@@ -64,22 +60,14 @@ async function endsWithin(identity: ProcessIdentity, withinMs: number): Promise<
 }
 
 function startFromProc(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in parentheses. It may contain spaces and parentheses, so we start after the last ')'.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const state = fields[0];
-    const ticksSinceBoot = fields[19];
-    if (state === 'Z' || state === 'X' || ticksSinceBoot === undefined) return undefined;
-    // The ticks count from the boot of the machine. Files that contain an identity survive a reboot, so the boot id is added.
-    return `${bootId()}:${ticksSinceBoot}`;
-  } catch {
-    return undefined;
-  }
-}
-
-function bootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  const stat = readText(`/proc/${pid}/stat`) ?? '';
+  // The second field is the program's name in parentheses. It may contain spaces and parentheses, so we start after the last ')'.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const state = fields[0];
+  const ticksSinceBoot = fields[19];
+  if (state === 'Z' || state === 'X' || ticksSinceBoot === undefined) return undefined;
+  // The ticks count from the boot of the machine. Files that contain an identity survive a reboot, so the boot id is added.
+  return `${readText('/proc/sys/kernel/random/boot_id')?.trim()}:${ticksSinceBoot}`;
 }
 
 function startFromPs(pid: number): string | undefined {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { readText } from './optional-file.ts';
 import { identify } from './processes.ts';
 import { UserError } from './trouble.ts';
 
@@ -15,6 +16,11 @@ export const isRoot = process.getuid?.() === 0;
 
 const PREFIX = 'tribina-home-';
 const TEMPORARY_FOLDERS = ['/tmp', '/var/tmp', tmpdir()];
+
+/** Makes user nobody the owner of a file or folder. Does nothing if we do not run as root. */
+export function giveToNobody(item: string): void {
+  if (isRoot) chownSync(item, NOBODY.uid, NOBODY.gid);
+}
 
 /** True if user nobody can enter this folder. Always true if we do not run as root, because then user nobody is not used. */
 export function isOpenToUserNobody(folder: string): boolean {
@@ -41,8 +47,8 @@ export function claimPublicFolder(folder: string): string {
     removeAbandonedFolders();
     mkdirSync(publicFolder, { mode: 0o755 });
   }
-  const { uid } = lstatSync(publicFolder);
-  if (!lstatSync(publicFolder).isDirectory() || uid !== process.getuid?.()) {
+  const found = lstatSync(publicFolder);
+  if (!found.isDirectory() || found.uid !== process.getuid?.()) {
     throw new UserError(
       `${publicFolder} exists but belongs to another user.`,
       'Remove it, or move the checkout to a folder that every user may enter.',
@@ -60,9 +66,10 @@ function removeAbandonedFolders(): void {
   for (const name of readdirSync(baseFolder())) {
     if (!name.startsWith(PREFIX)) continue;
     const publicFolder = path.join(baseFolder(), name);
-    const origin = read(originFile(publicFolder));
+    const origin = readText(originFile(publicFolder)) ?? '';
     const isInTemporaryFolder = TEMPORARY_FOLDERS.some((parent) => origin.startsWith(`${parent}/`));
-    const isInUse = identify(Number(read(path.join(publicFolder, 'data/postmaster.pid')).split('\n')[0])) !== undefined;
+    const pid = Number(readText(path.join(publicFolder, 'data/postmaster.pid'))?.split('\n')[0]);
+    const isInUse = identify(pid) !== undefined;
     if (isInTemporaryFolder && !existsSync(origin) && !existsSync(path.dirname(origin)) && !isInUse)
       rmSync(publicFolder, { recursive: true, force: true });
   }
@@ -74,12 +81,4 @@ function baseFolder(): string {
 
 function originFile(publicFolder: string): string {
   return path.join(publicFolder, 'stands-in-for');
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }

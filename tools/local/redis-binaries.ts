@@ -37,13 +37,8 @@ export function redisEnvironment({ libraryPath }: RedisBinaries): NodeJS.Process
 
 function findInstalled(): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(path.delimiter).filter(Boolean), ...HOMEBREW_FOLDERS];
-  for (const name of PROGRAM_NAMES) {
-    for (const folder of folders) {
-      const file = path.join(folder, name);
-      if (existsSync(file) && isNewEnough(file)) return file;
-    }
-  }
-  return undefined;
+  const files = PROGRAM_NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name)));
+  return files.find((file) => existsSync(file) && isNewEnough(file));
 }
 
 /** True for Redis 6.2 or newer, which BullMQ needs. Some systems still have Redis 5 or 6.0. */

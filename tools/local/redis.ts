@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
-import { type LocalServer, spawnServer, stopServer, waitUntilReady } from './local-server.ts';
+import { type LocalServer, spawnServer, waitUntilReady } from './local-server.ts';
+import { readJson } from './optional-file.ts';
 import { endProcess, isRunning, type ProcessIdentity } from './processes.ts';
 import { redisBinaries, redisEnvironment } from './redis-binaries.ts';
 
@@ -30,48 +31,37 @@ export async function startRedis(options: RedisOptions): Promise<LocalServer> {
   const { folder, port, throwaway = false, say = () => undefined } = options;
   const binaries = redisBinaries(say);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  await endOrphan(folder, say);
+  const ownerFile = path.join(folder, 'redis.owner.json');
+  await endOrphan(ownerFile, say);
 
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--daemonize', 'no'];
   settings.push('--maxmemory-policy', 'noeviction', '--save', '');
   settings.push(...(throwaway ? ['--appendonly', 'no'] : PERSISTENCE_SETTINGS));
-  const server = await spawnServer(binaries.server, settings, path.join(folder, 'redis.log'), {
-    cwd: folder,
-    env: redisEnvironment(binaries),
-  });
-  writeFileSync(ownerFile(folder), JSON.stringify(server.identity));
+  const spawnOptions = { cwd: folder, env: redisEnvironment(binaries) };
+  // On SIGTERM Redis writes the append-only file to the disk before it exits.
+  const server = await spawnServer(binaries.server, settings, path.join(folder, 'redis.log'), spawnOptions, [
+    'SIGTERM',
+    'SIGKILL',
+  ]);
+  writeFileSync(ownerFile, JSON.stringify(server.identity));
   await waitUntilReady(server, 'Redis', () => answersPing(port));
   return {
+    ...server,
     url: `redis://127.0.0.1:${port}`,
     port,
-    identity: server.identity,
-    ended: server.ended,
-    // On SIGTERM Redis writes the append-only file to the disk before it exits.
     stop: async () => {
-      await stopServer(server, 'SIGTERM', 'SIGKILL', 20_000);
-      rmSync(ownerFile(folder), { force: true });
+      await server.stop();
+      rmSync(ownerFile, { force: true });
     },
   };
 }
 
 /** Ends a Redis that an earlier run left running, because two servers would corrupt the append-only file. */
-async function endOrphan(folder: string, say: (line: string) => void): Promise<void> {
-  const owner = readOwner(folder);
+async function endOrphan(ownerFile: string, say: (line: string) => void): Promise<void> {
+  const owner = readJson<ProcessIdentity>(ownerFile);
   if (!owner || !isRunning(owner)) return;
   say(`ending the Redis of an earlier run (pid ${owner.pid})`);
   await endProcess(owner, 'SIGTERM', 20_000);
-}
-
-function readOwner(folder: string): ProcessIdentity | undefined {
-  try {
-    return JSON.parse(readFileSync(ownerFile(folder), 'utf8')) as ProcessIdentity;
-  } catch {
-    return undefined;
-  }
-}
-
-function ownerFile(folder: string): string {
-  return path.join(folder, 'redis.owner.json');
 }
 
 /** True if Redis answers PING. False while Redis is not up or still reads its append-only file (then the answer is -LOADING). */

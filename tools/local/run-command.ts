@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { eachLine } from './service.ts';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 
 /** Where and with which environment a command runs. */
 export interface CommandOptions {
@@ -10,14 +10,8 @@ export interface CommandOptions {
   signal?: AbortSignal;
 }
 
-/** How a command ended, and what it wrote. */
-export interface CommandResult {
-  code: number;
-  output: string;
-}
-
 /** Runs a command until it ends and returns its exit code and its output. */
-export async function runCommand(command: string, args: string[], options: CommandOptions): Promise<CommandResult> {
+export async function runCommand(command: string, args: string[], options: CommandOptions) {
   options.signal?.throwIfAborted();
   const child = spawn(command, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];
@@ -38,4 +32,11 @@ export async function runCommand(command: string, args: string[], options: Comma
   options.signal?.removeEventListener('abort', end);
   options.signal?.throwIfAborted();
   return { code, output: lines.join('\n') };
+}
+
+/** Calls `onLine` for each line that the process writes to stdout or stderr. */
+export function eachLine(child: ChildProcess, onLine: (line: string) => void): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) createInterface({ input: stream }).on('line', onLine);
+  }
 }

@@ -1,10 +1,10 @@
-import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import type { LocalServer } from './local-server.ts';
 import { launchPostgres, makeDataFolder } from './postgres.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
-import { isRoot, NOBODY } from './public-folder.ts';
+import { giveToNobody } from './public-folder.ts';
 
 /** The primary, and where to start its standby. */
 export interface StandbyOptions {
@@ -33,7 +33,6 @@ const EMPTY_FOLDERS = new Set(['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notif
  */
 export async function startStandby({ folder, port, throwaway, primaryFolder, primaryUrl }: StandbyOptions): Promise<LocalServer> {
   const serverFolder = makeDataFolder(folder);
-  chmodSync(serverFolder, 0o711);
   const dataFolder = path.join(serverFolder, 'data');
   rmSync(dataFolder, { recursive: true, force: true });
   const primary = new pg.Client({ connectionString: primaryUrl });
@@ -52,7 +51,7 @@ export async function startStandby({ folder, port, throwaway, primaryFolder, pri
   }
   writeFile(path.join(dataFolder, 'standby.signal'), '');
   writeFile(path.join(dataFolder, 'postgresql.auto.conf'), replicationSettings(primaryUrl));
-  const server = await launchPostgres({ binaries: postgresBinaries(folder), serverFolder, port, throwaway });
+  const server = await launchPostgres(postgresBinaries(folder), serverFolder, port, throwaway);
   const url = new URL(primaryUrl);
   url.port = String(port);
   return { ...server, url: url.href };
@@ -96,8 +95,4 @@ function makeFolder(folder: string): void {
 function writeFile(file: string, text: string): void {
   writeFileSync(file, text, { mode: 0o600 });
   giveToNobody(file);
-}
-
-function giveToNobody(item: string): void {
-  if (isRoot) chownSync(item, NOBODY.uid, NOBODY.gid);
 }

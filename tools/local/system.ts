@@ -1,7 +1,9 @@
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { build, ROOT } from './build.ts';
 import { type DatabaseUrls, startDatabases } from './databases.ts';
-import { clearHome, endLeftovers, type HomePaths, removeRuntime, type RuntimeFile, writeRuntime } from './home.ts';
+import { clearHome, endLeftovers, type HomePaths, writeRuntime } from './home.ts';
 import { thisProcess } from './home-lock.ts';
 import { inspectorArguments } from './inspector.ts';
 import { ProcessRestarter, type RestarterEvents } from './process-restarter.ts';
@@ -9,7 +11,7 @@ import { checkMachine, claimHome } from './preflight.ts';
 import { waitUntilAllReady, waitUntilLinesAreKnown } from './readiness.ts';
 import { runCommand } from './run-command.ts';
 import { startService } from './service.ts';
-import { readSettings, type ServiceSettings, type Settings } from './settings.ts';
+import { readSettings, type Settings } from './settings.ts';
 import { BAD_SETTINGS, UserError } from './trouble.ts';
 import { watchSources } from './watch.ts';
 
@@ -61,7 +63,7 @@ class System {
     try {
       await this.#start();
       if (this.#options.watch) stopWatching = watchSources(() => this.#restartServices(), this.#options.say);
-      await this.#untilTheEnd();
+      if (!this.#end.aborted) await once(this.#end, 'abort');
     } catch (error) {
       if (!this.#end.aborted) throw error;
     } finally {
@@ -71,10 +73,6 @@ class System {
     this.#failure.signal.throwIfAborted();
   }
 
-  async #untilTheEnd(): Promise<void> {
-    if (!this.#end.aborted) await new Promise((resolve) => this.#end.addEventListener('abort', resolve, { once: true }));
-  }
-
   async #start(): Promise<void> {
     const { say, reset } = this.#options;
     say(`starting Tribina in ${this.#home.folder}`);
@@ -82,10 +80,9 @@ class System {
     const databases = startDatabases(this.#settings, this.#home, this.#databases, this.#events());
     // Waits for the databases and the build even if one of them fails, because a database that is still starting cannot be
     // stopped.
-    const [started, built] = await Promise.allSettled([databases, build({ say, signal: this.#end })]);
-    if (started.status === 'rejected') throw started.reason;
-    if (built.status === 'rejected') throw built.reason;
-    this.#urls = started.value;
+    const starting = [databases, build({ say, signal: this.#end })] as const;
+    await Promise.allSettled(starting);
+    [this.#urls] = await Promise.all(starting);
     this.#writeRuntime();
     say('migrating the database');
     await this.#command('migrate');
@@ -99,21 +96,14 @@ class System {
   async #startServices(): Promise<void> {
     const { services } = this.#settings;
     this.#options.say('starting the services');
-    for (const service of services) this.#services.push(this.#serviceKeeper(service));
+    for (const { name, inspectorPort } of services) {
+      const args = [...inspectorArguments(inspectorPort), path.join(ROOT, 'dist/apps', name, 'src/main.js')];
+      const start = () => startService(args, this.#commandOptions(name));
+      this.#services.push(new ProcessRestarter(name, start, this.#events(name)));
+    }
     await Promise.all(this.#services.map((restarter) => restarter.start()));
     await waitUntilAllReady(services, this.#options.say, this.#end);
     await waitUntilLinesAreKnown(services, this.#end);
-  }
-
-  #serviceKeeper({ name, inspectorPort }: ServiceSettings): ProcessRestarter {
-    const command = {
-      name,
-      args: [...inspectorArguments(inspectorPort), path.join(ROOT, 'dist/apps', name, 'src/main.js')],
-      env: this.#environment(),
-      cwd: ROOT,
-      onLine: (line: string) => this.#options.say(`[${name}] ${line}`),
-    };
-    return new ProcessRestarter(name, () => startService(command), this.#events(name));
   }
 
   #events(service?: string): RestarterEvents {
@@ -130,8 +120,7 @@ class System {
 
   async #command(...args: string[]): Promise<void> {
     const program = path.join(ROOT, 'dist/apps/monolith/src/cli.js');
-    const onLine = (line: string) => this.#options.say(`[${args[0]}] ${line}`);
-    const options = { cwd: ROOT, env: this.#environment(), onLine, signal: this.#end };
+    const options = { ...this.#commandOptions(args[0]!), signal: this.#end };
     const { code } = await runCommand(process.execPath, ['--enable-source-maps', program, ...args], options);
     if (code === 0) return;
     throw new UserError(
@@ -141,13 +130,17 @@ class System {
     );
   }
 
-  #environment(): NodeJS.ProcessEnv {
-    return { ...this.#settings.environment, DATABASE_URL: this.#urls?.databaseUrl, REDIS_URL: this.#urls?.redisUrl };
+  /** The options of a process that uses the databases. Each line of its output gets the prefix `name`. */
+  #commandOptions(name: string) {
+    return {
+      cwd: ROOT,
+      env: { ...this.#settings.environment, ...this.#urls },
+      onLine: (line: string) => this.#options.say(`[${name}] ${line}`),
+    };
   }
 
   #reset(): void {
-    const { databaseUrl, redisUrl } = this.#settings;
-    if (databaseUrl || redisUrl)
+    if (this.#settings.databaseUrl || this.#settings.redisUrl)
       this.#options.say('--reset removes only the data of our own servers, not of those at DATABASE_URL and REDIS_URL');
     this.#options.say('--reset: removing the data of earlier runs');
     clearHome(this.#home);
@@ -162,18 +155,16 @@ class System {
   #writeRuntime(): void {
     if (!this.#urls) return;
     const running = [...this.#databases, ...this.#services].flatMap(({ name, identity }) =>
-      identity ? [{ name, identity }] : [],
+      identity ? [[name, identity] as const] : [],
     );
     const { urls, services } = this.#settings;
-    const runtime: RuntimeFile = {
+    writeRuntime(this.#home, {
       supervisor: thisProcess(),
-      pids: Object.fromEntries([['supervisor', process.pid], ...running.map(({ name, identity }) => [name, identity.pid])]),
+      pids: Object.fromEntries([['supervisor', process.pid], ...running.map(([name, { pid }]) => [name, pid])]),
       urls: { ...urls, ...Object.fromEntries(services.map(({ name, url }) => [name, url])) },
-      DATABASE_URL: this.#urls.databaseUrl,
-      REDIS_URL: this.#urls.redisUrl,
-      processes: Object.fromEntries(running.map(({ name, identity }) => [name, identity])),
-    };
-    writeRuntime(this.#home, runtime);
+      ...this.#urls,
+      processes: Object.fromEntries(running),
+    });
   }
 
   async #stop(): Promise<void> {
@@ -181,10 +172,11 @@ class System {
     await Promise.allSettled(this.#services.map((restarter) => restarter.stop()));
     this.#options.say('stopping the databases');
     for (const name of ['redis', 'postgres'])
-      await Promise.allSettled(
-        this.#databases.filter((restarter) => restarter.name === name).map((restarter) => restarter.stop()),
-      );
-    removeRuntime(this.#home);
+      await this.#databases
+        .find((restarter) => restarter.name === name)
+        ?.stop()
+        .catch(() => undefined);
+    rmSync(this.#home.runtime, { force: true });
     this.#options.say('stopped');
   }
 }

@@ -8,13 +8,14 @@
 // one, which it reaches at this URL; the answer is the standby's own URL. `kill standby` ends it.
 //
 // Usage: node tools/local/test-servers.ts <number of Redis servers> [--durable]
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startOnFreePort } from './free-port.ts';
 import type { LocalServer } from './local-server.ts';
+import { readJson } from './optional-file.ts';
 import { startPostgres } from './postgres.ts';
 import { isOpenToUserNobody, publicFolderOf } from './public-folder.ts';
 import { endProcess, identify, isRunning, type ProcessIdentity } from './processes.ts';
@@ -51,18 +52,11 @@ function writeRecord(): void {
 async function removeLeftovers(): Promise<void> {
   for (const name of readdirSync(base)) {
     if (!name.startsWith(PREFIX)) continue;
-    const record = readRecord(path.join(base, name));
+    // There is no record if the folder belongs to another user, or if its owner has not written the file yet.
+    const record = readJson<OwnerRecord>(path.join(base, name, 'owner.json'));
     if (!record || isRunning(record.owner)) continue;
     await Promise.all(record.servers.map((server) => endProcess(server, 'SIGKILL', 2_000)));
     remove(path.join(base, name));
-  }
-}
-
-function readRecord(runFolder: string): OwnerRecord | undefined {
-  try {
-    return JSON.parse(readFileSync(path.join(runFolder, 'owner.json'), 'utf8')) as OwnerRecord;
-  } catch {
-    return undefined; // The folder belongs to another user, or its owner has not written the file yet.
   }
 }
 
@@ -117,14 +111,13 @@ process.on('SIGHUP', () => void stop(0));
 try {
   writeRecord();
   await removeLeftovers();
-  const starting = register(
-    startOnFreePort(undefined, (port) => startPostgres({ folder: folderOf('postgres'), port, throwaway })),
-  );
+  const startPostgresOn = (port: number) => startPostgres({ folder: folderOf('postgres'), port, throwaway });
+  const startRedisOn = (number: number, port: number) =>
+    startRedis({ folder: folderOf(`redis-${number}`), port, throwaway, say });
+  const starting = register(startOnFreePort(undefined, startPostgresOn));
   const redis: LocalServer[] = [];
-  for (let number = 1; number <= Number(process.argv[2] ?? 1); number += 1) {
-    const runFolder = folderOf(`redis-${number}`);
-    redis.push(await register(startOnFreePort(undefined, (port) => startRedis({ folder: runFolder, port, throwaway, say }))));
-  }
+  for (let number = 1; number <= Number(process.argv[2] ?? 1); number += 1)
+    redis.push(await register(startOnFreePort(undefined, (port) => startRedisOn(number, port))));
   let postgres = await starting;
   const pids = { postgres: postgres.identity.pid, redis: redis.map(({ identity }) => identity.pid) };
   process.stdout.write(`${JSON.stringify({ database: postgres.url, redis: redis.map(({ url }) => url), pids })}\n`);
@@ -135,13 +128,11 @@ try {
   };
   const commands: { readonly [line: string]: (argument: string) => Promise<unknown> } = {
     'kill postgres': () => kill(postgres),
-    'start postgres': async () =>
-      (postgres = await startAgain(() => startPostgres({ folder: folderOf('postgres'), port: postgres.port, throwaway }))),
+    'start postgres': async () => (postgres = await startAgain(() => startPostgresOn(postgres.port))),
     'start standby': async (primaryUrl) => (standby = await startStandbyOf(primaryUrl)).url,
     'kill standby': async () => standby && kill(standby),
     'kill redis': () => kill(redis[0]!),
-    'start redis': async () =>
-      (redis[0] = await startAgain(() => startRedis({ folder: folderOf('redis-1'), port: redis[0]!.port, throwaway, say }))),
+    'start redis': async () => (redis[0] = await startAgain(() => startRedisOn(1, redis[0]!.port))),
   };
   for await (const line of createInterface({ input: process.stdin })) {
     const [verb, server, argument = ''] = line.split(' ');

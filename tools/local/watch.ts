@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { hasWebApp, npmBinary, publishWeb, ROOT } from './build.ts';
-import { eachLine } from './service.ts';
+import { eachLine } from './run-command.ts';
 import { viteArguments, viteEnvironment } from './web-app.ts';
 
 /**

@@ -21,7 +21,8 @@ export type TransportErrorCode =
 /** Any error code of the API: of a business rule, or of a fault of the request. */
 export type ErrorCode = DomainErrorCode | TransportErrorCode;
 
-interface ErrorRow {
+/** What the catalogue says about one error code. */
+export interface ErrorRow {
   readonly status: number;
   readonly title: string;
   /**

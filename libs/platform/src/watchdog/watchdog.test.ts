@@ -59,11 +59,11 @@ test('watchdog: an idle process is not killed', async () => {
   expect(await isAliveAfter(2500, await watched(SHORT_BEAT_MS, 'idle'))).toBe(true);
 });
 
-test('watchdog: a process under full load, whose event loop stands still for 70 % of the limit again and again, is not killed', async () => {
+test('watchdog: a process under full load, whose event loop stands still for half of the limit again and again, is not killed', async () => {
   const hogs = Array.from({ length: 4 }, () => spawn(process.execPath, ['-e', 'for (;;);']));
   started.push(...hogs);
   try {
-    expect(await isAliveAfter(6000, await watched(SHORT_BEAT_MS * 3, 'load'))).toBe(true);
+    expect(await isAliveAfter(9000, await watched(SHORT_BEAT_MS * 5, 'load'))).toBe(true);
   } finally {
     for (const hog of hogs) hog.kill('SIGKILL');
   }

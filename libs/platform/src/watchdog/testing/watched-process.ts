@@ -14,9 +14,9 @@ const works: Record<string, () => void> = {
   idle: () => undefined,
   /** The event loop stands still for a minute. */
   block: () => block(60_000),
-  /** The event loop stands still nearly as long as it may, again and again. */
+  /** The event loop stands still for half as long as it may, again and again. */
   load: () => {
-    block(Number(beatMs) * 7);
+    block(Number(beatMs) * 5);
     setImmediate(works.load!);
   },
   /** The watching has ended before the event loop stands still. */
