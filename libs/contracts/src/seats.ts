@@ -1,13 +1,16 @@
 import { z } from 'zod';
+import { idOf } from './answer-fields.ts';
 
 const seatAnswer = z
   .object({
-    id: z.guid(),
-    row: z.string().nullable(),
-    number: z.int().nullable(),
-    x: z.number().nullable(),
-    y: z.number().nullable(),
-    status: z.enum(['available', 'held', 'sold', 'blocked']),
+    id: idOf('seat'),
+    row: z.string().nullable().meta({ description: 'Row of the seat. Null for a standing place' }),
+    number: z.int().nullable().meta({ description: 'Number of the seat in its row. Null for a standing place' }),
+    x: z.number().nullable().meta({ description: 'Horizontal place on the drawing of the stadium. Null for a standing place' }),
+    y: z.number().nullable().meta({ description: 'Vertical place on the drawing of the stadium. Null for a standing place' }),
+    status: z
+      .enum(['available', 'held', 'sold', 'blocked'])
+      .meta({ description: '`held`: in a hold or a checkout. `blocked`: not for sale to the public' }),
   })
   .meta({ id: 'Seat' });
 export type Seat = z.infer<typeof seatAnswer>;
@@ -54,8 +57,10 @@ export const seatQuery = z.object({
 
 /** A message of the availability stream: the free seats of all sectors (`snapshot`) or of those that changed (`diff`). */
 export const availabilityMessage = z.object({
-  type: z.enum(['snapshot', 'diff']),
-  version: z.int(),
-  sectors: z.array(z.object({ id: z.guid(), available: z.int() })),
+  type: z.enum(['snapshot', 'diff']).meta({ description: '`snapshot`: all sectors. `diff`: the sectors that changed' }),
+  version: z.int().meta({ description: 'Grows with every message' }),
+  sectors: z
+    .array(z.object({ id: idOf('sector'), available: z.int().meta({ description: 'Free seats of the sector' }) }))
+    .meta({ description: 'The free seats by sector' }),
 });
 export type AvailabilityMessage = z.infer<typeof availabilityMessage>;
