@@ -57,18 +57,20 @@ describe.each([
     expect(operationsOf(document).map(routeOf).sort()).toEqual(routes.map(({ method, url }) => `${method} ${url}`).sort());
   });
 
-  test('every $ref in the OpenAPI document has a target, every schema is referenced, and no schema is only a $ref', async () => {
+  test('every $ref in the OpenAPI document has a target, every component is referenced, and no schema is only a $ref', async () => {
     const document = await documentOf(name);
-    const { schemas } = document.components;
-    const known = new Set(Object.keys(schemas).map((schema) => `#/components/schemas/${schema}`));
-    const referred = referencesOf(document);
-    expect(referred.filter((reference) => !known.has(reference))).toEqual([]);
+    const { schemas, headers, examples } = document.components;
+    const known = Object.entries({ schemas, headers, examples }).flatMap(([kind, parts]) =>
+      Object.keys(parts).map((part) => `#/components/${kind}/${part}`),
+    );
+    const referred = new Set(referencesOf(document));
+    expect([...referred].filter((reference) => !known.includes(reference))).toEqual([]);
     expect(
       Object.entries(schemas)
         .filter(([, schema]) => '$ref' in (schema as object))
         .map(([schema]) => schema),
     ).toEqual([]);
-    expect([...known].filter((schema) => !referred.includes(schema))).toEqual([]);
+    expect(known.filter((part) => !referred.has(part))).toEqual([]);
   });
 
   test('every operation documents its answers, its body, its parameters and its access', async () => {

@@ -45,7 +45,15 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
   });
   parts.metrics.timeRequests(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();
-  serveApiDocs(app, describeApi(app, { title: 'Tribina notifications', description: DESCRIPTION, withKeys: false }));
+  const facts = {
+    title: 'Tribina notifications',
+    description: DESCRIPTION,
+    url: `http://127.0.0.1:${config.WORKER_PORT}`,
+    contactUrl: publicUrls(config).publicUrl,
+    withKeys: false,
+    tags: { mailbox: 'The messages that would have been sent. Only without real providers.' },
+  };
+  serveApiDocs(app, describeApi(app, facts));
   const processors = [
     ...sendersOf(config).map(({ processor }) => app.get<QueueProcessor>(processor)),
     app.get(ConsumerHeartbeats),

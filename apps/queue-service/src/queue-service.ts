@@ -11,6 +11,7 @@ import { limitByAddress } from '#platform/limits/limit-hooks';
 import { RateLimiter } from '#platform/limits/rate-limiter';
 import type { Logger } from '#platform/logging/logger';
 import { connectRedis, whenReady } from '#platform/redis/redis-connection';
+import { apiFacts, ASYNCAPI_PATH } from './api-facts.ts';
 import type { QueueServiceConfig } from './config.ts';
 import { describeSocket } from './waiting-room/inbound/asyncapi.ts';
 import { ConnectionBudget } from './waiting-room/inbound/connection-budget.ts';
@@ -22,11 +23,6 @@ import { WaitingRoomModule } from './waiting-room/waiting-room.module.ts';
  * check, then for its line command, and only then gets 503.
  */
 const REDIS_TIMEOUT_MS = { lines: 1200, limits: 300 };
-
-const ASYNCAPI_PATH = '/asyncapi.json';
-
-const DESCRIPTION =
-  'The line in front of a sale. The messages of `/ws/{queue_token}` and `/sse/{queue_token}` are the same JSON, described in `/asyncapi.json`. Errors are application/problem+json with a stable code.';
 
 /** Builds the whole queue service. The caller makes it listen. Tests use this function too. */
 export async function createQueueService(config: QueueServiceConfig, logger: Logger): Promise<NestFastifyApplication> {
@@ -65,6 +61,6 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
   await app.init();
   const socketProtocol = describeSocket(publicUrls(config).queuePublicUrl);
   fastify.get(ASYNCAPI_PATH, { config: { access: 'public' } }, () => socketProtocol);
-  serveApiDocs(app, describeApi(app, { title: 'Tribina waiting room', description: DESCRIPTION, withKeys: false }));
+  serveApiDocs(app, describeApi(app, apiFacts(publicUrls(config))));
   return app;
 }

@@ -39,8 +39,8 @@ async function keyInUse(fans: FanActions): Promise<void> {
 }
 
 async function busySeat(fans: FanActions, { id, sectors }: MatchOnSale): Promise<void> {
-  const [seat] = await fans.rows<{ id: string }>(
-    `select id from seats where sector_id = $1 and status = 'available' order by rank limit 1`,
+  const [seat, next] = await fans.rows<{ id: string }>(
+    `select id from seats where sector_id = $1 and status = 'available' order by rank limit 2`,
     [sectors[0]],
   );
   const holder = fans.system.dataSource.createQueryRunner();
@@ -49,6 +49,7 @@ async function busySeat(fans: FanActions, { id, sectors }: MatchOnSale): Promise
   await fans.hold(id, { seat_ids: [seat?.id] });
   await holder.rollbackTransaction();
   await holder.release();
+  await fans.hold(id, { seat_ids: [next?.id] });
 }
 
 /** Sends hold requests without a session token and with an expired session token. */

@@ -34,7 +34,7 @@ export class BlacklistController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ operationId: 'listBlacklist', access: 'ops' })
   @ApiOperation({ summary: 'The fans on the blacklist, newest first' })
   @ApiOkResponse({ standardSchema: blacklistPageAnswer })
   async list(@Query({ schema: pageQuery }) query: z.output<typeof pageQuery>): Promise<z.infer<typeof blacklistPageAnswer>> {
@@ -43,7 +43,7 @@ export class BlacklistController {
   }
 
   @Get(':user_id')
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ operationId: 'getBlacklistEntry', access: 'ops' })
   @ApiOperation({ summary: 'The blacklist entry of a fan and its history' })
   @ApiOkResponse({ standardSchema: blacklistHistoryAnswer })
   async one(@Param('user_id', { schema: uuidField }) userId: string): Promise<z.infer<typeof blacklistHistoryAnswer>> {
@@ -51,7 +51,7 @@ export class BlacklistController {
   }
 
   @Post()
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ operationId: 'putOnBlacklist', access: 'ops' })
   @ApiOperation({ summary: 'Put a fan on the blacklist', description: LIST })
   @ApiCreatedResponse({ standardSchema: blacklistEntryAnswer })
   @ApiOkResponse({ standardSchema: blacklistEntryAnswer, description: 'The fan was listed already' })
@@ -78,7 +78,7 @@ export class BlacklistController {
   }
 
   @Delete(':user_id')
-  @Endpoint({ access: 'ops', status: 204, body: 'none' })
+  @Endpoint({ operationId: 'takeOffBlacklist', access: 'ops', status: 204, body: 'none' })
   @ApiOperation({ summary: 'Take a fan off the blacklist; 204 also if the fan is not listed' })
   @ApiNoContentResponse()
   async lift(

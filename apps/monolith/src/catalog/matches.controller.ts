@@ -16,7 +16,7 @@ export class MatchesController {
   constructor(private readonly catalog: CatalogApi) {}
 
   @Get()
-  @Endpoint({ access: 'public' })
+  @Endpoint({ operationId: 'listMatches', access: 'public' })
   @ApiOperation({ summary: 'Matches by kick-off, or found by their words' })
   @ApiOkResponse({ standardSchema: matchListAnswer })
   @ApiResponse(NOT_MODIFIED)
@@ -36,7 +36,7 @@ export class MatchesController {
   }
 
   @Get(':id')
-  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'getMatch', access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'One match and the state of its sale' })
   @ApiOkResponse({ standardSchema: matchAnswer })
   @ApiResponse(NOT_MODIFIED)

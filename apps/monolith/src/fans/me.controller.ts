@@ -19,7 +19,7 @@ export class MeController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'fan' })
+  @Endpoint({ operationId: 'getProfile', access: 'fan' })
   @ApiOperation({ summary: 'My profile' })
   @ApiOkResponse({ standardSchema: profileAnswer })
   profile(@Caller() { userId }: CallerIdentity): Promise<z.infer<typeof profileAnswer>> {
@@ -27,7 +27,7 @@ export class MeController {
   }
 
   @Put()
-  @Endpoint({ access: 'fan' })
+  @Endpoint({ operationId: 'replaceProfile', access: 'fan' })
   @ApiOperation({ summary: 'Change my profile: it is replaced as a whole' })
   @ApiOkResponse({ standardSchema: profileAnswer })
   async change(
@@ -43,7 +43,7 @@ export class MeController {
   }
 
   @Put('devices/:device_id')
-  @Endpoint({ access: 'fan', status: 204 })
+  @Endpoint({ operationId: 'registerDevice', access: 'fan', status: 204 })
   @ApiOperation({ summary: 'Send pushes to this device' })
   @ApiNoContentResponse()
   async register(
@@ -60,7 +60,7 @@ export class MeController {
   }
 
   @Delete('devices/:device_id')
-  @Endpoint({ access: 'fan', status: 204, body: 'none' })
+  @Endpoint({ operationId: 'removeDevice', access: 'fan', status: 204, body: 'none' })
   @ApiOperation({ summary: 'No more pushes to this device' })
   @ApiNoContentResponse()
   async forget(

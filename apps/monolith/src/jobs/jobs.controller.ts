@@ -22,7 +22,7 @@ export class JobsController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ operationId: 'listJobs', access: 'ops' })
   @ApiOperation({
     summary: 'Mails, pushes, background jobs and parked messages, newest first; state `failed` is the dead letter',
   })
@@ -34,7 +34,7 @@ export class JobsController {
   }
 
   @Post(':job_id/retry')
-  @Endpoint({ access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({ operationId: 'retryJob', access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'Retry a failed job; it gets all its attempts again' })
   @ApiOkResponse({ standardSchema: jobAnswer })
   retry(
@@ -50,7 +50,7 @@ export class JobsController {
   }
 
   @Delete(':job_id')
-  @Endpoint({ access: 'ops', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({ operationId: 'dropJob', access: 'ops', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'Drop a waiting or failed job, or a parked message' })
   @ApiNoContentResponse()
   async drop(@Caller() { userId }: CallerIdentity, @Param('job_id', { schema: jobId }) id: string): Promise<void> {

@@ -32,7 +32,7 @@ export class OperationsController {
   ) {}
 
   @Post()
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ operationId: 'createMatch', access: 'ops' })
   @ApiOperation({ summary: 'Create a match with its sectors and seats' })
   @ApiCreatedResponse({ standardSchema: schemas.opsMatchAnswer })
   create(
@@ -51,7 +51,7 @@ export class OperationsController {
   }
 
   @Get()
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ operationId: 'listOpsMatches', access: 'ops' })
   @ApiOperation({ summary: 'All matches, with the fields that only operators see' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchListAnswer })
   async list(
@@ -64,7 +64,7 @@ export class OperationsController {
   }
 
   @Patch(':id')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'changeMatch', access: 'ops', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'Correct the facts of a match' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   patch(
@@ -87,7 +87,7 @@ export class OperationsController {
   }
 
   @Post(':id/sale')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({ operationId: 'changeSale', access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'Open, pause, resume or close the sale and its queue' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   sale(
@@ -101,7 +101,7 @@ export class OperationsController {
   }
 
   @Post(':id/cancel')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'cancelMatch', access: 'ops', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary: 'Cancel the match: close its sale for ever, notify all ticket holders, refund all orders',
     description: CANCEL,
@@ -116,7 +116,7 @@ export class OperationsController {
   }
 
   @Put(':id/queue')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({ operationId: 'changeQueue', access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'Change how fast turns are granted and how many windows may be open; in force within a second' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   queue(
@@ -131,7 +131,7 @@ export class OperationsController {
   }
 
   @Get(':id/report')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'getMatchReport', access: 'ops', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'Current sales figures of the match' })
   @ApiOkResponse({ standardSchema: schemas.matchReportAnswer })
   async report(@Param('id', { schema: uuidField }) matchId: string): Promise<z.infer<typeof schemas.matchReportAnswer>> {

@@ -27,7 +27,7 @@ export class TicketsController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'fan' })
+  @Endpoint({ operationId: 'listTickets', access: 'fan' })
   @ApiOperation({ summary: 'My tickets, newest first' })
   @ApiOkResponse({ standardSchema: ticketListAnswer })
   async list(
@@ -39,7 +39,7 @@ export class TicketsController {
   }
 
   @Get(':id')
-  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'getTicket', access: 'fan', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'One of my tickets' })
   @ApiOkResponse({ standardSchema: ticketAnswer })
   async one(
@@ -50,7 +50,7 @@ export class TicketsController {
   }
 
   @Get(':id/qr.svg')
-  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({ operationId: 'getTicketQr', access: 'fan', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'The QR code of one of my tickets' })
   @ApiProduces(SVG)
   @ApiOkResponse({ schema: { type: 'string' } })
@@ -60,7 +60,7 @@ export class TicketsController {
   }
 
   @Get(':id/ticket.pdf')
-  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({ operationId: 'getTicketPdf', access: 'fan', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'One of my tickets, to print' })
   @ApiProduces(PDF)
   @ApiOkResponse({ schema: { type: 'string', format: 'binary' } })

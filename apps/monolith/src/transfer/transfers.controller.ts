@@ -19,7 +19,12 @@ export class TransfersController {
   ) {}
 
   @Post(':id/transfer')
-  @Endpoint({ access: 'fan', fanLimit: true, refusals: ['NOT_FOUND', 'BLACKLISTED', 'INVALID_STATE', 'TICKET_LIMIT_REACHED'] })
+  @Endpoint({
+    operationId: 'transferTicket',
+    access: 'fan',
+    fanLimit: true,
+    refusals: ['NOT_FOUND', 'BLACKLISTED', 'INVALID_STATE', 'TICKET_LIMIT_REACHED'],
+  })
   @ApiOperation({ summary: 'Transfer one of my tickets to another fan; its code becomes invalid at once' })
   @ApiOkResponse({ standardSchema: transferredAnswer })
   transfer(

@@ -17,7 +17,7 @@ export class MailboxController {
   constructor(private readonly mailbox: PostgresMailbox) {}
 
   @Get()
-  @Endpoint({ access: 'public' })
+  @Endpoint({ operationId: 'listMailbox', access: 'public' })
   @ApiOperation({ summary: 'Messages that would have been sent, newest first, a hundred at most' })
   @ApiOkResponse({ standardSchema: mailboxAnswer })
   async list(@Query({ schema: mailboxQuery }) query: z.output<typeof mailboxQuery>): Promise<{ items: MailboxItem[] }> {

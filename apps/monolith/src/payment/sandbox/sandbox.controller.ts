@@ -19,6 +19,7 @@ export class SandboxController {
 
   @Post(':intent_id/confirm')
   @Endpoint({
+    operationId: 'confirmSandboxPayment',
     access: 'public',
     status: 202,
     noKeyBecause: 'it plays the payment provider, whose events carry their own id',

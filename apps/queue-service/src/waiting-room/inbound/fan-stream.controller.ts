@@ -20,7 +20,7 @@ export class FanStreamController {
   ) {}
 
   @Get(':queue_token')
-  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'streamQueueMessages', access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'The messages of the socket as server-sent events' })
   @ApiProduces('text/event-stream')
   @ApiOkResponse({ schema: { type: 'string' }, description: 'A stream that ends when the queue entry or turn ends' })

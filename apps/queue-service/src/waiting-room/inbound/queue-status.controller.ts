@@ -22,7 +22,7 @@ export class QueueStatusController {
   ) {}
 
   @Get('status')
-  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'getQueueStatus', access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'Status and length of the line' })
   @ApiOkResponse({ standardSchema: queueStatusAnswer })
   async status(@MatchId() matchId: string, @Req() request: FastifyRequest): Promise<QueueStatusAnswer> {

@@ -28,6 +28,7 @@ export class QueueController {
 
   @Post('join')
   @Endpoint({
+    operationId: 'joinQueue',
     access: 'fan',
     noKeyBecause: 'a fan has one entry: joining again finds it',
     direct: true,
@@ -51,7 +52,7 @@ export class QueueController {
   }
 
   @Get('position')
-  @Endpoint({ access: 'fan', status: 200, direct: true, refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'getQueuePosition', access: 'fan', status: 200, direct: true, refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'The position of the calling fan, without joining' })
   @ApiOkResponse({ standardSchema: positionAnswer })
   async position(@MatchId() matchId: string, @Caller() caller: CallerIdentity): Promise<PositionAnswer> {
@@ -60,7 +61,7 @@ export class QueueController {
   }
 
   @Delete()
-  @Endpoint({ access: 'fan', status: 204, body: 'none' })
+  @Endpoint({ operationId: 'leaveQueue', access: 'fan', status: 204, body: 'none' })
   @ApiOperation({ summary: 'Leave the line, or give up an open window' })
   @ApiNoContentResponse()
   async leave(@MatchId() matchId: string, @Caller() caller: CallerIdentity): Promise<void> {

@@ -19,7 +19,7 @@ export class AvailabilityController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'streamAvailability', access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'The number of free seats of each sector, as it changes: server-sent events' })
   @ApiProduces('text/event-stream')
   @ApiOkResponse({

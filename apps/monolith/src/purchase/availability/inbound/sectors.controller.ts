@@ -41,7 +41,7 @@ export class SectorsController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'listSectors', access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'Sectors with their prices and numbers of free seats' })
   @ApiOkResponse({ standardSchema: sectorListAnswer })
   @ApiResponse(NOT_MODIFIED)
@@ -57,7 +57,7 @@ export class SectorsController {
   }
 
   @Get(':sid/seats')
-  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'listSeats', access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary:
       'Every seat of a sector and its status; `version` grows whenever a seat changed. With `since` only the seats that changed',

@@ -14,10 +14,7 @@ import { ReleaseReservation } from '../application/release-reservation.ts';
 
 const CHECKOUT_REFUSALS = ['NOT_FOUND', 'BLACKLISTED', 'RESERVATION_EXPIRED', 'INVALID_STATE', 'PAYMENT_REFUSED'] as const;
 
-/**
- * Checks out or releases a hold. The two operation ids are set explicitly and must not change: clients generated from the OpenAPI
- * document have methods with the names of the operation ids.
- */
+/** Checks out or releases a hold. */
 @ApiTags('purchase')
 @Controller('api/v1/reservations/:id')
 export class CheckoutController {
@@ -29,9 +26,14 @@ export class CheckoutController {
   ) {}
 
   @Delete()
-  @Endpoint({ access: 'fan', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({
+    operationId: 'releaseReservation',
+    access: 'fan',
+    status: 204,
+    body: 'none',
+    refusals: ['NOT_FOUND', 'INVALID_STATE'],
+  })
   @ApiOperation({
-    operationId: 'ReservationsController_release',
     summary: 'Release the seats; cancels an order that awaits payment',
   })
   @ApiNoContentResponse()
@@ -40,9 +42,15 @@ export class CheckoutController {
   }
 
   @Post('checkout')
-  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true, direct: true, refusals: CHECKOUT_REFUSALS })
+  @Endpoint({
+    operationId: 'checkOut',
+    access: 'fan',
+    fanLimit: true,
+    keyWithEffect: true,
+    direct: true,
+    refusals: CHECKOUT_REFUSALS,
+  })
   @ApiOperation({
-    operationId: 'ReservationsController_pay',
     summary: 'Create the order of the hold and its payment intent; a repeated request returns the same order',
   })
   @ApiCreatedResponse({ standardSchema: checkOutAnswer })

@@ -21,7 +21,7 @@ export class OrdersController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'fan' })
+  @Endpoint({ operationId: 'listOrders', access: 'fan' })
   @ApiOperation({ summary: "The caller's orders, newest first" })
   @ApiOkResponse({ standardSchema: orderListAnswer })
   async list(
@@ -35,7 +35,7 @@ export class OrdersController {
   }
 
   @Get(':id')
-  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'getOrder', access: 'fan', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'One order with its tickets and its timeline' })
   @ApiOkResponse({ standardSchema: orderAnswer })
   async one(

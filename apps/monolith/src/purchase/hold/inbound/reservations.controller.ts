@@ -38,7 +38,14 @@ export class ReservationsController {
   ) {}
 
   @Post('matches/:id/reservations')
-  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true, direct: true, refusals: HOLD_REFUSALS })
+  @Endpoint({
+    operationId: 'holdSeats',
+    access: 'fan',
+    fanLimit: true,
+    keyWithEffect: true,
+    direct: true,
+    refusals: HOLD_REFUSALS,
+  })
   @ApiOperation({ summary: 'Hold seats: the best together, or exactly these' })
   @ApiHeader({ name: 'X-Purchase-Session', description: 'The session_token of the turn, when the match has a waiting room' })
   @ApiCreatedResponse({ standardSchema: reservationAnswer })
@@ -70,7 +77,7 @@ export class ReservationsController {
   }
 
   @Get('reservations/:id')
-  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'getReservation', access: 'fan', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'A reservation, also when it has ended' })
   @ApiOkResponse({ standardSchema: reservationAnswer })
   async one(

@@ -39,7 +39,7 @@ export class OpsOrdersController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ operationId: 'listOpsOrders', access: 'ops' })
   @ApiOperation({ summary: 'Orders of all fans, newest first' })
   @ApiOkResponse({ standardSchema: opsOrderListAnswer })
   async list(
@@ -54,7 +54,7 @@ export class OpsOrdersController {
   }
 
   @Post(':id/refund')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({ operationId: 'refundOrder', access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'Refund an order, or some of its tickets', description: REFUND_DESCRIPTION })
   @ApiOkResponse({ standardSchema: refundAnswer })
   refund(

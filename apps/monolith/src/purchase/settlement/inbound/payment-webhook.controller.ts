@@ -20,6 +20,7 @@ export class PaymentWebhookController {
 
   @Post('stripe')
   @Endpoint({
+    operationId: 'receiveStripeEvent',
     access: 'public',
     status: 200,
     body: 'raw',
