@@ -1,7 +1,7 @@
 import { lintFromString, loadConfig } from '@redocly/openapi-core';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { faultsOf } from './api-description.ts';
+import { faultsOf, propertyFaults } from './api-description.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 
 // The quality of the API descriptions for those who write a client. running-services.db.test.ts compares the files with what the
@@ -61,6 +61,7 @@ describe('negative control', () => {
     ['a tag without a description', /`matches` has no description/, (api) => delete api.tags[0].description],
     ['a tag that no operation has', /no operation has/, (api) => api.tags.push({ name: 'gates', description: 'Gates.' })],
     ['no summary', /summary/, (api) => delete getMatch(api).summary],
+    ['no description', /description \}/, (api) => delete getMatch(api).description],
     ['a parameter without a description', /the parameter `id`/, (api) => delete getMatch(api).parameters[0].description],
     [
       'a field without a description',
@@ -162,10 +163,69 @@ describe('negative control', () => {
 
   test('redocly.yaml takes the recommended rules, and switches none of them off without a reason beside it', () => {
     const text = readFileSync('redocly.yaml', 'utf8');
-    const { extends: taken, rules = {} } = parse(text) as { extends: string[]; rules?: Record<string, unknown> };
+    const { extends: taken, ...sections } = parse(text) as { extends: string[] } & Record<string, object>;
     expect(taken).toEqual(['recommended']);
+    expect(Object.keys(sections).filter((section) => !/rules$/i.test(section))).toEqual([]);
     const withReason = [...text.matchAll(/^ {2}# .+\n {2}([\w-]+):/gm)].map(([, rule]) => rule);
-    expect(Object.keys(rules).filter((rule) => !withReason.includes(rule))).toEqual([]);
+    const changedRules = Object.values<object>(sections).flatMap((rules) => Object.keys(rules));
+    expect(changedRules.filter((rule) => !withReason.includes(rule))).toEqual([]);
+  });
+});
+
+describe('the description of the WebSocket and the event stream', () => {
+  const source = readFileSync('docs/reference/asyncapi.queue-service.json', 'utf8');
+  const asyncApi = (change?: (document: Editable) => void): Editable => {
+    const document = JSON.parse(source) as Editable;
+    change?.(document);
+    return document;
+  };
+
+  /** Parts without the texts that a reader needs, and channels without their server. */
+  function socketFaults({ info, servers, channels, operations, components, ...document }: Editable): string[] {
+    const parts = [servers, channels, operations].flatMap((all) => Object.entries<Editable>(all));
+    const messages = Object.entries<Editable>(components.messages);
+    const closings = Object.values<string>(document['x-close-codes']);
+    return [
+      ...['version', 'description', 'license', 'contact', 'tags', 'externalDocs'].filter((name) => !info[name]),
+      ...parts.filter(([, { description }]) => !description).map(([name]) => `${name} has no description`),
+      ...Object.entries<Editable>({ ...channels, ...operations })
+        .filter(([, { summary, title }]) => !summary || !title)
+        .map(([name]) => `${name} has no title or summary`),
+      ...Object.entries<Editable>(channels)
+        .filter(([, channel]) => channel.servers?.length !== 1)
+        .map(([name]) => `${name} does not name its server`),
+      ...messages.filter(([, { summary, title }]) => !summary || !title).map(([name]) => `${name} has no title or summary`),
+      ...messages.filter(([, { examples = [] }]) => examples.length === 0).map(([name]) => `${name} has no example`),
+      ...messages.flatMap(([name, { payload }]) => propertyFaults(payload, name)),
+      ...(closings.length > 5 && closings.every((text) => channels.socket.description.includes(text)) ? [] : ['close codes']),
+    ];
+  }
+
+  test('describes all its parts, with examples and the meaning of every close code', () => {
+    expect(socketFaults(asyncApi())).toEqual([]);
+  });
+
+  test('Redocly finds no error and no warning', async () => {
+    expect(await redoclyFindings(source)).toEqual([]);
+    const wrong = asyncApi((document) => delete document.operations.sendToSocket.channel);
+    expect(await redoclyFindings(JSON.stringify(wrong))).not.toEqual([]);
+  });
+
+  test.each<[string, (document: Editable) => void]>([
+    ['version', (api) => delete api.info.version],
+    ['tags', (api) => delete api.info.tags],
+    ['socket has no description', (api) => delete api.servers.socket.description],
+    ['sendToStream has no description', (api) => delete api.operations.sendToStream.description],
+    ['stream does not name its server', (api) => delete api.channels.stream.servers],
+    ['turn_granted has no title or summary', (api) => delete api.components.messages.turn_granted.summary],
+    ['turn_granted has no example', (api) => delete api.components.messages.turn_granted.examples],
+    [
+      'turn_granted.checkout_url has no description',
+      (api) => delete api.components.messages.turn_granted.payload.properties.checkout_url.description,
+    ],
+    ['close codes', (api) => (api['x-close-codes'][4508] = 'the moon is full')],
+  ])('the check reports: %s', (fault, change) => {
+    expect(socketFaults(asyncApi(change))).toEqual([fault]);
   });
 });
 

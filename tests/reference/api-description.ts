@@ -55,7 +55,7 @@ function nameFaults({ operation }: Operation, document: OpenApiDocument): string
 
 function textFaults({ operation }: Operation): string[] {
   return [
-    ...(operation.summary ? [] : ['write @ApiOperation({ summary })']),
+    ...(operation.summary && operation.description ? [] : ['write @ApiOperation({ summary, description })']),
     ...(operation.parameters ?? [])
       .filter(({ description }) => !description)
       .map(({ name }) => `the parameter \`${name}\` has no description: give its schema .meta({ description })`),
@@ -102,7 +102,8 @@ function schemaFaults(document: OpenApiDocument): string[] {
   return [...new Set([...named, ...inline])].map((fault) => `${fault}: give the field .meta({ description }) in libs/contracts`);
 }
 
-function propertyFaults(schema: Schema, where: string): string[] {
+/** Properties of a schema, at any depth, that are not described. */
+export function propertyFaults(schema: Schema, where: string): string[] {
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const path = `${where}.${name}`;
     const text = property.description;

@@ -12,6 +12,7 @@ interface MediaType {
 interface Operation {
   readonly operationId: string;
   readonly summary?: string;
+  readonly description?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly unknown[];
   readonly parameters?: readonly {

@@ -38,6 +38,15 @@ test('asyncapi.queue-service.json, the document of the WebSocket protocol, equal
   expectGenerated('docs/reference/asyncapi.queue-service.json', `${JSON.stringify(answer.json(), null, 2)}\n`);
 });
 
+test('/docs of the queue service links its AsyncAPI document, and /docs of the monolith those of the queue service', async () => {
+  const shown = async (name: 'monolith' | 'queue') =>
+    (await system[name].app.inject({ method: 'GET', url: '/docs/swagger-ui-init.js' })).body;
+  const [queue, monolith] = [await shown('queue'), await shown('monolith')];
+  expect(queue).toMatch(/"externalDocs": \{\s+"url": "http:\/\/127\.0\.0\.1:3001\/asyncapi\.json"/);
+  expect(queue).toContain('[an AsyncAPI document](http://127.0.0.1:3001/asyncapi.json)');
+  expect(monolith).toContain('(http://127.0.0.1:3001/docs)');
+});
+
 describe.each([
   ['monolith', 'openapi.monolith.json'],
   ['queue', 'openapi.queue-service.json'],

@@ -59,7 +59,7 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
   metrics.timeRequests(fastify);
   app.useWebSocketAdapter(new UpgradeAdapter(app.getHttpServer() as Server, fastify, { budget, isAllowedOrigin }));
   await app.init();
-  const socketProtocol = describeSocket(publicUrls(config).queuePublicUrl);
+  const socketProtocol = describeSocket(publicUrls(config));
   fastify.get(ASYNCAPI_PATH, { config: { access: 'public' } }, () => socketProtocol);
   serveApiDocs(app, describeApi(app, apiFacts(publicUrls(config))));
   return app;

@@ -17,7 +17,11 @@ export class MatchesController {
 
   @Get()
   @Endpoint({ operationId: 'listMatches', access: 'public' })
-  @ApiOperation({ summary: 'Matches by kick-off, or found by their words' })
+  @ApiOperation({
+    summary: 'Matches by kick-off, or found by their words',
+    description:
+      'With `q`, the best matches first; without it, the earliest kick-off first. `status` and `q` can be combined. Ask again with the ETag: 304 if nothing changed.',
+  })
   @ApiOkResponse({ standardSchema: matchListAnswer })
   @ApiResponse(NOT_MODIFIED)
   async list(
@@ -37,7 +41,10 @@ export class MatchesController {
 
   @Get(':id')
   @Endpoint({ operationId: 'getMatch', access: 'public', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'One match and the state of its sale' })
+  @ApiOperation({
+    summary: 'One match and the state of its sale',
+    description: 'The sale of a match changes while fans read it: ask again with the ETag, or read `…/availability`.',
+  })
   @ApiOkResponse({ standardSchema: matchAnswer })
   @ApiResponse(NOT_MODIFIED)
   async one(

@@ -20,7 +20,10 @@ export class MeController {
 
   @Get()
   @Endpoint({ operationId: 'getProfile', access: 'fan' })
-  @ApiOperation({ summary: 'My profile' })
+  @ApiOperation({
+    summary: 'My profile',
+    description: 'A fan without a profile has one with an e-mail address and a name of null.',
+  })
   @ApiOkResponse({ standardSchema: profileAnswer })
   profile(@Caller() { userId }: CallerIdentity): Promise<z.infer<typeof profileAnswer>> {
     return this.profiles.find(userId);
@@ -28,7 +31,10 @@ export class MeController {
 
   @Put()
   @Endpoint({ operationId: 'replaceProfile', access: 'fan' })
-  @ApiOperation({ summary: 'Change my profile: it is replaced as a whole' })
+  @ApiOperation({
+    summary: 'Change my profile: it is replaced as a whole',
+    description: 'No field keeps its old value: send all of them, null for what shall be empty.',
+  })
   @ApiOkResponse({ standardSchema: profileAnswer })
   async change(
     @Caller() { userId }: CallerIdentity,
@@ -44,7 +50,11 @@ export class MeController {
 
   @Put('devices/:device_id')
   @Endpoint({ operationId: 'registerDevice', access: 'fan', status: 204 })
-  @ApiOperation({ summary: 'Send pushes to this device' })
+  @ApiOperation({
+    summary: 'Send pushes to this device',
+    description:
+      'The id is chosen by the app and stays the same on one device. A token that another fan registered moves to this fan.',
+  })
   @ApiNoContentResponse()
   async register(
     @Caller() { userId }: CallerIdentity,
@@ -61,7 +71,7 @@ export class MeController {
 
   @Delete('devices/:device_id')
   @Endpoint({ operationId: 'removeDevice', access: 'fan', status: 204, body: 'none' })
-  @ApiOperation({ summary: 'No more pushes to this device' })
+  @ApiOperation({ summary: 'No more pushes to this device', description: '204 also if the device is not registered.' })
   @ApiNoContentResponse()
   async forget(
     @Caller() { userId }: CallerIdentity,

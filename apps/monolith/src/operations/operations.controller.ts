@@ -33,7 +33,11 @@ export class OperationsController {
 
   @Post()
   @Endpoint({ operationId: 'createMatch', access: 'ops' })
-  @ApiOperation({ summary: 'Create a match with its sectors and seats' })
+  @ApiOperation({
+    summary: 'Create a match with its sectors and seats',
+    description:
+      'The places are numbered and laid out in a ring. The sale is `scheduled`; it opens at `opens_at`, or by an operator. A match with `queue_required` also gets its line.',
+  })
   @ApiCreatedResponse({ standardSchema: schemas.opsMatchAnswer })
   create(
     @Body({ schema: schemas.createMatchRequest }) body: z.output<typeof schemas.createMatchRequest>,
@@ -52,7 +56,10 @@ export class OperationsController {
 
   @Get()
   @Endpoint({ operationId: 'listOpsMatches', access: 'ops' })
-  @ApiOperation({ summary: 'All matches, with the fields that only operators see' })
+  @ApiOperation({
+    summary: 'All matches, with the fields that only operators see',
+    description: 'As `GET /matches`, with the settings of the waiting room and the reasons that operators gave.',
+  })
   @ApiOkResponse({ standardSchema: schemas.opsMatchListAnswer })
   async list(
     @Query({ schema: schemas.opsMatchQuery }) query: z.output<typeof schemas.opsMatchQuery>,
@@ -65,7 +72,10 @@ export class OperationsController {
 
   @Patch(':id')
   @Endpoint({ operationId: 'changeMatch', access: 'ops', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'Correct the facts of a match' })
+  @ApiOperation({
+    summary: 'Correct the facts of a match',
+    description: 'Omitted fields keep their value. Fans with tickets get a mail when kick-off or venue changed.',
+  })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   patch(
     @Param('id', { schema: uuidField }) matchId: string,
@@ -88,7 +98,11 @@ export class OperationsController {
 
   @Post(':id/sale')
   @Endpoint({ operationId: 'changeSale', access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Open, pause, resume or close the sale and its queue' })
+  @ApiOperation({
+    summary: 'Open, pause, resume or close the sale and its queue',
+    description:
+      'The same action again is 200 and changes nothing; one that does not fit the status is 409 `INVALID_STATE`. The answer comes after the waiting room has taken the change.',
+  })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   sale(
     @Param('id', { schema: uuidField }) matchId: string,
@@ -117,7 +131,10 @@ export class OperationsController {
 
   @Put(':id/queue')
   @Endpoint({ operationId: 'changeQueue', access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Change how fast turns are granted and how many windows may be open; in force within a second' })
+  @ApiOperation({
+    summary: 'Change how fast turns are granted and how many windows may be open; in force within a second',
+    description: 'Omitted fields keep their value. A match without a waiting room is 409 `INVALID_STATE`.',
+  })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   queue(
     @Param('id', { schema: uuidField }) matchId: string,
@@ -132,7 +149,10 @@ export class OperationsController {
 
   @Get(':id/report')
   @Endpoint({ operationId: 'getMatchReport', access: 'ops', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'Current sales figures of the match' })
+  @ApiOperation({
+    summary: 'Current sales figures of the match',
+    description: '`capacity` is always the sum of `available`, `held`, `sold` and `blocked`.',
+  })
   @ApiOkResponse({ standardSchema: schemas.matchReportAnswer })
   async report(@Param('id', { schema: uuidField }) matchId: string): Promise<z.infer<typeof schemas.matchReportAnswer>> {
     const { seats, queue } = await this.readMatchReport.execute(matchId);

@@ -25,7 +25,10 @@ export class TransfersController {
     fanLimit: true,
     refusals: ['NOT_FOUND', 'BLACKLISTED', 'INVALID_STATE', 'TICKET_LIMIT_REACHED'],
   })
-  @ApiOperation({ summary: 'Transfer one of my tickets to another fan; its code becomes invalid at once' })
+  @ApiOperation({
+    summary: 'Transfer one of my tickets to another fan; its code becomes invalid at once',
+    description: 'The receiver gets a new ticket with a new code, which counts for the limit of the match.',
+  })
   @ApiOkResponse({ standardSchema: transferredAnswer })
   transfer(
     @Caller() { userId }: CallerIdentity,

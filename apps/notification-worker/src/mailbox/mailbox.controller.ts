@@ -18,7 +18,10 @@ export class MailboxController {
 
   @Get()
   @Endpoint({ operationId: 'listMailbox', access: 'public' })
-  @ApiOperation({ summary: 'Messages that would have been sent, newest first, a hundred at most' })
+  @ApiOperation({
+    summary: 'Messages that would have been sent, newest first, a hundred at most',
+    description: 'Only where the mail or push provider is the mailbox.',
+  })
   @ApiOkResponse({ standardSchema: mailboxAnswer })
   async list(@Query({ schema: mailboxQuery }) query: z.output<typeof mailboxQuery>): Promise<{ items: MailboxItem[] }> {
     const entries = await this.mailbox.find(query);

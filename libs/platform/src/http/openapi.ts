@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { z } from 'zod';
@@ -9,7 +8,7 @@ import { mustHaveKey } from './endpoint.ts';
 import { rowOf, type ErrorCode } from '#contracts/error-catalogue';
 import { problem, problemsByCode } from '#contracts/problems';
 import type { ServiceExamples } from '#contracts/recorded-examples';
-import { projectFile } from '../project-root.ts';
+import { projectVersion } from '../project-root.ts';
 import { toProblem } from './problem.ts';
 import { RequestRefused } from './request-refused.ts';
 import { routesOf } from './route-table.ts';
@@ -29,6 +28,14 @@ function simplify(schema: JsonSchema, io: 'input' | 'output'): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.format !== undefined) delete schema.pattern;
+  describeTuple(schema);
+}
+
+/** Says of a tuple that it has exactly these elements. Many tools want `items` in every array. */
+function describeTuple(schema: JsonSchema): void {
+  if (!schema.prefixItems) return;
+  const length = schema.prefixItems.length;
+  Object.assign(schema, { items: {}, minItems: length, maxItems: length });
 }
 
 /** Converts a zod schema to JSON Schema 2020-12 for OpenAPI 3.1. Named schemas become components. */
@@ -98,11 +105,11 @@ export function describeApi(app: NestFastifyApplication, facts: ApiFacts): OpenA
   return document;
 }
 
-function infoOf({ title, description, contactUrl }: ApiFacts): object {
-  const { version } = JSON.parse(readFileSync(projectFile('package.json'), 'utf8')) as { version: string };
+/** The part `info` of an API description. */
+export function infoOf({ title, description, contactUrl }: Pick<ApiFacts, 'title' | 'description' | 'contactUrl'>) {
   return {
     title,
-    version,
+    version: projectVersion(),
     description,
     contact: { name: 'The operator of this installation', url: contactUrl },
     license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },

@@ -26,7 +26,11 @@ export class SandboxController {
     direct: true,
     refusals: ['NOT_FOUND', 'INVALID_STATE'],
   })
-  @ApiOperation({ summary: 'Choose how a sandbox payment ends' })
+  @ApiOperation({
+    summary: 'Choose how a sandbox payment ends',
+    description:
+      'Only with `PAYMENT_PROVIDER=sandbox`; otherwise 404. The signed event reaches the webhook within a second, as from a real provider.',
+  })
   @ApiAcceptedResponse({ standardSchema: sandboxConfirmationAnswer })
   async confirm(
     @Param('intent_id', { schema: sandboxIntentId }) intentId: string,

@@ -69,7 +69,11 @@ export class QueueInternalController {
 
   @Post('sold-out')
   @Endpoint({ operationId: 'reportSoldOut', access: 'internal', status: 204, noKeyBecause: REPEATABLE })
-  @ApiOperation({ summary: 'Report the remaining sectors; an empty list closes the line' })
+  @ApiOperation({
+    summary: 'Report the remaining sectors; an empty list closes the line',
+    description:
+      'Waiting fans are told the sectors. A report with a smaller `as_of` than an earlier one is answered 204 and ignored.',
+  })
   @ApiNoContentResponse()
   async soldOut(@MatchId() matchId: string, @Body({ schema: soldOutRequest }) body: SoldOutRequest): Promise<void> {
     await this.changeQueue.reportRemaining(matchId, body.remaining_sectors, body.as_of);

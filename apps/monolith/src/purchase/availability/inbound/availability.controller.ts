@@ -20,7 +20,11 @@ export class AvailabilityController {
 
   @Get()
   @Endpoint({ operationId: 'streamAvailability', access: 'public', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'The number of free seats of each sector, as it changes: server-sent events' })
+  @ApiOperation({
+    summary: 'The number of free seats of each sector, as it changes: server-sent events',
+    description:
+      'Server-sent events without a name, with one JSON object each: `{"type", "version", "sectors": [{"id", "available"}]}`.',
+  })
   @ApiProduces('text/event-stream')
   @ApiOkResponse({
     schema: { type: 'string' },

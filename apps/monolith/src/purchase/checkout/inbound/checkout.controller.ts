@@ -35,6 +35,8 @@ export class CheckoutController {
   })
   @ApiOperation({
     summary: 'Release the seats; cancels an order that awaits payment',
+    description:
+      '204 also if the hold was released before. The seats are for sale at once. A paid reservation is 409 `INVALID_STATE`.',
   })
   @ApiNoContentResponse()
   async release(@Param('id', { schema: uuidField }) reservationId: string, @Caller() caller: CallerIdentity): Promise<void> {
@@ -52,6 +54,8 @@ export class CheckoutController {
   })
   @ApiOperation({
     summary: 'Create the order of the hold and its payment intent; a repeated request returns the same order',
+    description:
+      '`holders` names exactly the seats of the reservation. Pay the intent with the form of the provider, then read the order until it is `completed`. An order of 0 cents is completed at once.',
   })
   @ApiCreatedResponse({ standardSchema: checkOutAnswer })
   @ApiOkResponse({ standardSchema: checkOutAnswer })

@@ -22,7 +22,10 @@ export class OrdersController {
 
   @Get()
   @Endpoint({ operationId: 'listOrders', access: 'fan' })
-  @ApiOperation({ summary: "The caller's orders, newest first" })
+  @ApiOperation({
+    summary: "The caller's orders, newest first",
+    description: 'Orders of all states. Tickets are in an order once it is paid.',
+  })
   @ApiOkResponse({ standardSchema: orderListAnswer })
   async list(
     @Query({ schema: pageQuery }) query: z.output<typeof pageQuery>,
@@ -36,7 +39,7 @@ export class OrdersController {
 
   @Get(':id')
   @Endpoint({ operationId: 'getOrder', access: 'fan', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'One order with its tickets and its timeline' })
+  @ApiOperation({ summary: 'One order with its tickets and its timeline', description: "Another fan's order is 404." })
   @ApiOkResponse({ standardSchema: orderAnswer })
   async one(
     @Param('id', { schema: uuidField }) orderId: string,

@@ -46,7 +46,11 @@ export class ReservationsController {
     direct: true,
     refusals: HOLD_REFUSALS,
   })
-  @ApiOperation({ summary: 'Hold seats: the best together, or exactly these' })
+  @ApiOperation({
+    summary: 'Hold seats: the best together, or exactly these',
+    description:
+      'With `sector_id` and `quantity` the best seats of the sector, side by side where possible. With `seat_ids` exactly these, all or none. The seats are held until `expires_at`; check them out before. Several holds are possible up to the limit of the match.',
+  })
   @ApiHeader({ name: 'X-Purchase-Session', description: 'The session_token of the turn, when the match has a waiting room' })
   @ApiCreatedResponse({ standardSchema: reservationAnswer })
   hold(
@@ -78,7 +82,7 @@ export class ReservationsController {
 
   @Get('reservations/:id')
   @Endpoint({ operationId: 'getReservation', access: 'fan', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'A reservation, also when it has ended' })
+  @ApiOperation({ summary: 'A reservation, also when it has ended', description: "Another fan's reservation is 404." })
   @ApiOkResponse({ standardSchema: reservationAnswer })
   async one(
     @Param('id', { schema: uuidField }) reservationId: string,

@@ -40,7 +40,10 @@ export class OpsOrdersController {
 
   @Get()
   @Endpoint({ operationId: 'listOpsOrders', access: 'ops' })
-  @ApiOperation({ summary: 'Orders of all fans, newest first' })
+  @ApiOperation({
+    summary: 'Orders of all fans, newest first',
+    description: 'The filters can be combined. `q` finds an order number, a payment intent, or a complete e-mail address.',
+  })
   @ApiOkResponse({ standardSchema: opsOrderListAnswer })
   async list(
     @Query({ schema: opsOrderQuery }) query: z.output<typeof opsOrderQuery>,

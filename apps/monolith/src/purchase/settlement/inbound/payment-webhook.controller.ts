@@ -28,7 +28,11 @@ export class PaymentWebhookController {
     noKeyBecause: 'the event carries its own id',
     direct: true,
   })
-  @ApiOperation({ summary: "The provider's signed events" })
+  @ApiOperation({
+    summary: "The provider's signed events",
+    description:
+      "For the provider only. The signature is checked over the bytes of the body (Stripe's scheme, which the sandbox uses too); a bad one is 400. A repeated event is 200 and changes nothing.",
+  })
   @ApiHeader({ name: 'Stripe-Signature', required: true, description: 't=<seconds>,v1=<HMAC-SHA256 of `<seconds>.<body>`>' })
   @ApiBody({ schema: { type: 'object' }, description: 'An event as Stripe sends it; the signature is over its bytes' })
   @ApiOkResponse({ standardSchema: webhookAnswer, description: 'The event was applied now or earlier' })
