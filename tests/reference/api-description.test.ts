@@ -158,7 +158,13 @@ describe('negative control', () => {
       (api) => delete api.components.examples.SEATS_UNAVAILABLE.value.seat_ids,
     ],
   ])('Redocly reports %s', async (_, rule, change) => {
-    expect(await redoclyFindings(JSON.stringify(changed(change)))).toContainEqual(expect.stringMatching(rule));
+    const document = changed((api) => {
+      // A few paths are enough here, and take a tenth of the time.
+      const used = ['/api/v1/matches/{id}', '/api/v1/matches/{id}/reservations', '/api/v1/ops/matches'];
+      api.paths = Object.fromEntries(used.map((path) => [path, api.paths[path]]));
+      change(api);
+    });
+    expect(await redoclyFindings(JSON.stringify(document))).toContainEqual(expect.stringMatching(rule));
   });
 
   test('redocly.yaml takes the recommended rules, and switches none of them off without a reason beside it', () => {
