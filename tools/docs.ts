@@ -21,4 +21,4 @@ for (const tests of [['tests/reference/live'], ['tests/reference/pages', 'tests/
   process.stdout.write(`${output}\n`);
   process.exitCode = code;
 }
-if (!process.exitCode) process.stdout.write('docs/reference, libs/contracts/examples and .env.example are written\n');
+if (!process.exitCode) process.stdout.write('docs/reference, libs/contracts/src/examples and .env.example are written\n');

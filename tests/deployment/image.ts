@@ -29,12 +29,15 @@ function filesBelow(folder: string): string[] {
   return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
 }
 
-/** Files that the services read at run time and that the compiler does not produce, such as .sql and .lua. The image must copy them. */
+/**
+ * Files that the services read at run time and that the compiler does not produce, such as .sql and .lua. The image must copy them.
+ * JSON is imported, and the compiler copies it.
+ */
 export function runtimeAssets(): string[] {
   const libraries = fs.readdirSync('libs').map((library) => `libs/${library}/src`);
   return [...SERVICES, ...libraries, 'migrations']
     .flatMap(filesBelow)
-    .filter((file) => !file.endsWith('.ts') && !file.endsWith('.md'));
+    .filter((file) => !/\.(ts|json|md)$/.test(file));
 }
 
 /** Facts of the project that the Dockerfile is compared with. */

@@ -1,5 +1,5 @@
-import monolith from '../examples/monolith.json' with { type: 'json' };
-import queueService from '../examples/queue-service.json' with { type: 'json' };
+import monolith from './examples/monolith.json' with { type: 'json' };
+import queueService from './examples/queue-service.json' with { type: 'json' };
 import type { ErrorCode } from './error-catalogue.ts';
 
 /** Examples of one operation. */

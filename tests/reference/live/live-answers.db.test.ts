@@ -159,10 +159,10 @@ function headerFaults(answer: RecordedAnswer, names: readonly (keyof typeof resp
 test.each([
   ['monolith', 'monolith', recordedExamples.monolith],
   ['queue', 'queue-service', recordedExamples.queueService],
-] as const)('libs/contracts/examples: the examples of the %s have every field that its answers have', (name, file, stored) => {
+] as const)('libs/contracts/src/examples: the examples of the %s have every field that its answers have', (name, file, stored) => {
   const ofService = recorded.filter(({ service }) => service === name);
   const chosen = new ChosenExamples(documents[name], ofService, stored).all();
-  expectGenerated(`libs/contracts/examples/${file}.json`, `${JSON.stringify(chosen, null, 2)}\n`);
+  expectGenerated(`libs/contracts/src/examples/${file}.json`, `${JSON.stringify(chosen, null, 2)}\n`);
 });
 
 test('the OpenAPI document allows additional members in answers, and forbids additional members in request bodies', () => {

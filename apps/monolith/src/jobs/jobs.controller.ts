@@ -25,8 +25,7 @@ export class JobsController {
   @Endpoint({ operationId: 'listJobs', access: 'ops' })
   @ApiOperation({
     summary: 'Mails, pushes, background jobs and parked messages, newest first; state `failed` is the dead letter',
-    description:
-      'Payloads are masked. Use `q` to find everything about one order, fan or match.',
+    description: 'Payloads are masked. Use `q` to find everything about one order, fan or match.',
   })
   @ApiOkResponse({ standardSchema: jobListAnswer })
   async list(@Query({ schema: jobQuery }) query: z.output<typeof jobQuery>): Promise<z.infer<typeof jobListAnswer>> {
