@@ -65,7 +65,7 @@ describe('a mail', () => {
         text: expect.stringContaining('http://127.0.0.1:3000/tickets') as string,
         attachments: [
           expect.stringMatching(/^ticket-[0-9A-F]{8}\.pdf$/) as string,
-          expect.stringMatching(/^ticket-[0-9A-F]{8}\.svg$/) as string,
+          expect.stringMatching(/^ticket-[0-9A-F]{8}\.png$/) as string,
         ],
         sent_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
       },
