@@ -34,7 +34,9 @@ export class SmtpServer extends MailProvider {
       secure: url.protocol === 'smtps:',
       ...(user ? { auth: { user, pass } } : {}),
       connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
+      // Shorter than the timeout of the socket, which also runs while the greeting is awaited: the first one to end decides whether the
+      // mail was certainly not sent.
+      greetingTimeout: timeoutMs * 0.8,
       socketTimeout: timeoutMs,
       // Paths and URLs in a mail's content are never read or fetched.
       disableFileAccess: true,
