@@ -1,6 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
-import { encode } from 'uqr';
-import { QUIET_ZONE_MODULES } from './ticket-qr.ts';
+import { qrModules } from './ticket-qr.ts';
 
 /** Minimum width of the image. Mail programs show it smaller, and screens of phones need the pixels. */
 const MIN_PIXELS = 300;
@@ -17,7 +16,8 @@ const [BLACK, WHITE] = [0x00, 0xff];
  * below the first one of a module repeat it: their differences are zeros, which deflate compresses to almost nothing.
  */
 export function ticketQrPng(code: string): Buffer {
-  const { data, size } = encode(code, { ecc: 'M', border: QUIET_ZONE_MODULES });
+  const modules = qrModules(code);
+  const size = modules.length;
   const bytesPerModule = Math.ceil(MIN_PIXELS / (8 * size));
   const pixels = size * bytesPerModule * 8;
   const lineLength = 1 + size * bytesPerModule;
@@ -26,7 +26,7 @@ export function ticketQrPng(code: string): Buffer {
     const isFirstOfModule = y % (bytesPerModule * 8) === 0;
     lines[y * lineLength] = isFirstOfModule ? PIXELS : DIFFERENCE_FROM_ABOVE;
     if (!isFirstOfModule) continue;
-    data[y / (bytesPerModule * 8)]?.forEach((isDark, x) => {
+    modules[y / (bytesPerModule * 8)]?.forEach((isDark, x) => {
       const start = y * lineLength + 1 + x * bytesPerModule;
       lines.fill(isDark ? BLACK : WHITE, start, start + bytesPerModule);
     });
