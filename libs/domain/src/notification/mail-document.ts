@@ -1,7 +1,7 @@
 import type { MailLocale } from './mail-words.ts';
 
 /** A line of a list, with a square image below it. `file` is the name of the attached image. */
-interface MailPicture {
+interface MailImage {
   readonly line: string;
   readonly file: string;
   /** Shown instead of the image by mail programs that show no images. */
@@ -12,7 +12,7 @@ interface MailPicture {
 export type MailBlock =
   | { readonly kind: 'lines'; readonly lines: readonly string[] }
   | { readonly kind: 'list'; readonly title?: string; readonly items: readonly string[] }
-  | { readonly kind: 'pictures'; readonly items: readonly MailPicture[] }
+  | { readonly kind: 'images'; readonly items: readonly MailImage[] }
   | {
       readonly kind: 'link';
       readonly before: string;
@@ -48,7 +48,7 @@ function plainText({ blocks }: MailDocument): string {
   const paragraphs = blocks.map((block) => {
     if (block.kind === 'lines') return block.lines.join('\n');
     if (block.kind === 'link') return [`${block.before}: ${block.url}`, ...(block.after ?? [])].join('\n');
-    if (block.kind === 'pictures') return block.items.map(({ line }) => `  - ${line}`).join('\n');
+    if (block.kind === 'images') return block.items.map(({ line }) => `  - ${line}`).join('\n');
     return [...(block.title === undefined ? [] : [block.title]), ...block.items.map((item) => `  - ${item}`)].join('\n');
   });
   return `${paragraphs.join('\n\n')}\n`;
@@ -99,8 +99,8 @@ function blockHtml(block: MailBlock): string {
     const items = block.items.map((item) => `<li style="margin:0 0 4px;">${escapeHtml(item)}</li>`).join('');
     return `${title}<ul style="margin:8px 0 0;padding:0 0 0 20px;">${items}</ul>`;
   }
-  if (block.kind === 'pictures')
-    return `<ul style="margin:8px 0 0;padding:0 0 0 20px;">${block.items.map(pictureHtml).join('')}</ul>`;
+  if (block.kind === 'images')
+    return `<ul style="margin:8px 0 0;padding:0 0 0 20px;">${block.items.map(imageHtml).join('')}</ul>`;
   const url = escapeHtml(webAddress(block.url));
   const button = `<a href="${url}" style="display:inline-block;padding:12px 20px;background-color:#0b4f9e;color:#ffffff;text-decoration:none;font-weight:bold;">${escapeHtml(block.label)}</a>`;
   const after = (block.after ?? []).map(escapeHtml).join('<br>');
@@ -110,10 +110,10 @@ function blockHtml(block: MailBlock): string {
 }
 
 /** Width of a shown image: four pixels for each module of a ticket's QR code, which has 49 modules and a border of four. */
-const PICTURE_PIXELS = 228;
+const IMAGE_PIXELS = 228;
 
-function pictureHtml({ line, file, alt }: MailPicture): string {
-  const size = `width="${PICTURE_PIXELS}" height="${PICTURE_PIXELS}"`;
+function imageHtml({ line, file, alt }: MailImage): string {
+  const size = `width="${IMAGE_PIXELS}" height="${IMAGE_PIXELS}"`;
   const image = `<img src="cid:${escapeHtml(file)}" ${size} alt="${escapeHtml(alt)}" style="display:block;margin:8px 0 0;border:0;">`;
   return `<li style="margin:0 0 20px;">${escapeHtml(line)}${image}</li>`;
 }

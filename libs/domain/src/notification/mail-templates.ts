@@ -135,7 +135,7 @@ const writers: { readonly [T in Template]: (payload: MailPayloads[T], links: Mai
       hr ? say`Vaše ulaznice: ${match_name}` : say`Your tickets: ${match_name}`,
       lines(hr ? say`${count} iz narudžbe ${order_id}` : say`${count} of order ${order_id}`),
       matchBlock(order),
-      { kind: 'pictures', items: tickets.map((ticket) => ({ ...qrPicture(ticket, locale), line: ticketLine(ticket, locale) })) },
+      { kind: 'images', items: tickets.map((ticket) => ({ ...qrImage(ticket, locale), line: ticketLine(ticket, locale) })) },
       ticketsLink(
         links,
         locale,
@@ -276,7 +276,7 @@ function ticketsLink({ ticketsUrl }: MailLinks, locale: MailLocale, before: stri
   return { kind: 'link', before, label: locale === 'hr' ? 'Moje ulaznice' : 'My tickets', url: say`${ticketsUrl}`, after };
 }
 
-function qrPicture({ ticket_id }: TicketDelivery['tickets'][number], locale: MailLocale): { file: string; alt: string } {
+function qrImage({ ticket_id }: TicketDelivery['tickets'][number], locale: MailLocale): { file: string; alt: string } {
   const ticket = shortTicketId(ticket_id);
   return {
     file: qrFileName(ticket_id),
