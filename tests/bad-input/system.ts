@@ -20,6 +20,8 @@ import { createQueueService } from '../../apps/queue-service/src/queue-service.t
 export const FAN_ID = '0190a000-0000-7000-8000-0000000000f1';
 /** The user id of a fan who owns none of the sample data. */
 export const OTHER_FAN_ID = '0190a000-0000-7000-8000-0000000000f2';
+/** The user id of the partner who acts for the sample quota. */
+export const PARTNER_ID = '0190a000-0000-7000-8000-0000000000bb';
 /** The user id of the operator and of the steward. */
 export const STAFF_ID = '0190a000-0000-7000-8000-0000000000aa';
 /** The secret with which our services call each other. */

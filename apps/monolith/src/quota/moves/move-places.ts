@@ -23,6 +23,12 @@ export interface MovePlacesCommand {
   readonly actor: string;
 }
 
+/** A move, or the request for it, and its match. */
+export interface MoveOfMatch {
+  readonly matchId: string;
+  readonly move: QuotaMove;
+}
+
 /** A move that an operator asks for, with the places that were chosen for it. */
 interface ChosenMove extends MovePlacesCommand {
   readonly matchId: string;
@@ -43,7 +49,7 @@ export class MovePlaces {
     private readonly ids: Ids,
   ) {}
 
-  async execute(command: MovePlacesCommand): Promise<QuotaMove> {
+  async execute(command: MovePlacesCommand): Promise<MoveOfMatch> {
     const source = await this.quotas.ofMember(command.from, undefined);
     if (!source) throw new DomainError('NOT_FOUND', 'There is no such quota.');
     await this.assertTarget(command, source);
@@ -60,11 +66,11 @@ export class MovePlaces {
           const move = { ...command, matchId: source.matchId, seatIds };
           const rule = await this.brokenRule(tx, command);
           if (rule && !command.override) throw moveRefused(rule);
-          if (rule) return this.request(tx, move, rule);
+          if (rule) return { matchId: source.matchId, move: await this.request(tx, move, rule) };
           moved = await this.places.move(tx, move);
           const { matchId, from, to, reason, actor } = move;
           const row = { id: this.ids.next(), matchId, kind: 'move' as const, actor, approvedBy: null, from, to, reason, seatIds };
-          return moveView(await this.moves.add(tx, row));
+          return { matchId, move: moveView(await this.moves.add(tx, row)) };
         }),
     );
     if (moved) this.places.announce([moved]);
