@@ -17,7 +17,7 @@ import { seatIsFree, seatIsHeld, seatIsUnusedInQuota } from '../seat-is-free.api
  */
 
 /** SQL condition: the place is free for its owner: for sale to the public, or unused in its quota. */
-const isFreeForOwner = `(${seatIsFree('seats')} or ${seatIsUnusedInQuota('seats')})`;
+export const isFreeForOwner = `(${seatIsFree('seats')} or ${seatIsUnusedInQuota('seats')})`;
 
 /** Call before MOVE_PLACES, BIND_PLACES and UNBIND_PLACES: with a bitmap scan a transaction would lock whole pages of seats. */
 export const USE_PRIMARY_KEY = `select set_config('enable_bitmapscan', 'off', true)`;
@@ -25,17 +25,9 @@ export const USE_ANY_INDEX = `select set_config('enable_bitmapscan', 'on', true)
 
 /**
  * Gives places another owner and returns how many were moved in each sector. Only places that are free and belong to `from` are
- * moved; the caller must roll back if there are fewer than it wants.
+ * moved; the caller must roll back if there are fewer than it wants. Tests change this text to remove the guard.
  */
-export const MOVE_PLACES = namedSql<{
-  readonly seatIds: readonly string[];
-  readonly matchId: string;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly boundTo: string | null;
-}>(
-  'move-places',
-  `
+export const MOVE_PLACES_SQL = `
   with moved as (
     update seats set quota_id = :to::uuid, bound_to = null, reservation_id = null, expires_at = null,
                      status = case when :to::uuid is null then 'available' else 'blocked' end
@@ -43,8 +35,15 @@ export const MOVE_PLACES = namedSql<{
       and quota_id is not distinct from :from::uuid and bound_to is not distinct from :boundTo::uuid and ${isFreeForOwner}
     returning sector_id
   )
-  select sector_id as "sectorId", count(*)::int as moved from moved group by sector_id`,
-);
+  select sector_id as "sectorId", count(*)::int as moved from moved group by sector_id`;
+
+export const MOVE_PLACES = namedSql<{
+  readonly seatIds: readonly string[];
+  readonly matchId: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly boundTo: string | null;
+}>('move-places', MOVE_PLACES_SQL);
 
 /** Binds free places of a quota and returns how many were bound. `owners`: a JSON object, seat id → invitation or pending move. */
 export const BIND_PLACES = namedSql<{
