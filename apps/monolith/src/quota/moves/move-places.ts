@@ -5,7 +5,7 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { MovedPlaces, PlaceOwner, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import { assertOpen } from '../tree/create-quota.ts';
-import { planPlaces } from '../tree/plan-places.ts';
+import { planFreePlaces } from '../tree/plan-places.ts';
 import type { PostgresQuotas } from '../tree/postgres-quotas.ts';
 import { invalidFields, moveRefused, ruleAgainst, type Quota } from '../tree/quota.ts';
 import { withFreePlaces } from '../tree/with-free-places.ts';
@@ -57,8 +57,9 @@ export class MovePlaces {
     let moved: MovedPlaces | undefined;
     const result = await withFreePlaces(
       async () => {
-        const free = await this.places.free({ matchId: source.matchId, quotaId: source.id });
-        return planPlaces(command.places, free, sectors).flatMap(({ taken }) => taken.map(({ seatId }) => seatId));
+        const owner = { matchId: source.matchId, quotaId: source.id };
+        const chosen = await planFreePlaces(this.places, owner, command.places, sectors);
+        return chosen.flatMap(({ taken }) => taken.map(({ seatId }) => seatId));
       },
       (seatIds) =>
         this.transactions.run(async (tx) => {

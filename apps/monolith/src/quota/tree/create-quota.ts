@@ -7,7 +7,7 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi, CatalogMatch, CatalogSector } from '../../catalog/catalog.api.ts';
 import type { MovedPlaces, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import type { PostgresMoves } from '../moves/postgres-moves.ts';
-import { plannedPlacesView, planPlaces, type PlannedSector } from './plan-places.ts';
+import { plannedPlacesView, planFreePlaces, type PlannedSector } from './plan-places.ts';
 import type { PostgresQuotas } from './postgres-quotas.ts';
 import {
   deadlineFaults,
@@ -109,12 +109,11 @@ export class CreateQuota {
     return sectors;
   }
 
-  private async chosen(
-    { matchId, parentId, places }: CreateQuotaCommand,
+  private chosen(
+    { matchId, parentId: quotaId, places }: CreateQuotaCommand,
     sectors: readonly CatalogSector[],
   ): Promise<readonly PlannedSector[]> {
-    const free = await this.places.free({ matchId, quotaId: parentId });
-    return planPlaces(places, free, sectors);
+    return planFreePlaces(this.places, { matchId, quotaId }, places, sectors);
   }
 }
 

@@ -18,7 +18,9 @@ const stadium = (...free: readonly (readonly [name: string, capacity: number, fr
 });
 
 const planned = (requested: RequestedPlaces, { free, sectors }: ReturnType<typeof stadium>): Record<string, number> =>
-  Object.fromEntries(planPlaces(requested, free, sectors).map(({ sectorId, taken }) => [sectorId, taken.length]));
+  Object.fromEntries(
+    planPlaces(requested, free, sectors, new Map([['A100', 'A']])).map(({ sectorId, taken }) => [sectorId, taken.length]),
+  );
 
 const whole = stadium(['A', 100, 100], ['B', 60, 60], ['C', 40, 40], ['W', 30, 30]);
 
@@ -63,13 +65,14 @@ test.each<[string, RequestedPlaces, ReturnType<typeof stadium>, Record<string, n
 test.each<[string, RequestedPlaces, object]>([
   ['a quantity of a sector', [{ sector_id: 'C', quantity: 41 }], { sector_id: 'C', available: 40 }],
   ['a quantity after named places', [{ seat_ids: ['C0'] }, { sector_id: 'C', quantity: 40 }], { sector_id: 'C', available: 39 }],
-  ['named places that are not free', [{ seat_ids: ['A1', 'A100'] }], { sector_id: 'A', available: 1, seat_ids: ['A100'] }],
+  ['named places that are not free', [{ seat_ids: ['A1', 'A100'] }], { sector_id: 'A', available: 100, seat_ids: ['A100'] }],
   ['a quantity of any sectors: those for wheelchairs do not count', [{ quantity: 201 }], { available: 200 }],
 ])('more than are free is QUOTA_EXCEEDED: %s', (_what, requested, data) => {
   expect(() => planned(requested, whole)).toThrow(expect.objectContaining({ code: 'QUOTA_EXCEEDED', data }) as Error);
 });
 
-test('a sector of another match is NOT_FOUND', () => {
+test('a sector or a place of another match is NOT_FOUND', () => {
+  expect(() => planned([{ seat_ids: ['A1', 'Z1'] }], whole)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }) as Error);
   expect(() => planned([{ sector_id: 'Z', quantity: 1 }], whole)).toThrow(
     expect.objectContaining({ code: 'NOT_FOUND' }) as Error,
   );

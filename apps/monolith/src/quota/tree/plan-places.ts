@@ -1,6 +1,6 @@
 import type { PlannedPlaces, RequestedPlaces } from '#contracts/quotas';
 import { DomainError } from '#domain/shared/domain-error';
-import type { FreePlace } from '../../purchase/quota-places.api.ts';
+import type { FreePlace, PlaceOwner, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import { choosePlaces, runsOf, strandedBy } from './choose-places.ts';
 
 /** What the choice of places has to know about a sector. The order of the sectors is that of the ring around the pitch. */
@@ -10,6 +10,12 @@ export interface SectorToPlan {
   readonly wheelchair: boolean;
 }
 
+/** The owner whose free places are chosen: a quota, or the public (null). */
+export interface OwnerToPlan {
+  readonly matchId: string;
+  readonly quotaId: PlaceOwner;
+}
+
 /** The places that are taken of one sector. */
 export interface PlannedSector {
   readonly sectorId: string;
@@ -17,19 +23,37 @@ export interface PlannedSector {
   readonly taken: readonly FreePlace[];
 }
 
+/** Like `planPlaces`, with the places that are free for the owner now. */
+export async function planFreePlaces(
+  places: Pick<QuotaPlacesApi, 'free' | 'sectorsOf'>,
+  owner: OwnerToPlan,
+  requested: RequestedPlaces,
+  sectors: readonly SectorToPlan[],
+): Promise<readonly PlannedSector[]> {
+  const free = await places.free(owner);
+  const isFree = new Set(free.map(({ seatId }) => seatId));
+  const notFree = namedIn(requested).filter((id) => !isFree.has(id));
+  const sectorOfTaken = notFree.length > 0 ? await places.sectorsOf(owner.matchId, notFree) : undefined;
+  return planPlaces(requested, free, sectors, sectorOfTaken);
+}
+
+const namedIn = (requested: RequestedPlaces): string[] => requested.flatMap((item) => ('seat_ids' in item ? item.seat_ids : []));
+
 const MAX_IDS_SHOWN = 100;
 
 /**
  * Chooses the requested places of the free ones. Named places are taken first, then quantities of a sector, then quantities of any
- * sectors. Throws `QUOTA_EXCEEDED` if too few are free, and `NOT_FOUND` for a sector of another match.
+ * sectors. Throws `QUOTA_EXCEEDED` if too few are free, and `NOT_FOUND` for a sector or place of another match. `sectorOfTaken`: seat id
+ * → sector of the named places that are not free.
  */
 export function planPlaces(
   requested: RequestedPlaces,
   free: readonly FreePlace[],
   sectors: readonly SectorToPlan[],
+  sectorOfTaken: ReadonlyMap<string, string> = new Map(),
 ): readonly PlannedSector[] {
   const plan = new Plan(free, sectors);
-  for (const item of requested) if ('seat_ids' in item) plan.takeNamed(item.seat_ids);
+  plan.takeNamed(namedIn(requested), sectorOfTaken);
   const bySector = new Map<string, number>();
   for (const item of requested)
     if ('sector_id' in item) bySector.set(item.sector_id, (bySector.get(item.sector_id) ?? 0) + item.quantity);
@@ -58,13 +82,12 @@ class Plan {
     }
   }
 
-  takeNamed(seatIds: readonly string[]): void {
+  takeNamed(seatIds: readonly string[], sectorOfTaken: ReadonlyMap<string, string>): void {
     const placeOf = new Map(this.all.map((place) => [place.seatId, place]));
-    const missing = seatIds.filter((id) => !placeOf.has(id));
-    if (missing.length > 0) {
-      const inSector = seatIds.map((id) => placeOf.get(id)?.sectorId).find((id) => id !== undefined);
-      throw exceeded(seatIds.length - missing.length, { sectorId: inSector, seatIds: missing.slice(0, MAX_IDS_SHOWN) });
-    }
+    const notFree = seatIds.filter((id) => !placeOf.has(id));
+    if (notFree.some((id) => !sectorOfTaken.has(id))) throw new DomainError('NOT_FOUND', 'This match has no such place.');
+    const sectorId = sectorOfTaken.get(notFree[0] ?? '');
+    if (sectorId) throw exceeded(this.left(sectorId).length, { sectorId, seatIds: notFree.slice(0, MAX_IDS_SHOWN) });
     for (const id of seatIds) this.take([placeOf.get(id)!]);
   }
 
