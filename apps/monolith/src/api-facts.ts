@@ -10,6 +10,7 @@ const tags = {
   me: 'The profile and the devices of the caller.',
   payments: 'What the payment provider calls.',
   sandbox: 'Plays the payment provider where no real one is set up.',
+  quotas: 'Places that are set aside for an owner, and how they move: for operators and partners.',
   operations: 'What operators do, with the role `ops`.',
 };
 

@@ -73,6 +73,7 @@ export const problemMembers = {
       .meta({ description: 'Tickets that cannot be refunded' }),
   },
   LOCK_TIMEOUT: {},
+  MOVE_REFUSED: { rule: z.string().meta({ description: 'The rule that refuses it, and the quota that has it' }) },
   NOT_FOUND: { ticket_ids: z.array(z.guid()).optional().meta({ description: 'Tickets that the order does not have' }) },
   ORIGIN_NOT_ALLOWED: {},
   OUTCOME_UNKNOWN: {},
@@ -84,6 +85,14 @@ export const problemMembers = {
   PURCHASE_WINDOW_REQUIRED: {},
   QUEUE_CLOSED: {
     reason: z.enum(['sold_out', 'closed']).meta({ description: 'Whether everything is sold, or an operator closed the sale' }),
+  },
+  QUOTA_EXCEEDED: {
+    sector_id: z.guid().optional().meta({ description: 'Missing if the places may be of any sector' }),
+    available: z
+      .int()
+      .min(0)
+      .meta({ description: 'Free places of the sector, or of all sectors, in the public part or the quota' }),
+    seat_ids: seatIds.optional().meta({ description: 'Requested places that are not free, at most 100' }),
   },
   RATE_LIMITED: {},
   REQUEST_TIMEOUT: {},

@@ -29,6 +29,9 @@ export const responseHeaders = {
   },
 } as const;
 
+/** The header `Location` for an operation that sends it with another status than 201. */
+export const LOCATION_HEADER = { $ref: '#/components/headers/Location' } as object;
+
 type HeaderName = keyof typeof responseHeaders;
 
 /** What decides about the headers of one response of an operation. */

@@ -36,6 +36,7 @@ const securityOf: Record<EndpointRules['access'], unknown[]> = {
   public: [],
   fan: [{ bearer: [] }, { mockUser: [] }],
   ops: [{ bearer: [] }, { mockUser: [], mockRoles: [] }],
+  partner: [{ bearer: [] }, { mockUser: [], mockRoles: [] }],
   gate: [{ bearer: [] }, { mockUser: [], mockRoles: [] }],
   internal: [{ internal: [] }],
 };

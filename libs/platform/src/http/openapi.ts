@@ -80,7 +80,10 @@ export function describeApi(app: NestFastifyApplication, facts: ApiFacts): OpenA
     .addServer(facts.url.replace(/\/$/, ''), 'This installation')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'AUTH_MODE=jwt' }, 'bearer')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Mock-User-Id', description: 'AUTH_MODE=mock only' }, 'mockUser')
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Mock-Roles', description: 'AUTH_MODE=mock only: ops,gate' }, 'mockRoles')
+    .addApiKey(
+      { type: 'apiKey', in: 'header', name: 'X-Mock-Roles', description: 'AUTH_MODE=mock only: ops,partner,gate' },
+      'mockRoles',
+    )
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Internal-Auth', description: 'Between our own services' }, 'internal');
   for (const [name, description] of Object.entries(facts.tags)) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), { standardSchemaConverter: convert });
