@@ -57,7 +57,7 @@ describe('negative control', () => {
     ['an operation id of one word', /`match` is no operation id/, (api) => (getMatch(api).operationId = 'match')],
     ['two operations with one id', /another operation has the id/, (api) => (getMatch(api).operationId = 'listMatches')],
     ['an operation without a tag', /ApiTags/, (api) => (getMatch(api).tags = [])],
-    ['an unknown tag', /api-facts/, (api) => (getMatch(api).tags = ['quotas'])],
+    ['an unknown tag', /api-facts/, (api) => (getMatch(api).tags = ['weather'])],
     ['a tag without a description', /`matches` has no description/, (api) => delete api.tags[0].description],
     ['a tag that no operation has', /no operation has/, (api) => api.tags.push({ name: 'gates', description: 'Gates.' })],
     ['no summary', /summary/, (api) => delete getMatch(api).summary],
