@@ -35,9 +35,7 @@ function filesBelow(folder: string): string[] {
  */
 export function runtimeAssets(): string[] {
   const libraries = fs.readdirSync('libs').map((library) => `libs/${library}/src`);
-  return [...SERVICES, ...libraries, 'migrations']
-    .flatMap(filesBelow)
-    .filter((file) => !/\.(ts|json|md)$/.test(file));
+  return [...SERVICES, ...libraries, 'migrations'].flatMap(filesBelow).filter((file) => !/\.(ts|json|md)$/.test(file));
 }
 
 /** Facts of the project that the Dockerfile is compared with. */
