@@ -74,9 +74,14 @@ describe('docker-compose.yml', () => {
   /** The faults of the settings with which a service runs: those of compose on top of those of the image. */
   const faultsIn = (text: string) =>
     Object.entries(apps).flatMap(([name, app]) => {
+      const own = Object.entries(parseCompose(text).services[name]?.environment ?? {});
       // Compose replaces `${NAME:-default}` by the default.
-      const own = parseCompose(text.replaceAll(/\$\{\w+:-(\w*)\}/g, '$1')).services[name]?.environment ?? {};
-      return settingsFaults(app, { BIND_HOST: '0.0.0.0', NODE_ENV: 'production', ...own });
+      const values = own.map(([setting, value]) => [setting, value.replace(/^\$\{\w+:-(\w*)\}$/, '$1')]);
+      return settingsFaults(app, {
+        BIND_HOST: '0.0.0.0',
+        NODE_ENV: 'production',
+        ...(Object.fromEntries(values) as Record<string, string>),
+      });
     });
 
   test('every service starts with its settings in the image; without ALLOW_MOCK_ON_NETWORK the two with callers refuse', () => {
