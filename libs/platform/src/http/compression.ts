@@ -103,9 +103,10 @@ export function compressSharedAnswers(fastify: FastifyInstance): void {
       done(null, compressed);
     };
     const compressed = shared[encoding].get(payload);
-    if (compressed === undefined) done(null, payload);
-    else if (Buffer.isBuffer(compressed)) send(compressed);
-    else compressed.then(send, () => done(null, payload));
+    if (compressed === undefined) return done(null, payload);
+    if (Buffer.isBuffer(compressed)) return send(compressed);
+    // An answer that could not be compressed is sent as it is.
+    void compressed.catch(() => undefined).then((bytes) => (bytes ? send(bytes) : done(null, payload)));
   };
   fastify.addHook('onRoute', (route: RouteOptions) => {
     const isRead = [route.method].flat().some((method) => method === 'GET' || method === 'HEAD');
