@@ -43,10 +43,10 @@ test('publishWebApp: scripts and styles of more than 1 KB are also written as br
   const [first, served] = [build('large'), path.join(folder, 'served-compressed')];
   const text = 'a rule of a style sheet; '.repeat(100);
   writeFileSync(path.join(first, 'assets', 'large.css'), text);
-  writeFileSync(path.join(first, 'assets', 'picture.png'), text);
+  writeFileSync(path.join(first, 'assets', 'photo.png'), text);
   publishWebApp(first, served);
   const assets = readdirSync(path.join(served, 'assets')).sort();
-  expect(assets).toEqual(['large.css', 'large.css.br', 'large.css.gz', 'large.js', 'picture.png']);
+  expect(assets).toEqual(['large.css', 'large.css.br', 'large.css.gz', 'large.js', 'photo.png']);
   const read = (ending: string) => readFileSync(path.join(served, 'assets', `large.css${ending}`));
   expect([zlib.brotliDecompressSync(read('.br')).toString(), zlib.gunzipSync(read('.gz')).toString()]).toEqual([text, text]);
 });

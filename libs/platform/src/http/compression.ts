@@ -103,10 +103,11 @@ export function compressSharedAnswers(fastify: FastifyInstance): void {
       done(null, compressed);
     };
     const compressed = shared[encoding].get(payload);
-    if (compressed === undefined) return done(null, payload);
+    const sendPlain = (): void => done(null, payload);
+    if (compressed === undefined) return sendPlain();
     if (Buffer.isBuffer(compressed)) return send(compressed);
     // An answer that could not be compressed is sent as it is.
-    void compressed.catch(() => undefined).then((bytes) => (bytes ? send(bytes) : done(null, payload)));
+    void compressed.catch(() => undefined).then((bytes) => (bytes ? send(bytes) : sendPlain()));
   };
   fastify.addHook('onRoute', (route: RouteOptions) => {
     const isRead = [route.method].flat().some((method) => method === 'GET' || method === 'HEAD');
