@@ -1,4 +1,5 @@
 import { runReadCommitted } from '#platform/postgres/read-committed';
+import type { Transaction } from '#application/transaction-manager';
 import { namedSql } from '#platform/postgres/named-sql';
 import { inside } from '#platform/postgres/transaction';
 import { randomUUID } from 'node:crypto';
@@ -106,21 +107,36 @@ test(`a move of ${PLACES} places takes at most ${MAX_MOVE_MS} ms while buyers ho
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 }, 120_000);
 
-test('a move keeps no predicate lock on the rows of seats, so no hold is a conflict with it', async () => {
-  const match = await putOnSale(replicas.offices[0].monolith, { sectors: [seated('North', 40, 50)] });
+test('a move and a binding keep no predicate lock on seats, so no hold is a conflict with them', async () => {
+  const match = await putOnSale(replicas.offices[0].monolith, { sectors: [seated('North', 80, 100)] });
   const seatIds = await officeOf(0).seatIds(match);
-  const quotaId = await emptyQuota(match);
-  const locks = (await quotas
-    .inTransaction(async (tx) => {
-      await quotas.places.move(tx, { matchId: match.id, from: null, to: quotaId, seatIds });
-      const rows = await inside(tx).rows(
-        `select locktype, count(*)::int as n from pg_locks
-         where mode = 'SIReadLock' and relation = 'seats'::regclass and pid = pg_backend_pid() group by locktype`,
-      );
-      throw Object.assign(new Error('rolled back'), { rows });
-    })
-    .catch((error: { rows: unknown }) => error.rows)) as unknown;
-  expect(locks).toEqual([]);
+  await replicas.dataSource.query('analyze seats');
+  const largeQuotaId = await quotas.quota(match, seatIds.slice(0, 4000));
+  const quotaId = await quotas.quota(match, seatIds.slice(4000, 4100));
+  /** The predicate locks on the table `seats` that `work` leaves in its transaction. Rolls it back. */
+  const locksOf = (work: (tx: Transaction) => Promise<unknown>): Promise<unknown> =>
+    quotas
+      .inTransaction(async (tx) => {
+        await work(tx);
+        const rows = await inside(tx).rows<{ locktype: string; n: number }>(
+          `select locktype, count(*)::int as n from pg_locks
+           where mode = 'SIReadLock' and relation = 'seats'::regclass and pid = pg_backend_pid() group by locktype`,
+        );
+        throw Object.assign(new Error('rolled back'), { rows });
+      })
+      .catch((error: { rows: unknown }) => error.rows);
+  const everySecond = (from: number, to: number): string[] => seatIds.slice(from, to).filter((_, index) => index % 2 === 0);
+  const move = { matchId: match.id, from: largeQuotaId, to: null, seatIds: everySecond(0, 4000) };
+  const bound = [{ boundTo: randomUUID(), seatIds: everySecond(4000, 4040) }];
+  expect(await locksOf((tx) => quotas.places.move(tx, move))).toEqual([]);
+  expect(await locksOf((tx) => quotas.places.bind(tx, quotaId, bound))).toEqual([]);
+  const bindAndUnbind = async (tx: Transaction): Promise<void> => {
+    await quotas.places.bind(tx, quotaId, bound);
+    expect(await quotas.places.unbind(tx, bound)).toHaveLength(20);
+  };
+  expect(await locksOf(bindAndUnbind)).toEqual([]);
+  const scan = (tx: Transaction) => inside(tx).rows(`select from seats where quota_id = $1`, [quotaId]);
+  expect(await locksOf(scan)).not.toEqual([]);
 });
 
 test('two moves of the same places at once: one of them moves them, and the ledger agrees with the places', async () => {
