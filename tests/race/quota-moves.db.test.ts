@@ -4,6 +4,7 @@ import { namedSql } from '#platform/postgres/named-sql';
 import { inside } from '#platform/postgres/transaction';
 import { randomUUID } from 'node:crypto';
 import { PlacesNotFree, type PlaceMove } from '../../apps/monolith/src/purchase/quota-places.api.ts';
+import { SeatChangeBroadcast } from '../../apps/monolith/src/purchase/hold/outbound/seat-change-broadcast.ts';
 import { isFreeForOwner, MOVE_PLACES_SQL } from '../../apps/monolith/src/purchase/quota-places/quota-places.sql.ts';
 import { QuotaOffice } from '../../apps/monolith/src/purchase/testing/quota-office.ts';
 import type { TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
@@ -106,6 +107,31 @@ test(`a move of ${PLACES} places takes at most ${MAX_MOVE_MS} ms while buyers ho
   expect([await quotas.counts(match, quotaId), await wronglyCounted(match)]).toEqual([[PLACES, PLACES, 0, 0, 0], []]);
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 }, 120_000);
+
+test('every process learns within a second of places that come back to the public, and sells them', async () => {
+  const match = await putOnSale(replicas.offices[0].monolith, { sectors: [seated('North', 1, 10)] });
+  const [seatIds, sectorId] = [await officeOf(0).seatIds(match), match.sectors[0]?.id ?? ''];
+  const quotaId = await quotas.quota(match, seatIds.slice(0, 8));
+  const available = (process: number) =>
+    officeOf(process)
+      .monolith.call('GET', `/api/v1/matches/${match.id}/sectors`)
+      .then(({ json }) => json.items[0].available as number);
+  // Both processes have the sector in memory, without the places of the quota.
+  await Promise.all([officeOf(0).held(match), officeOf(1).held(match)]);
+  expect((await officeOf(1).hold(match)).json.code).toBe('ALL_SEATS_HELD');
+  const told = new Set<string>();
+  for (const [index, { monolith }] of replicas.offices.entries())
+    monolith
+      .get(SeatChangeBroadcast)
+      .listen({ taken: () => undefined, missed: () => undefined, freed: (id) => told.add(`${id} ${index}`) });
+  expect(await available(0)).toBe(0);
+  await quotas.move({ matchId: match.id, from: quotaId, to: null, seatIds: seatIds.slice(0, 8) });
+  expect(await available(0)).toBe(8);
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  expect([[...told].toSorted(), await available(1)]).toEqual([[`${sectorId} 0`, `${sectorId} 1`], 8]);
+  const answers = await Promise.all([officeOf(1).hold(match, { quantity: 4 }), officeOf(0).hold(match, { quantity: 4 })]);
+  expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+});
 
 test('a move and a binding keep no predicate lock on seats, so no hold is a conflict with them', async () => {
   const match = await putOnSale(replicas.offices[0].monolith, { sectors: [seated('North', 80, 100)] });
