@@ -112,6 +112,9 @@ export abstract class QuotaPlacesApi {
     readonly sectorIds?: readonly string[];
   }): Promise<readonly FreePlace[]>;
 
+  /** Seat id → sector id of those of these places that the match has, whoever owns them. */
+  abstract sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+
   /**
    * Gives all these places another owner, or throws `PlacesNotFree`. The rows are locked in the order of their ids, so two moves of
    * the same places cannot both succeed. Write the row of the ledger after this call: then `seq` ascends with the moves of a place.

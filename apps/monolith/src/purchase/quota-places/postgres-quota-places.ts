@@ -23,6 +23,7 @@ import {
   COUNT_PLACES_OF_QUOTAS,
   MOVE_PLACES,
   READ_FREE_PLACES,
+  READ_SECTORS_OF_PLACES,
   UNBIND_PLACES,
   USE_ANY_INDEX,
   USE_PRIMARY_KEY,
@@ -44,6 +45,12 @@ export class PostgresQuotaPlaces implements QuotaPlacesApi {
   }): Promise<readonly FreePlace[]> {
     const { matchId, quotaId, sectorIds = null } = owner;
     return runUnprepared<FreePlace[]>(this.dataSource, READ_FREE_PLACES.with({ matchId, quotaId, sectorIds }));
+  }
+
+  async sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const statement = READ_SECTORS_OF_PLACES.with({ matchId, seatIds });
+    const rows = await runUnprepared<{ seatId: string; sectorId: string }[]>(this.dataSource, statement);
+    return new Map(rows.map(({ seatId, sectorId }) => [seatId, sectorId]));
   }
 
   async move(tx: Transaction, { matchId, from, to, seatIds, boundTo }: PlaceMove): Promise<MovedPlaces> {

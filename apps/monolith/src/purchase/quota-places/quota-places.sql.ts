@@ -94,6 +94,12 @@ export const READ_FREE_PLACES = namedSql<{
   order by sector_id, rank`,
 );
 
+/** The sectors of those of these places that the match has. */
+export const READ_SECTORS_OF_PLACES = namedSql<{ readonly matchId: string; readonly seatIds: readonly string[] }>(
+  'read-sectors-of-places',
+  `select id as "seatId", sector_id as "sectorId" from seats where id = any(:seatIds::uuid[]) and match_id = :matchId::uuid`,
+);
+
 /**
  * Counts places by owner and sector: those of a match, or of quotas. A place that is bound to a pending move has a row in
  * `quota_move_requests`; other bound places are invited.

@@ -60,7 +60,14 @@ export class QuotaOffice {
     const [seat] = await this.office.rows<{ sectorId: string }>(`select sector_id as "sectorId" from seats where id = $1`, [
       seatIds[0],
     ]);
-    await this.inTransaction((tx) => this.places.bind(tx, quotaId, [{ boundTo: id, seatIds }]));
+    await this.inTransaction(async (tx) => {
+      await inside(tx).rows(
+        `insert into invitations (id, match_id, quota_id, email, locale, sector_id, seat_ids, quantity, token_hash, expires_at, created_by)
+         values ($1, $2, $3, 'guest@example.hr', 'hr', $4, $5, cardinality($5::uuid[]), sha256($6), now() + interval '1 day', 'test')`,
+        [id, match.id, quotaId, seat?.sectorId, seatIds, Buffer.from(id)],
+      );
+      await this.places.bind(tx, quotaId, [{ boundTo: id, seatIds }]);
+    });
     return { id, matchId: match.id, sectorId: seat?.sectorId ?? '', quotaId, seatIds };
   }
 
