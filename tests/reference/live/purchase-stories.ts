@@ -93,6 +93,7 @@ export async function orderStory(fans: FanActions): Promise<void> {
   const free = await fans.buy(match, barbara, 1, 2);
   await fans.checkOut(free.held, barbara);
   await unpaidOrder(fans, match, barbara);
+  await invitationOfClosedSale(fans, barbara);
   for (const path of ['orders', 'orders?limit=1', 'tickets', 'me', `reservations/${held.id}`])
     await fans.request('GET', `/${path}`, { as: ana });
   const [first, second, third] = tickets;
@@ -111,6 +112,15 @@ export async function orderStory(fans: FanActions): Promise<void> {
   for (const query of ['', '?status=completed', '?q=ana@example.hr', '?limit=1'])
     await fans.request('GET', `/ops/orders${query}`, ops);
   await fans.request('GET', `/orders/${orderId}`, { as: ana });
+}
+
+/** Checks out a hold that is set to one of an invitation, after its sale was closed. */
+async function invitationOfClosedSale(fans: FanActions, as: string): Promise<void> {
+  const match = await fans.createMatch();
+  const held = await fans.holdIn(match, 0, 1, as);
+  await fans.rows(`update reservations set invitation_id = gen_random_uuid() where id = $1`, [held.id]);
+  await fans.changeSale(match.id, 'close');
+  await fans.checkOut(held as never, as);
 }
 
 /** Creates an order that the fan gives up, and a hold that expires before its checkout. */
