@@ -1,0 +1,358 @@
+import { createLogger } from '#platform/logging/logger';
+import { openDatabase } from '#platform/postgres/database';
+import { ReplicaReads } from '#platform/postgres/replica-reads';
+import { TcpProxy } from '#testing/tcp-proxy';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { Registry } from 'prom-client';
+import type { DataSource } from 'typeorm';
+import { startOnFreePort } from '../../tools/local/free-port.ts';
+import type { LocalServer } from '../../tools/local/local-server.ts';
+import { startPostgres } from '../../tools/local/postgres.ts';
+import { startStandby } from '../../tools/local/standby.ts';
+
+// Reads from a real streaming replica: which server answers, and what a read sees, while the replica is healthy, late, cut off, dead
+// or promoted. The tests ask each server for its port.
+
+const folder = mkdtempSync(path.join(tmpdir(), 'tribina-replica-'));
+chmodSync(folder, 0o711);
+let primary: LocalServer;
+let standby: LocalServer;
+/** The standby's connection to the primary. */
+let link: TcpProxy;
+/** The connections of the reads to the standby. */
+let toStandby: TcpProxy;
+let dataSource: DataSource;
+let reads: ReplicaReads;
+let registry: Registry;
+let lines: { level: string; msg: string; refusal?: string }[];
+const opened: ReplicaReads[] = [];
+
+async function onServer<T extends pg.QueryResultRow>(url: string, sql: string): Promise<T[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<T>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const startTheStandby = () =>
+  startOnFreePort(standby?.port, (port) =>
+    startStandby({
+      folder: path.join(folder, 'standby'),
+      primaryFolder: path.join(folder, 'primary'),
+      primaryUrl: link.url,
+      ...{ port, throwaway: false },
+    }),
+  );
+
+function openReads(url: string | undefined = toStandby.url): ReplicaReads {
+  registry = new Registry();
+  lines = [];
+  const destination = new Writable({
+    write(line: Buffer, _encoding, done) {
+      lines.push(JSON.parse(line.toString()) as (typeof lines)[number]);
+      done();
+    },
+  });
+  const logger = createLogger({ service: 'test', level: 'info', destination });
+  const made = new ReplicaReads({ primary: dataSource, url, name: 'test', logger, registry });
+  opened.push(made);
+  return made;
+}
+
+async function metric(name: string): Promise<number> {
+  const found = await registry.getSingleMetric(name)?.get();
+  return (found?.values ?? []).reduce((sum, { value }) => sum + value, 0);
+}
+
+/** Which server answers a read. */
+async function whoAnswers(freshness: 'current' | 'recent', from = reads): Promise<'primary' | 'replica'> {
+  const [row] = await from.read(freshness, (db) => db.query<[{ port: number }]>('select inet_server_port() as port'));
+  return row.port === primary.port ? 'primary' : 'replica';
+}
+
+const bothAnswer = async () => [await whoAnswers('current'), await whoAnswers('recent')];
+const noteFrom = (freshness: 'current' | 'recent', from = reads) =>
+  from.read(freshness, async (db) => (await db.query<[{ note: number }]>('select max(note) as note from notes'))[0].note);
+const write = (note: number) => dataSource.query('insert into notes values ($1)', [note]);
+
+/** Measures every second, as the periodic task does, for this time. */
+async function measureFor(ms: number, between: () => Promise<unknown> = () => Promise.resolve()): Promise<void> {
+  for (const endsAt = performance.now() + ms; ; await sleep(Math.min(1000, endsAt - performance.now()))) {
+    await between();
+    await reads.measure();
+    if (performance.now() >= endsAt - 1) return;
+  }
+}
+
+beforeAll(async () => {
+  primary = await startOnFreePort(undefined, (port) => startPostgres({ folder: path.join(folder, 'primary'), port }));
+  await onServer(primary.url, 'create table notes (note int primary key)');
+  link = await TcpProxy.inFrontOf(primary.url);
+  standby = await startTheStandby();
+  toStandby = await TcpProxy.inFrontOf(standby.url);
+  dataSource = await openDatabase({ url: primary.url, name: 'test', poolSize: 8 });
+  await write(0);
+}, 60_000);
+
+beforeEach(async () => {
+  reads = openReads();
+  for (let attempt = 0; attempt < 100 && !(await isReplicaRead()); attempt += 1) await sleep(50);
+});
+
+async function isReplicaRead(): Promise<boolean> {
+  await reads.measure();
+  return (await whoAnswers('current')) === 'replica';
+}
+
+afterEach(() => Promise.all(opened.splice(0).map((made) => made.close())));
+
+afterAll(async () => {
+  await dataSource.destroy();
+  await Promise.all([link.close(), toStandby.close()]);
+  await standby.stop();
+  await primary.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const pauseReplay = () => onServer(standby.url, 'select pg_wal_replay_pause()');
+const resumeReplay = () => onServer(standby.url, 'select pg_wal_replay_resume()');
+
+test('a read goes to the replica once the replica was measured, and to the primary before', async () => {
+  reads = openReads();
+  expect(await bothAnswer()).toEqual(['primary', 'primary']);
+  await reads.measure();
+  expect(await bothAnswer()).toEqual(['replica', 'replica']);
+  expect([await metric('database_replica_reads_total'), await metric('database_replica_fallbacks_total')]).toEqual([2, 2]);
+});
+
+test('without a URL every read goes to the primary, and there are no metrics of a replica', async () => {
+  const made = new Registry();
+  reads = new ReplicaReads({
+    primary: dataSource,
+    url: undefined,
+    name: 'test',
+    logger: createLogger({ service: 'test', level: 'silent' }),
+    registry: made,
+  });
+  await reads.measure();
+  expect(await bothAnswer()).toEqual(['primary', 'primary']);
+  expect(made.getMetricsAsArray()).toEqual([]);
+});
+
+test('a current read sees every write that was acknowledged before it, 200 times, and the replica answers most', async () => {
+  const [before] = await dataSource.query<[{ note: number }]>('select max(note) as note from notes');
+  for (let note = before.note + 1; note <= before.note + 200; note += 1) {
+    await write(note);
+    expect(await noteFrom('current')).toBe(note);
+    if (note % 20 === 0) await reads.measure();
+  }
+  expect(await metric('database_replica_reads_total')).toBeGreaterThan(100);
+});
+
+test('negative control: with a replica that is a moment late, a recent read misses a write that a current read of another process sees', async () => {
+  const otherProcess = openReads();
+  await otherProcess.measure();
+  await pauseReplay();
+  try {
+    await write(1000);
+    expect([(await noteFrom('recent')) < 1000, await whoAnswers('recent')]).toEqual([true, 'replica']);
+    expect([await noteFrom('current', otherProcess), await whoAnswers('current', otherProcess)]).toEqual([1000, 'primary']);
+  } finally {
+    await resumeReplay();
+  }
+});
+
+test('an idle primary is no lag: after 6 s without a write the replica still answers', async () => {
+  await measureFor(6000);
+  expect(await bothAnswer()).toEqual(['replica', 'replica']);
+  expect(await metric('database_replica_lag_seconds')).toBeLessThan(0.5);
+}, 15_000);
+
+test.each([
+  ['does not replay', pauseReplay, resumeReplay],
+  ['is cut off from the primary', () => link.refuse(), () => link.restore()],
+] as const)(
+  'a replica that %s is read for at most 5 s, by recent reads only; when it has caught up it is read again',
+  async (_what, stop, goOn) => {
+    await stop();
+    try {
+      let note = Date.now() % 1_000_000_000;
+      const writeOne = () => write((note += 1));
+      await writeOne();
+      const writtenAt = performance.now();
+      expect(await bothAnswer()).toEqual(['primary', 'replica']);
+      await measureFor(3000, writeOne);
+      expect(await bothAnswer()).toEqual(['primary', 'replica']);
+      await measureFor(5200 - (performance.now() - writtenAt), writeOne);
+      expect(await bothAnswer()).toEqual(['primary', 'primary']);
+      expect(await metric('database_replica_lag_seconds')).toBeGreaterThan(5);
+      expect(lines.at(-1)).toMatchObject({ level: 'warn', refusal: 'behind' });
+    } finally {
+      await goOn();
+    }
+    const backBy = performance.now() + 10_000;
+    while (!(await isReplicaRead()) && performance.now() < backBy) await sleep(100);
+    expect(await bothAnswer()).toEqual(['replica', 'replica']);
+    expect(await metric('database_replica_lag_seconds')).toBeLessThan(1);
+  },
+  40_000,
+);
+
+describe('a read that the replica does not answer is answered by the primary', () => {
+  /** Runs a read and returns who answered it and after how long. */
+  async function timed(query = `select inet_server_port() as port`) {
+    const begunAt = performance.now();
+    const [row] = await reads.read('recent', (db) => db.query<[{ port: number }]>(query));
+    return { answeredBy: row.port === primary.port ? 'primary' : 'replica', ms: performance.now() - begunAt };
+  }
+
+  afterEach(() => toStandby.restore());
+
+  test('when connections are refused', async () => {
+    toStandby.refuse();
+    const { answeredBy, ms } = await timed();
+    expect(answeredBy).toBe('primary');
+    expect(ms).toBeLessThan(1000);
+  });
+
+  test('when the network is silent, within 2 s; the next reads do not wait for it', async () => {
+    toStandby.silence();
+    const first = await timed();
+    expect(first.answeredBy).toBe('primary');
+    expect(first.ms).toBeLessThan(2000);
+    const second = await timed();
+    expect(second.answeredBy).toBe('primary');
+    expect(second.ms).toBeLessThan(200);
+  });
+
+  test('when the connection is cut after the query was sent', async () => {
+    const cut = toStandby.setTrap({ whenSent: 'inet_server_port', passOn: true, then: 'cut' });
+    expect((await timed()).answeredBy).toBe('primary');
+    await cut;
+  });
+
+  test('when the query takes longer than 1.2 s there', async () => {
+    // The primary is fast: only the replica sleeps.
+    const slow = `select inet_server_port() as port, case when pg_is_in_recovery() then pg_sleep(5) end`;
+    const { answeredBy, ms } = await timed(slow);
+    expect(answeredBy).toBe('primary');
+    expect(ms).toBeLessThan(2000);
+  });
+
+  test('when the query conflicts with the recovery (40001)', async () => {
+    await onServer(standby.url, `alter system set max_standby_streaming_delay = 0`);
+    await onServer(standby.url, 'select pg_reload_conf()');
+    try {
+      await sleep(200);
+      await dataSource.query('create table if not exists short_lived (n int)');
+      await dataSource.query('insert into short_lived values (1)');
+      await sleep(300);
+      await reads.measure();
+      const states: unknown[] = [];
+      const answer = reads.read('recent', async (db) => {
+        const rows = await db
+          .query<[{ port: number }]>(
+            `select inet_server_port() as port, case when pg_is_in_recovery() then pg_sleep(1) end from short_lived
+             union all select inet_server_port(), null where not pg_is_in_recovery() limit 1`,
+          )
+          .catch((error: { driverError?: { code?: string } }) => {
+            states.push(error.driverError?.code);
+            throw error;
+          });
+        return rows[0].port;
+      });
+      await sleep(300);
+      // An exclusive lock that is replayed ends the queries that use the table.
+      await dataSource.query('truncate short_lived');
+      expect(await answer).toBe(primary.port);
+      expect(states).toEqual(['40001']);
+    } finally {
+      await onServer(standby.url, 'alter system reset max_standby_streaming_delay');
+      await onServer(standby.url, 'select pg_reload_conf()');
+    }
+  });
+
+  test('each time one of 40 concurrent reads meets it; the replica is read again after the next measurement', async () => {
+    toStandby.refuse();
+    const answers = await Promise.all(Array.from({ length: 40 }, () => timed()));
+    expect(new Set(answers.map(({ answeredBy }) => answeredBy))).toEqual(new Set(['primary']));
+    toStandby.restore();
+    expect((await timed()).answeredBy).toBe('primary');
+    await reads.measure();
+    expect((await timed()).answeredBy).toBe('replica');
+  });
+});
+
+test('an error of the query itself is the error of the primary', async () => {
+  await expect(reads.read('current', (db) => db.query('select * from no_such_table'))).rejects.toThrow('no_such_table');
+});
+
+test('a replica that is killed is not read; when it runs again it is. The log says so once each time', async () => {
+  process.kill(standby.identity.pid, 'SIGKILL');
+  await standby.ended;
+  expect(await bothAnswer()).toEqual(['primary', 'primary']);
+  await measureFor(2200);
+  expect(await bothAnswer()).toEqual(['primary', 'primary']);
+  expect(await metric('database_replica_lag_seconds')).toBeGreaterThan(2);
+  standby = await startTheStandby();
+  const backBy = performance.now() + 20_000;
+  while (!(await isReplicaRead()) && performance.now() < backBy) await sleep(200);
+  expect(await bothAnswer()).toEqual(['replica', 'replica']);
+  const ours = lines.filter(({ msg }) => msg.startsWith('the database replica'));
+  expect(ours.map(({ level }) => level)).toEqual(['info', 'warn', 'info']);
+}, 60_000);
+
+test('a replica that is down when the process starts is read as soon as it answers', async () => {
+  toStandby.refuse();
+  reads = openReads();
+  await reads.measure();
+  expect(await bothAnswer()).toEqual(['primary', 'primary']);
+  toStandby.restore();
+  await reads.measure();
+  expect(await bothAnswer()).toEqual(['replica', 'replica']);
+});
+
+test('a server of another cluster is never read, also if it has no replica of its own', async () => {
+  reads = openReads(process.env.TEST_DATABASE_URL);
+  await reads.measure();
+  expect(await bothAnswer()).toEqual(['primary', 'primary']);
+  expect(lines.at(-1)).toMatchObject({ level: 'warn', refusal: 'other cluster' });
+});
+
+test('no connection to the replica can write, also after a promotion', async () => {
+  const modes = await reads.read('recent', (db) =>
+    db.query(`select current_setting('default_transaction_read_only') as mode, pg_is_in_recovery() as replica`),
+  );
+  expect(modes).toEqual([{ mode: 'on', replica: true }]);
+});
+
+// The last test, because the standby does not follow the primary afterwards.
+test('a promoted replica is never read: not during the promotion, not before the next measurement, not after it', async () => {
+  // The replica is promoted inside the query of a read, after its checks. What the query then reads there is not used.
+  const answers: number[] = [];
+  const port = await reads.read('current', async (db) => {
+    if (answers.length === 0) await onServer(standby.url, 'select pg_promote(true, 30)');
+    const [row] = await db.query<[{ port: number }]>('select inet_server_port() as port');
+    answers.push(row.port);
+    return row.port;
+  });
+  expect(answers).toEqual([standby.port, primary.port]);
+  expect(port).toBe(primary.port);
+
+  // Reads of a process that has not measured since: its last measurement allows the replica.
+  expect(await bothAnswer()).toEqual(['primary', 'primary']);
+  await onServer(standby.url, 'insert into notes values (2000000000)');
+  await measureFor(2000);
+  expect([await noteFrom('recent'), await noteFrom('current')].includes(2_000_000_000)).toBe(false);
+  expect(lines.at(-1)).toMatchObject({ level: 'warn', refusal: 'promoted' });
+  expect(await metric('database_replica_lag_seconds')).toBeGreaterThan(1);
+}, 60_000);
