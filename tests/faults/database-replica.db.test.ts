@@ -1,59 +1,23 @@
 import { createLogger } from '#platform/logging/logger';
 import { openDatabase } from '#platform/postgres/database';
 import { ReplicaReads } from '#platform/postgres/replica-reads';
-import { TcpProxy } from '#testing/tcp-proxy';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { Registry } from 'prom-client';
 import type { DataSource } from 'typeorm';
-import { startOnFreePort } from '../../tools/local/free-port.ts';
-import type { LocalServer } from '../../tools/local/local-server.ts';
-import { startPostgres } from '../../tools/local/postgres.ts';
-import { startStandby } from '../../tools/local/standby.ts';
+import { onServer, startReplicatedServers, type ReplicatedServers } from './replicated-servers.ts';
 
 // Reads from a real streaming replica: which server answers, and what a read sees, while the replica is healthy, late, cut off, dead
 // or promoted. The tests ask each server for its port.
 
-const folder = mkdtempSync(path.join(tmpdir(), 'tribina-replica-'));
-chmodSync(folder, 0o711);
-let primary: LocalServer;
-let standby: LocalServer;
-/** The standby's connection to the primary. */
-let link: TcpProxy;
-/** The connections of the reads to the standby. */
-let toStandby: TcpProxy;
+let servers: ReplicatedServers;
 let dataSource: DataSource;
 let reads: ReplicaReads;
 let registry: Registry;
 let lines: { level: string; msg: string; refusal?: string }[];
 const opened: ReplicaReads[] = [];
 
-async function onServer<T extends pg.QueryResultRow>(url: string, sql: string): Promise<T[]> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query<T>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-const startTheStandby = () =>
-  startOnFreePort(standby?.port, (port) =>
-    startStandby({
-      folder: path.join(folder, 'standby'),
-      primaryFolder: path.join(folder, 'primary'),
-      primaryUrl: link.url,
-      ...{ port, throwaway: false },
-    }),
-  );
-
-function openReads(url: string | undefined = toStandby.url): ReplicaReads {
+function openReads(url = servers.toReplica.url): ReplicaReads {
   registry = new Registry();
   lines = [];
   const destination = new Writable({
@@ -76,7 +40,7 @@ async function metric(name: string): Promise<number> {
 /** Which server answers a read. */
 async function whoAnswers(freshness: 'current' | 'recent', from = reads): Promise<'primary' | 'replica'> {
   const [row] = await from.read(freshness, (db) => db.query<[{ port: number }]>('select inet_server_port() as port'));
-  return row.port === primary.port ? 'primary' : 'replica';
+  return row.port === servers.primary.port ? 'primary' : 'replica';
 }
 
 const bothAnswer = async () => [await whoAnswers('current'), await whoAnswers('recent')];
@@ -94,12 +58,12 @@ async function measureFor(ms: number, between: () => Promise<unknown> = () => Pr
 }
 
 beforeAll(async () => {
-  primary = await startOnFreePort(undefined, (port) => startPostgres({ folder: path.join(folder, 'primary'), port }));
-  await onServer(primary.url, 'create table notes (note int primary key)');
-  link = await TcpProxy.inFrontOf(primary.url);
-  standby = await startTheStandby();
-  toStandby = await TcpProxy.inFrontOf(standby.url);
-  dataSource = await openDatabase({ url: primary.url, name: 'test', poolSize: 8 });
+  servers = await startReplicatedServers();
+  // A replica that lost its primary tries again after 5 s by default.
+  const retry = `alter system set wal_retrieve_retry_interval = '200ms'`;
+  await onServer(servers.replica.url, retry, 'select pg_reload_conf()');
+  dataSource = await openDatabase({ url: servers.primary.url, name: 'test', poolSize: 8 });
+  await dataSource.query('create table notes (note int primary key)');
   await write(0);
 }, 60_000);
 
@@ -117,14 +81,11 @@ afterEach(() => Promise.all(opened.splice(0).map((made) => made.close())));
 
 afterAll(async () => {
   await dataSource.destroy();
-  await Promise.all([link.close(), toStandby.close()]);
-  await standby.stop();
-  await primary.stop();
-  rmSync(folder, { recursive: true, force: true });
+  await servers.close();
 });
 
-const pauseReplay = () => onServer(standby.url, 'select pg_wal_replay_pause()');
-const resumeReplay = () => onServer(standby.url, 'select pg_wal_replay_resume()');
+const pauseReplay = () => onServer(servers.replica.url, 'select pg_wal_replay_pause()');
+const resumeReplay = () => onServer(servers.replica.url, 'select pg_wal_replay_resume()');
 
 test('a read goes to the replica once the replica was measured, and to the primary before', async () => {
   reads = openReads();
@@ -178,11 +139,11 @@ test('an idle primary is no lag: after 6 s without a write the replica still ans
 }, 15_000);
 
 test.each([
-  ['does not replay', pauseReplay, resumeReplay],
-  ['is cut off from the primary', () => link.refuse(), () => link.restore()],
+  ['does not replay, also if it is not measured', pauseReplay, resumeReplay, false],
+  ['is cut off from the primary', () => servers.link.refuse(), () => servers.link.restore(), true],
 ] as const)(
   'a replica that %s is read for at most 5 s, by recent reads only; when it has caught up it is read again',
-  async (_what, stop, goOn) => {
+  async (_what, stop, goOn, isMeasured) => {
     await stop();
     try {
       let note = Date.now() % 1_000_000_000;
@@ -192,7 +153,10 @@ test.each([
       expect(await bothAnswer()).toEqual(['primary', 'replica']);
       await measureFor(3000, writeOne);
       expect(await bothAnswer()).toEqual(['primary', 'replica']);
-      await measureFor(5200 - (performance.now() - writtenAt), writeOne);
+      const restMs = 5200 - (performance.now() - writtenAt);
+      await (isMeasured ? measureFor(restMs, writeOne) : sleep(restMs));
+      expect(await bothAnswer()).toEqual(['primary', 'primary']);
+      await reads.measure();
       expect(await bothAnswer()).toEqual(['primary', 'primary']);
       expect(await metric('database_replica_lag_seconds')).toBeGreaterThan(5);
       expect(lines.at(-1)).toMatchObject({ level: 'warn', refusal: 'behind' });
@@ -212,20 +176,20 @@ describe('a read that the replica does not answer is answered by the primary', (
   async function timed(query = `select inet_server_port() as port`) {
     const begunAt = performance.now();
     const [row] = await reads.read('recent', (db) => db.query<[{ port: number }]>(query));
-    return { answeredBy: row.port === primary.port ? 'primary' : 'replica', ms: performance.now() - begunAt };
+    return { answeredBy: row.port === servers.primary.port ? 'primary' : 'replica', ms: performance.now() - begunAt };
   }
 
-  afterEach(() => toStandby.restore());
+  afterEach(() => servers.toReplica.restore());
 
   test('when connections are refused', async () => {
-    toStandby.refuse();
+    servers.toReplica.refuse();
     const { answeredBy, ms } = await timed();
     expect(answeredBy).toBe('primary');
     expect(ms).toBeLessThan(1000);
   });
 
   test('when the network is silent, within 2 s; the next reads do not wait for it', async () => {
-    toStandby.silence();
+    servers.toReplica.silence();
     const first = await timed();
     expect(first.answeredBy).toBe('primary');
     expect(first.ms).toBeLessThan(2000);
@@ -235,7 +199,7 @@ describe('a read that the replica does not answer is answered by the primary', (
   });
 
   test('when the connection is cut after the query was sent', async () => {
-    const cut = toStandby.setTrap({ whenSent: 'inet_server_port', passOn: true, then: 'cut' });
+    const cut = servers.toReplica.setTrap({ whenSent: 'inet_server_port', passOn: true, then: 'cut' });
     expect((await timed()).answeredBy).toBe('primary');
     await cut;
   });
@@ -249,8 +213,8 @@ describe('a read that the replica does not answer is answered by the primary', (
   });
 
   test('when the query conflicts with the recovery (40001)', async () => {
-    await onServer(standby.url, `alter system set max_standby_streaming_delay = 0`);
-    await onServer(standby.url, 'select pg_reload_conf()');
+    await onServer(servers.replica.url, `alter system set max_standby_streaming_delay = 0`);
+    await onServer(servers.replica.url, 'select pg_reload_conf()');
     try {
       await sleep(200);
       await dataSource.query('create table if not exists short_lived (n int)');
@@ -273,19 +237,19 @@ describe('a read that the replica does not answer is answered by the primary', (
       await sleep(300);
       // An exclusive lock that is replayed ends the queries that use the table.
       await dataSource.query('truncate short_lived');
-      expect(await answer).toBe(primary.port);
+      expect(await answer).toBe(servers.primary.port);
       expect(states).toEqual(['40001']);
     } finally {
-      await onServer(standby.url, 'alter system reset max_standby_streaming_delay');
-      await onServer(standby.url, 'select pg_reload_conf()');
+      await onServer(servers.replica.url, 'alter system reset max_standby_streaming_delay');
+      await onServer(servers.replica.url, 'select pg_reload_conf()');
     }
   });
 
   test('each time one of 40 concurrent reads meets it; the replica is read again after the next measurement', async () => {
-    toStandby.refuse();
+    servers.toReplica.refuse();
     const answers = await Promise.all(Array.from({ length: 40 }, () => timed()));
     expect(new Set(answers.map(({ answeredBy }) => answeredBy))).toEqual(new Set(['primary']));
-    toStandby.restore();
+    servers.toReplica.restore();
     expect((await timed()).answeredBy).toBe('primary');
     await reads.measure();
     expect((await timed()).answeredBy).toBe('replica');
@@ -297,13 +261,12 @@ test('an error of the query itself is the error of the primary', async () => {
 });
 
 test('a replica that is killed is not read; when it runs again it is. The log says so once each time', async () => {
-  process.kill(standby.identity.pid, 'SIGKILL');
-  await standby.ended;
+  await servers.killReplica();
   expect(await bothAnswer()).toEqual(['primary', 'primary']);
   await measureFor(2200);
   expect(await bothAnswer()).toEqual(['primary', 'primary']);
   expect(await metric('database_replica_lag_seconds')).toBeGreaterThan(2);
-  standby = await startTheStandby();
+  await servers.startReplica();
   const backBy = performance.now() + 20_000;
   while (!(await isReplicaRead()) && performance.now() < backBy) await sleep(200);
   expect(await bothAnswer()).toEqual(['replica', 'replica']);
@@ -312,11 +275,11 @@ test('a replica that is killed is not read; when it runs again it is. The log sa
 }, 60_000);
 
 test('a replica that is down when the process starts is read as soon as it answers', async () => {
-  toStandby.refuse();
+  servers.toReplica.refuse();
   reads = openReads();
   await reads.measure();
   expect(await bothAnswer()).toEqual(['primary', 'primary']);
-  toStandby.restore();
+  servers.toReplica.restore();
   await reads.measure();
   expect(await bothAnswer()).toEqual(['replica', 'replica']);
 });
@@ -337,20 +300,25 @@ test('no connection to the replica can write, also after a promotion', async () 
 
 // The last test, because the standby does not follow the primary afterwards.
 test('a promoted replica is never read: not during the promotion, not before the next measurement, not after it', async () => {
+  const otherProcess = openReads();
+  await otherProcess.measure();
+  expect(await whoAnswers('recent', otherProcess)).toBe('replica');
+  reads = openReads();
+  await reads.measure();
   // The replica is promoted inside the query of a read, after its checks. What the query then reads there is not used.
   const answers: number[] = [];
   const port = await reads.read('current', async (db) => {
-    if (answers.length === 0) await onServer(standby.url, 'select pg_promote(true, 30)');
+    if (answers.length === 0) await onServer(servers.replica.url, 'select pg_promote(true, 30)');
     const [row] = await db.query<[{ port: number }]>('select inet_server_port() as port');
     answers.push(row.port);
     return row.port;
   });
-  expect(answers).toEqual([standby.port, primary.port]);
-  expect(port).toBe(primary.port);
+  expect(answers).toEqual([servers.replica.port, servers.primary.port]);
+  expect(port).toBe(servers.primary.port);
 
-  // Reads of a process that has not measured since: its last measurement allows the replica.
-  expect(await bothAnswer()).toEqual(['primary', 'primary']);
-  await onServer(standby.url, 'insert into notes values (2000000000)');
+  // The last measurement of the other process still allows the replica.
+  expect([await whoAnswers('recent', otherProcess), await whoAnswers('current', otherProcess)]).toEqual(['primary', 'primary']);
+  await onServer(servers.replica.url, 'insert into notes values (2000000000)');
   await measureFor(2000);
   expect([await noteFrom('recent'), await noteFrom('current')].includes(2_000_000_000)).toBe(false);
   expect(lines.at(-1)).toMatchObject({ level: 'warn', refusal: 'promoted' });

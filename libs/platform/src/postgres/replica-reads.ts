@@ -120,8 +120,8 @@ export class ReplicaReads {
     freshness: Freshness,
     query: (database: Pick<EntityManager, 'query' | 'findBy' | 'createQueryBuilder'>) => Promise<T>,
   ): Promise<T> {
-    const { primary, url } = this.options;
-    if (url === undefined) return query(primary.manager);
+    const { primary } = this.options;
+    if (!this.hasReplica) return query(primary.manager);
     try {
       if (!this.isReadable) throw new Refused(this.refusal ?? 'failed');
       const answer = await this.onReplica(async (runner) => {
@@ -143,7 +143,7 @@ export class ReplicaReads {
 
   /** Measures how far the replica is behind, and decides whether it may be read until the next measurement. */
   async measure(): Promise<void> {
-    if (this.options.url === undefined) return;
+    if (!this.hasReplica) return;
     let refusal: Refusal | undefined;
     let cause: unknown;
     try {
@@ -158,6 +158,11 @@ export class ReplicaReads {
 
   async close(): Promise<void> {
     await (await this.opening?.catch(() => undefined))?.destroy();
+  }
+
+  /** False if there is no replica: all reads go to the primary. */
+  get hasReplica(): boolean {
+    return this.options.url !== undefined;
   }
 
   private get isReadable(): boolean {

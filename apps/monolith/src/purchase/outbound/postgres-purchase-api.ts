@@ -22,7 +22,7 @@ export class PostgresPurchaseApi implements PurchaseApi {
   }
 
   async seatsLeft(matchId: string): Promise<SeatsLeft> {
-    const { sectors, held, windowsHolding, windowsIdle, countedAtMs } = await this.views.sectors(matchId);
+    const { sectors, held, windowsHolding, windowsIdle, countedAtMs } = await this.views.decisiveSectors(matchId);
     const free = sectors.reduce((sum, { available }) => sum + available, 0);
     return { sectors, free, held, usefulWindows: free + windowsHolding + windowsIdle, countedAtMs };
   }
