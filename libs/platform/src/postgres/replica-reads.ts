@@ -270,13 +270,21 @@ export class ReplicaReads {
   private async onReplica<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
     if (!this.replica) throw new Refused('failed');
     const runner = this.replica.createQueryRunner();
-    const done = work(runner).finally(() => runner.release());
+    const done = releaseAfter(runner, work(runner));
     const timeout = Symbol('timeout');
     const answer = await waitAtMost(READ_TIMEOUT_MS, done, timeout);
     if (answer !== timeout) return answer as T;
     done.catch(() => undefined);
     driverClientOf(runner).then(breakConnection, () => undefined);
     throw new Error('the replica does not answer');
+  }
+}
+
+async function releaseAfter<T>(runner: QueryRunner, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } finally {
+    await runner.release();
   }
 }
 
