@@ -9,6 +9,7 @@ import { guardAccess, requireDeclaredAccess } from './access-hook.ts';
 import { registerBodyParsers } from './body-parsers.ts';
 import { answerCors } from './cors.ts';
 import { callDirectly } from './direct-handler.ts';
+import { compressSharedAnswers } from './compression.ts';
 import { checkInput } from './input-fields.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
@@ -29,6 +30,8 @@ declare module 'fastify' {
 const BODY_LIMIT_BYTES = 16 * 1024;
 /** Limit for routes of operators, internal calls and webhooks, for example to create a match with 200 sectors. */
 const LARGE_BODY_LIMIT_BYTES = 256 * 1024;
+/** Limit for routes that take lists of places or people, for example 50,000 seat ids. */
+const LIST_BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 /**
  * A write is overdue after 1.05 times the deadline of a request. Transactions end at the deadline by themselves, so only writes
  * that hang become overdue.
@@ -94,6 +97,7 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   closeConnectionsWhenIdle(fastify);
   answerOverdueWrites(fastify, Math.ceil(options.requestDeadlineMs * OVERDUE_FACTOR));
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
+  compressSharedAnswers(fastify);
   addRequestContext(adapter, fastify, options.requestDeadlineMs);
   answerCors(fastify, options.isAllowedOrigin);
   refuseUnknownPaths(fastify);
@@ -110,7 +114,8 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
 
 function setBodyLimits(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route: RouteOptions) => {
-    if (route.config?.access === 'ops' || route.config?.access === 'internal' || route.config?.body === 'raw')
+    if (route.config?.takesLists) route.bodyLimit = LIST_BODY_LIMIT_BYTES;
+    else if (route.config?.access === 'ops' || route.config?.access === 'internal' || route.config?.body === 'raw')
       route.bodyLimit = LARGE_BODY_LIMIT_BYTES;
   });
 }
