@@ -1,5 +1,6 @@
 import { matchAnswer, matchListAnswer, matchQuery, matchView } from '#contracts/matches';
 import { Endpoint } from '#platform/http/endpoint';
+import { freshnessFor } from '#platform/http/identity';
 import { NOT_MODIFIED, sendCacheable } from '#platform/http/etag';
 import { decodeCursor, page } from '#platform/http/paging';
 import { RequestRefused } from '#platform/http/request-refused';
@@ -31,7 +32,8 @@ export class MatchesController {
   ): Promise<void> {
     const { status, q: search } = query;
     const after = decodeCursor(query.cursor);
-    const matches = await this.catalog.list({ status, search, after, limit: query.limit + 1 });
+    const filter = { status, search, after, limit: query.limit + 1 };
+    const matches = await this.catalog.shownList(freshnessFor(request.headers), filter);
     sendCacheable(
       request,
       reply,
@@ -52,7 +54,7 @@ export class MatchesController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const match = await this.catalog.match(id);
+    const match = await this.catalog.shownMatch(freshnessFor(request.headers), id);
     if (!match) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such match.' });
     sendCacheable(request, reply, matchView(match));
   }

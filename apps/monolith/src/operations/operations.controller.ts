@@ -65,7 +65,8 @@ export class OperationsController {
     @Query({ schema: schemas.opsMatchQuery }) query: z.output<typeof schemas.opsMatchQuery>,
   ): Promise<z.infer<typeof schemas.opsMatchListAnswer>> {
     const { q: search, limit, cursor } = query;
-    const matches = await this.catalog.list({ search, after: decodeCursor(cursor), limit: limit + 1 });
+    const filter = { search, after: decodeCursor(cursor), limit: limit + 1 };
+    const matches = await this.catalog.shownList('current', filter);
     const view = (match: CatalogMatch) => schemas.opsMatchView(match);
     return page(matches, limit, view, ({ id }) => id);
   }

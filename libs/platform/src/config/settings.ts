@@ -56,9 +56,11 @@ export const processSettings = z.object({
 /** Settings of the connection to PostgreSQL. */
 export const databaseSettings = z.object({
   DATABASE_URL: postgresUrl.meta({ description: 'PostgreSQL, with user and password', secret: true }),
-  DATABASE_REPLICA_URL: postgresUrl
-    .optional()
-    .meta({ description: 'PostgreSQL replica for reads that may be a moment old', secret: true }),
+  DATABASE_REPLICA_URL: postgresUrl.optional().meta({
+    description:
+      'Streaming replica of PostgreSQL for reads that may be a moment old (docs/concepts/database-replica.md); the primary answers when it is down or late',
+    secret: true,
+  }),
 });
 
 /** Settings of the connection to Redis. */
