@@ -1,6 +1,6 @@
-import { JOBS_PREFIX, type JobQueue } from '#contracts/queue-jobs';
+import { JOBS_PREFIX, type AboutMessage, type JobQueue } from '#contracts/queue-jobs';
 import { isLedgerOutage } from '../inbox/delivery-ledger.ts';
-import { QueueConsumer } from '../jobs/queue-consumer.ts';
+import { loggedAbout, QueueConsumer } from '../jobs/queue-consumer.ts';
 import type { QueuedJobs } from '../jobs/queued-jobs.ts';
 import type { Alerts } from './alerts.ts';
 import { deadLetterAlert } from './dead-letter-alert.ts';
@@ -25,8 +25,19 @@ export interface ProcessorOptions {
   readonly metrics: SendingMetrics;
 }
 
+/** What the jobs of all queues have in common. */
+interface NotificationJob {
+  readonly job_id: string;
+  readonly type: 'email' | 'push';
+  readonly template: string;
+  readonly useful_until?: string | undefined;
+  readonly about?: AboutMessage | undefined;
+}
+
 /** Processes the jobs of one or more queues, each with a concurrency of its own. */
-export abstract class QueueProcessor<Queue extends JobQueue, Job> implements OnModuleDestroy, BeforeApplicationShutdown {
+export abstract class QueueProcessor<Queue extends JobQueue, Job extends NotificationJob>
+  implements OnModuleDestroy, BeforeApplicationShutdown
+{
   readonly consumers: readonly QueueConsumer<Job>[];
   private stopped?: Promise<unknown>;
 
@@ -47,6 +58,8 @@ export abstract class QueueProcessor<Queue extends JobQueue, Job> implements OnM
           schema,
           concurrency: concurrency[queue],
           handle: (job) => this.handle(job, queue),
+          originOf: ({ about }) =>
+            about?.request_id === undefined ? undefined : { requestId: about.request_id, traceparent: about.traceparent },
           onDeadLetter: (letter) => {
             metrics.count('failed', letter.template);
             alerts.raise(deadLetterAlert(queue, letter));
@@ -76,17 +89,15 @@ export abstract class QueueProcessor<Queue extends JobQueue, Job> implements OnM
   protected abstract handle(job: Job, queue: Queue): Promise<string>;
 
   /**
-   * Sends the message of a job. After `useful_until` the message is dropped, for example "your turn" after the end of the turn, or a
+   * Sends the message of a job, and logs what became of it: `email sent`, `push duplicate`. After `useful_until` the message is dropped, for example "your turn" after the end of the turn, or a
    * reminder after the match.
    */
-  protected async sendIfUseful(
-    job: { readonly job_id: string; readonly template: string; readonly useful_until?: string },
-    send: () => Promise<string>,
-  ): Promise<string> {
+  protected async sendIfUseful(job: NotificationJob, send: () => Promise<string>): Promise<string> {
     const isUseful = job.useful_until === undefined || Date.now() < Date.parse(job.useful_until);
     const outcome = isUseful ? await send() : 'expired';
     if (!isUseful) this.options.metrics.count('expired', job.template);
     this.options.jobs.forget(job.job_id);
+    this.options.logger.info({ job_id: job.job_id, template: job.template, ...loggedAbout(job) }, `${job.type} ${outcome}`);
     return outcome;
   }
 }
