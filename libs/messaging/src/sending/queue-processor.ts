@@ -4,7 +4,9 @@ import { loggedAbout, QueueConsumer } from '../jobs/queue-consumer.ts';
 import type { QueuedJobs } from '../jobs/queued-jobs.ts';
 import type { Alerts } from './alerts.ts';
 import { deadLetterAlert } from './dead-letter-alert.ts';
+import { plainLines, type PlainLines } from '#platform/logging/log-lines';
 import type { Logger } from '#platform/logging/logger';
+import { requestContext } from '#platform/logging/request-context';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { BeforeApplicationShutdown, OnModuleDestroy } from '@nestjs/common';
 import type { z } from 'zod';
@@ -40,6 +42,7 @@ export abstract class QueueProcessor<Queue extends JobQueue, Job extends Notific
 {
   readonly consumers: readonly QueueConsumer<Job>[];
   private stopped?: Promise<unknown>;
+  private readonly lines: PlainLines;
 
   constructor(
     schema: z.ZodType<Job>,
@@ -47,6 +50,7 @@ export abstract class QueueProcessor<Queue extends JobQueue, Job extends Notific
     protected readonly options: ProcessorOptions,
   ) {
     const { connection, retrySeconds, logger, alerts, metrics } = options;
+    this.lines = plainLines(logger);
     this.consumers = (Object.keys(concurrency) as Queue[]).map(
       (queue) =>
         new QueueConsumer<Job>({
@@ -88,6 +92,20 @@ export abstract class QueueProcessor<Queue extends JobQueue, Job extends Notific
   /** Handles a job. BullMQ stores the returned text with the completed job. */
   protected abstract handle(job: Job, queue: Queue): Promise<string>;
 
+  /** The line has ids only. It is the same for a mail and for a push. */
+  private logOutcome(job: NotificationJob, outcome: string): void {
+    if (!this.lines.isEnabled) return;
+    const { requestId, trace } = requestContext.current() ?? {};
+    const fields = {
+      request_id: requestId,
+      trace_id: trace?.traceId,
+      ...loggedAbout(job),
+      job_id: job.job_id,
+      template: job.template,
+    };
+    this.lines.write(JSON.stringify(fields).slice(1, -1), `${job.type} ${outcome}`);
+  }
+
   /**
    * Sends the message of a job, and logs what became of it: `email sent`, `push duplicate`. After `useful_until` the message is dropped, for example "your turn" after the end of the turn, or a
    * reminder after the match.
@@ -97,7 +115,7 @@ export abstract class QueueProcessor<Queue extends JobQueue, Job extends Notific
     const outcome = isUseful ? await send() : 'expired';
     if (!isUseful) this.options.metrics.count('expired', job.template);
     this.options.jobs.forget(job.job_id);
-    this.options.logger.info({ job_id: job.job_id, template: job.template, ...loggedAbout(job) }, `${job.type} ${outcome}`);
+    this.logOutcome(job, outcome);
     return outcome;
   }
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { lineAppender, lineBase } from '../logging/log-lines.ts';
+import { plainLines } from '../logging/log-lines.ts';
 import type { Logger } from '../logging/logger.ts';
 import { rulesOf } from './route-rules.ts';
 
@@ -36,13 +36,12 @@ const noAccessLog: AccessLog = { unread: () => undefined, unroutable: () => unde
  * other reads (0: none). A line has the ids of the path and of the created object, so that all requests about a reservation or an
  * order are found by its id.
  *
- * The line is put together here: with pino's redaction and serialisers it would take ten times as long. So every value is a
- * number, a hash, a UUID, a constant of ours, or checked to be free of quotes.
+ * The line is put together here, for speed. So every value is a number, a hash, a UUID, a constant of ours, or checked to be free of
+ * quotes.
  */
 export function logRequests(fastify: FastifyInstance, logger: Logger, readsEvery: number): AccessLog {
-  if (!logger.isLevelEnabled('info')) return noAccessLog;
-  const append = lineAppender(logger);
-  const start = (): string => `{"level":"info","time":"${new Date().toISOString()}"${lineBase(logger)},"request_id":"`;
+  const lines = plainLines(logger);
+  if (!lines.isEnabled) return noAccessLog;
   /** The constant part of the lines of each route. */
   const routeParts = new Map<string, string>();
   const routePart = (method: string | null, route: string | undefined): string => {
@@ -59,11 +58,11 @@ export function logRequests(fastify: FastifyInstance, logger: Logger, readsEvery
     reads = (reads + 1) % readsEvery;
     return reads === 0;
   };
-  const lineOf = (reply: FastifyReply, route: string | undefined): string => {
+  const log = (reply: FastifyReply, route: string | undefined): void => {
     const { request } = reply;
     const { caller, context, problemCode, logged } = request;
     const ms = Math.round(reply.elapsedTime * 10) / 10;
-    let line = `${start()}${request.id}${routePart(request.method, route)}${reply.statusCode},"ms":${ms},"user":`;
+    let line = `"request_id":"${request.id}${routePart(request.method, route)}${reply.statusCode},"ms":${ms},"user":`;
     line += caller ? `"${hashedUser(caller.userId)}"` : 'null';
     if (problemCode !== undefined) line += `,"code":"${problemCode}"`;
     line += idsOf(request.params);
@@ -71,18 +70,18 @@ export function logRequests(fastify: FastifyInstance, logger: Logger, readsEvery
     if (typeof location === 'string') line += `,"location":${JSON.stringify(location)}`;
     if (context?.trace) line += `,"trace_id":"${context.trace.traceId}"`;
     if (logged) line += `,${JSON.stringify(logged).slice(1, -1)}`;
-    return `${line},"msg":"request"}\n`;
+    lines.write(line, 'request');
   };
   fastify.addHook('onResponse', (request, reply, done) => {
     const route = request.is404 ? undefined : rulesOf(request).url;
     const isRead = reply.statusCode < 400 && READ_METHODS.has(request.method);
-    if (!UNLOGGED_ROUTES.has(route) && (!isRead || isSampled())) append(lineOf(reply, route));
+    if (!UNLOGGED_ROUTES.has(route) && (!isRead || isSampled())) log(reply, route);
     done();
   });
   return {
-    unread: (reply) => append(lineOf(reply, rulesOf(reply.request).url)),
+    unread: (reply) => log(reply, rulesOf(reply.request).url),
     unroutable: ({ requestId, method = null, status }) =>
-      append(`${start()}${requestId}${routePart(method, undefined)}${status},"ms":0,"user":null,"msg":"request"}\n`),
+      lines.write(`"request_id":"${requestId}${routePart(method, undefined)}${status},"ms":0,"user":null`, 'request'),
   };
 }
 

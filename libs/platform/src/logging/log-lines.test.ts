@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 
 const PROGRAM = path.join(import.meta.dirname, 'testing/logging-process.ts');
-const ALL = ['{"line":1}', '{"line":2}', '{"line":3}', '{"line":4}'];
+const ALL = [1, 2, 3, 4];
 
 interface Run {
-  /** The lines so far, without those of the logger itself. */
-  appended(): string[];
+  /** The numbers of the buffered lines that were written so far. */
+  appended(): unknown[];
   /** Resolves when the process has appended all lines. */
   readonly hasAppended: Promise<unknown>;
   readonly ended: Promise<void>;
@@ -19,7 +19,8 @@ function run(end: string): Run {
   let text = '';
   child.stdout.on('data', (data: Buffer) => (text += data.toString()));
   return {
-    appended: () => text.split('\n').filter((line) => line.startsWith('{"line"')),
+    appended: () =>
+      text.split('\n').flatMap((line) => (line.includes('buffered') ? [(JSON.parse(line) as { line: number }).line] : [])),
     hasAppended: new Promise((resolve) => child.stderr.once('data', resolve)),
     ended: new Promise((resolve) => child.once('close', () => resolve())),
     kill: () => child.kill('SIGKILL'),

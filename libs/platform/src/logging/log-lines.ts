@@ -37,15 +37,31 @@ export function stdoutLines(fd = process.stdout.fd): LineDestination {
   };
 }
 
-/** Writes complete lines to the destination of `logger`, buffered if it can buffer. They bypass pino's redaction. */
-export function lineAppender(logger: Logger): (line: string) => void {
-  const destination = internalsOf(logger)[pino.symbols.streamSym] as DestinationStream & Partial<LineDestination>;
-  return destination.append ?? ((line) => destination.write(line));
+/**
+ * Writes lines of the level `info` without pino, which takes 15 times as long because of its redaction: only for lines that occur
+ * with each request or message and whose members are known to be no secrets.
+ */
+export interface PlainLines {
+  /** False if LOG_LEVEL is above `info`; then no line is written. */
+  readonly isEnabled: boolean;
+  /** `members` are complete JSON members, for example `"status":200,"user":null`. */
+  write(members: string, message: string): void;
 }
 
-/** The beginning of each line of `logger` after level and time: `,"service":"monolith","pid":7`. */
-export function lineBase(logger: Logger): string {
-  return internalsOf(logger)[pino.symbols.chindingsSym] as string;
+/** The plain lines of a logger: the same service, process and destination, buffered if the destination can buffer. */
+export function plainLines(logger: Logger): PlainLines {
+  const destination = internalsOf(logger)[pino.symbols.streamSym] as DestinationStream & Partial<LineDestination>;
+  const append = destination.append ?? ((line: string) => destination.write(line));
+  const base = internalsOf(logger)[pino.symbols.chindingsSym] as string;
+  let [millisecond, time] = [0, ''];
+  return {
+    isEnabled: logger.isLevelEnabled('info'),
+    write: (members, message) => {
+      const now = Date.now();
+      if (now !== millisecond) [millisecond, time] = [now, new Date(now).toISOString()];
+      append(`{"level":"info","time":"${time}"${base},${members},"msg":"${message}"}\n`);
+    },
+  };
 }
 
 /** The parts of a logger that pino offers under `pino.symbols`. */

@@ -1,10 +1,10 @@
 // A process that logs through stdoutLines, for its tests. Argument: how it ends. It appends a line first, which is buffered.
-import { lineAppender } from '../log-lines.ts';
+import { plainLines } from '../log-lines.ts';
 import { createLogger } from '../logger.ts';
 
 const [end = 'exit'] = process.argv.slice(2);
 const logger = createLogger({ service: 'test', level: 'info' });
-const append = lineAppender(logger);
+const lines = plainLines(logger);
 const keptAlive = setInterval(() => undefined, 1000);
 
 const ends: Record<string, () => void> = {
@@ -19,7 +19,7 @@ const ends: Record<string, () => void> = {
   stay: () => undefined,
 };
 
-for (let number = 1; number <= 3; number += 1) append(`{"line":${number}}\n`);
-append('{"line":4}\n');
+for (let number = 1; number <= 3; number += 1) lines.write(`"line":${number}`, 'buffered');
+lines.write('"line":4', 'buffered');
 process.stderr.write('appended');
 ends[end]!();
