@@ -176,7 +176,7 @@ describe('a payment transaction that begins before the hold expires and reads af
     const together = (work: SharedWork<unknown, unknown>) => (command: unknown) =>
       inTransaction(holdMore, (tx) => settle(tx, work, command));
     const settling = settlePayment(together as TransactionManager['together']);
-    expect(await settling.execute(office.report(ordered))).toBe(outcome);
+    expect((await settling.execute(office.report(ordered))).result).toBe(outcome);
     expect((await office.seatRows(match)).sold).toBeUndefined();
   });
 });
