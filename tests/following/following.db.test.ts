@@ -21,8 +21,7 @@ afterAll(() => system.close());
 /** The lines as `service: what happened`, each once, in the order of the log. */
 function story(lines: readonly Record<string, unknown>[]): string[] {
   return lines.map(({ service, msg, method, route, template }) => {
-    const what =
-      msg === 'request' ? `${String(method)} ${String(route)}` : `${String(msg)}${template ? ` ${String(template)}` : ''}`;
+    const what = msg === 'request' ? `${String(method)} ${String(route)}` : [msg, template].filter(Boolean).join(' ');
     return `${String(service)}: ${what}`;
   });
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { plainLines } from '../logging/log-lines.ts';
 import type { Logger } from '../logging/logger.ts';
 import { rulesOf } from './route-rules.ts';

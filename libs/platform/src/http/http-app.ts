@@ -8,7 +8,7 @@ import { nestLog, type Logger } from '../logging/logger.ts';
 import { requestContext, type RequestContext } from '../logging/request-context.ts';
 import { startRequestSpan, type RequestSpan } from '../tracing/spans.ts';
 import { nextHop, parseTraceparent, type TracePosition } from '../tracing/traceparent.ts';
-import { logRequests, type AccessLog } from './access-log.ts';
+import { logRequests } from './access-log.ts';
 import { guardAccess, requireDeclaredAccess } from './access-hook.ts';
 import { registerBodyParsers } from './body-parsers.ts';
 import { answerCors } from './cors.ts';
@@ -77,7 +77,6 @@ export interface HttpAppOptions {
  * Creates a Nest application on Fastify. Its hooks check each request by the rules of CONTRACT §2–§4, in the order that §3 gives.
  */
 export async function createHttpApp(module: Type | DynamicModule, options: HttpAppOptions): Promise<NestFastifyApplication> {
-  let accessLog: AccessLog | undefined;
   const adapter = new FastifyAdapter({
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
@@ -91,10 +90,10 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       void reply.headers({ 'x-request-id': request.id, ...commonHeaders });
       answerProblem(error, request, reply, options.logger);
-      accessLog?.unroutable({ requestId: request.id, method: request.method, status: reply.statusCode });
+      accessLog.unroutable({ requestId: request.id, method: request.method, status: reply.statusCode });
     },
     clientErrorHandler: (error: { readonly code?: string }, socket: Socket) =>
-      answerUnparsable(error, socket, (requestId, status) => accessLog?.unroutable({ requestId, status })),
+      answerUnparsable(error, socket, (requestId, status) => accessLog.unroutable({ requestId, status })),
   } as ConstructorParameters<typeof FastifyAdapter>[0]) as unknown as FastifyAdapter;
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     bodyParser: false,
@@ -103,7 +102,7 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   });
   const fastify = adapter.getInstance();
   keepRouteTable(fastify);
-  accessLog = logRequests(fastify, options.logger, options.logReadsEvery);
+  const accessLog = logRequests(fastify, options.logger, options.logReadsEvery);
   registerBodyParsers(fastify);
   setBodyLimits(fastify);
   closeConnectionsWhenIdle(fastify);

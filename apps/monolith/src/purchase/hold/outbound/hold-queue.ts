@@ -3,7 +3,6 @@ import type { SectorShare } from '#domain/purchase/sector-map';
 import { RequestRefused } from '#platform/http/request-refused';
 import { KeyAlreadyUsed } from '#application/idempotency-key';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
-import { inSpan } from '#platform/tracing/spans';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { MatchesForSale } from '../../application/sale-ports.ts';
 import { requestedSeats, type SeatHolds, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
@@ -78,16 +77,7 @@ export class HoldQueue implements SeatHolds {
     this.random = options.random ?? Math.random;
   }
 
-  /** The batch runs outside of the request, so the span of the request is here. */
   hold(request: HoldRequest): Promise<HoldOutcome> {
-    return inSpan(
-      'hold in a batch',
-      () => ({}),
-      () => this.holdInBatch(request),
-    );
-  }
-
-  private holdInBatch(request: HoldRequest): Promise<HoldOutcome> {
     const { matchId, sector } = request;
     if (!this.matchesWithSnapshots.has(matchId))
       void this.loadSnapshots(matchId).catch(() => this.matchesWithSnapshots.delete(matchId));
