@@ -94,6 +94,16 @@ test('calls to the queue service have the request id and the trace of the reques
   expect(line).toMatchObject({ request_id: 'open-the-sale', trace_id: traceId, status: 204, user: null, ids: { match_id: id } });
 });
 
+test.each(['/nothing/here', '/api/v1/nothing'])('an unknown path has a line whose route is null: %s', async (path) => {
+  const { origin } = new URL(system.url);
+  const { status } = await fetch(`${origin}${path}`, { headers: { 'x-request-id': `unknown${path.replaceAll('/', '-')}` } });
+  await eventually(() => system.grep(`unknown${path.replaceAll('/', '-')}`).length > 0);
+  expect(system.grep(`unknown${path.replaceAll('/', '-')}`)).toEqual([
+    expect.objectContaining({ route: null, status, msg: 'request' }),
+  ]);
+  expect(status).toBe(404);
+});
+
 test('no line names the fan, the address or the phone', () => {
   for (const secret of [bought.fan, 'ana@example.hr', `token-of-${bought.fan}`]) expect(system.grep(secret)).toEqual([]);
 });

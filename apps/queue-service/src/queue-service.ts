@@ -55,7 +55,7 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
       logReadsEvery: config.LOG_READS_EVERY,
       publicPrefixes: [...apiDocsPrefixes, ASYNCAPI_PATH],
       limitAddress: limitByAddress(
-        new RateLimiter(limitsRedis, 'rate_limit:global:queue-service', config.RATE_LIMIT_IP_PER_MINUTE),
+        new RateLimiter(limitsRedis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE, { service: 'queue-service' }),
         config.INTERNAL_AUTH_SECRET,
       ),
     },

@@ -13,6 +13,7 @@ import { guardAccess, requireDeclaredAccess } from './access-hook.ts';
 import { registerBodyParsers } from './body-parsers.ts';
 import { answerCors } from './cors.ts';
 import { callDirectly } from './direct-handler.ts';
+import { compressSharedAnswers } from './compression.ts';
 import { checkInput } from './input-fields.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
@@ -60,8 +61,8 @@ export interface HttpAppOptions {
   readonly trustedProxies: readonly string[];
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly requestDeadlineMs: number;
-  /** One of this many successful reads is logged; 0: none. Writes, refusals and errors are always logged. */
-  readonly logReadsEvery: number;
+  /** One of this many successful reads is logged; 0 or unset: none. Writes, refusals and errors are always logged. */
+  readonly logReadsEvery?: number;
   /**
    * Path prefixes of the public routes that plugins register (static files, API docs). These routes do not declare who may call
    * them.
@@ -102,12 +103,13 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   });
   const fastify = adapter.getInstance();
   keepRouteTable(fastify);
-  const accessLog = logRequests(fastify, options.logger, options.logReadsEvery);
+  const accessLog = logRequests(fastify, options.logger, options.logReadsEvery ?? 0);
   registerBodyParsers(fastify);
   setBodyLimits(fastify);
   closeConnectionsWhenIdle(fastify);
   answerOverdueWrites(fastify, Math.ceil(options.requestDeadlineMs * OVERDUE_FACTOR), (reply) => accessLog.unread(reply));
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
+  compressSharedAnswers(fastify);
   addRequestContext(adapter, fastify, options.requestDeadlineMs);
   answerCors(fastify, options.isAllowedOrigin);
   refuseUnknownPaths(fastify);
