@@ -36,6 +36,7 @@ export async function createMonolith(resources: Resources, parts = { backgroundW
       production: config.NODE_ENV === 'production',
     }),
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+    logReadsEvery: config.LOG_READS_EVERY,
     publicPrefixes: [...apiDocsPrefixes, ...webPrefixes],
     limitAddress: limitByAddress(
       new RateLimiter(redis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE),

@@ -42,6 +42,7 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
       production: config.NODE_ENV === 'production',
     }),
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+    logReadsEvery: config.LOG_READS_EVERY,
     publicPrefixes: apiDocsPrefixes,
     limitAddress: limitByAddress(addressLimit, internalSecret),
   });

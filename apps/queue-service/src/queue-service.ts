@@ -48,6 +48,7 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
       trustedProxies: config.TRUSTED_PROXIES,
       isAllowedOrigin,
       requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+      logReadsEvery: config.LOG_READS_EVERY,
       publicPrefixes: [...apiDocsPrefixes, ASYNCAPI_PATH],
       limitAddress: limitByAddress(
         new RateLimiter(limitsRedis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE, { service: 'queue-service' }),

@@ -137,6 +137,7 @@ export async function openTestApp(
     trustedProxies: [],
     isAllowedOrigin: () => false,
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+    logReadsEvery: config.LOG_READS_EVERY,
     afterAccess: (fastify) => guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows, logger }),
   });
   await app.init();

@@ -49,7 +49,10 @@ export const processSettings = z.object({
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
-    .describe('Lowest level of log lines that are written'),
+    .describe('Lowest level of log lines that are written. The lines about requests have the level `info`'),
+  LOG_READS_EVERY: wholeNumber(0, 1_000_000)
+    .default(100)
+    .describe('One of this many successful reads is logged; 1 = all, 0 = none. Writes, refusals and errors are always logged'),
   BIND_HOST: z.string().default('127.0.0.1').describe('Address the service listens on; 0.0.0.0 in the image'),
 });
 

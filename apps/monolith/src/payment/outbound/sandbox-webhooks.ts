@@ -1,6 +1,7 @@
 import type { Clock } from '#application/clock';
 import { callHttp, isSuccess } from '#platform/http-client/http-client';
 import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
+import { requestIdHeader } from '#platform/tracing/origin';
 import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
 import { SANDBOX_WEBHOOK_DESTINATION } from '../payment-provider.ts';
 import { deliverEach } from './deliver-each.ts';
@@ -41,7 +42,7 @@ export class SandboxWebhooks implements Destination {
     const answer = await callHttp({
       method: 'POST',
       url: this.url,
-      headers: { 'stripe-signature': signWebhook(bytes, this.options.webhookSecret, this.clock.now()) },
+      headers: { 'stripe-signature': signWebhook(bytes, this.options.webhookSecret, this.clock.now()), ...requestIdHeader() },
       body: bytes,
       timeoutMs: this.options.timeoutMs ?? TIMEOUT_MS,
       limitBytes: MAX_ANSWER_BYTES,

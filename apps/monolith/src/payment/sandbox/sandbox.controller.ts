@@ -1,5 +1,6 @@
 import { sandboxConfirmationAnswer, sandboxConfirmationRequest, sandboxIntentId } from '#contracts/payments';
 import { Endpoint } from '#platform/http/endpoint';
+import { currentOrigin } from '#platform/tracing/origin';
 import { RequestRefused } from '#platform/http/request-refused';
 import { Body, Controller, Inject, Param, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -39,7 +40,7 @@ export class SandboxController {
     // With a real provider, confirming an old sandbox intent would give a ticket away without money.
     if (this.config.PAYMENT_PROVIDER !== 'sandbox')
       throw new RequestRefused('NOT_FOUND', { detail: 'There is no such payment.' });
-    const { status } = await this.confirmSandboxPayment.execute({ intentId, outcome });
+    const { status } = await this.confirmSandboxPayment.execute({ intentId, outcome, origin: currentOrigin() });
     return { intent_id: intentId, status };
   }
 }

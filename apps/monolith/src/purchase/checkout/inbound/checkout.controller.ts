@@ -2,6 +2,7 @@ import { checkOutAnswer, checkOutRequest, type CheckedOut } from '#contracts/ord
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { uuidField } from '#contracts/text-fields';
+import { currentOrigin } from '#platform/tracing/origin';
 import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Delete, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -76,7 +77,10 @@ export class CheckoutController {
     const key = reply.request.currentKey?.requestKey.key;
     return this.answers.give(
       reply,
-      () => this.checkOut.execute({ reservationId, userId: caller.userId, holders, email: body.email, key }),
+      () => {
+        const { email } = body;
+        return this.checkOut.execute({ reservationId, userId: caller.userId, holders, email, key, origin: currentOrigin() });
+      },
       ({ order, isNew }) => ({
         status: isNew ? 201 : 200,
         ...(isNew ? { location: `/api/v1/orders/${order.id}` } : {}),

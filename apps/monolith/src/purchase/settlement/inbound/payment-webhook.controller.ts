@@ -7,6 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import { PaymentApi } from '../../../payment/payment.api.ts';
 import { LOGGER } from '../../../tokens.ts';
 import { SettlePayment } from '../application/settle-payment.ts';
+import { loggedOrder } from './logged-order.ts';
 
 /** Receives the provider's payment events. A repeated event is answered 200 and changes nothing. */
 @ApiTags('payments')
@@ -41,8 +42,9 @@ export class PaymentWebhookController {
     @Headers('stripe-signature') signature: string | undefined,
   ): Promise<{ received: true }> {
     const event = this.payments.readWebhook(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0), signature);
-    const settled = await this.settlePayment.execute(event);
-    const facts = { event_id: event.eventId, type: event.type, intent_id: event.intentId, settled };
+    const { result: settled, order } = await this.settlePayment.execute(event);
+    request.logged = loggedOrder(order);
+    const facts = { event_id: event.eventId, type: event.type, intent_id: event.intentId, settled, ...request.logged };
     // An operator must look at a payment without an order. A refunded payment needs no operator: the fan gets a mail.
     if (event.outcome === 'succeeded' && settled === 'unknown intent') this.logger.error(facts, 'payment for an unknown order');
     else if (settled === 'refunded') this.logger.warn(facts, 'payment is refunded');
