@@ -31,7 +31,7 @@ const SECRETS: readonly [RegExp, string][] = [
   // The token of a phone at Firebase.
   [/[\w-]{8,}:APA91[\w-]+/g, MASK],
   // A value that has a name, in a query string, in JSON or in prose: `password=…`, `"token": "…"`.
-  [/((?:password|passwd|secret|token|api[_-]?key|idempotency[_-]?key)["']?\s*[=:]\s*["']?)[^\s"'&,;}]+/gi, `$1${MASK}`],
+  [/((?:password|passwd|\bpin|secret|token|api[_-]?key|idempotency[_-]?key)["']?\s*[=:]\s*["']?)[^\s"'&,;}]+/gi, `$1${MASK}`],
   // An idempotency key: a UUID without hyphens.
   [/\b[0-9a-f]{32}\b/g, MASK],
 ];
