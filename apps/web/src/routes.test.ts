@@ -13,14 +13,21 @@ test.each<[string, Route]>([
   [paths.order(id), { page: 'order', orderId: id }],
   [paths.tickets, { page: 'tickets' }],
   [paths.ops(), { page: 'ops', matchId: undefined }],
+  [paths.opsJobs, { page: 'ops-jobs' }],
   [paths.ops(id), { page: 'ops', matchId: id }],
 ])('the path %s is parsed as the route of its page', (address, route) => {
   expect(at(address)).toEqual(route);
 });
 
-test.each(['/matches', '/matches/1', `/matches/${id}/seats`, `/matches/${id}/checkout/more`, `/orders/${id}/checkout`, '/x'])(
-  'the path %s leads to the page unknown',
-  (address) => {
-    expect(at(address)).toEqual({ page: 'unknown' });
-  },
-);
+test.each([
+  '/matches',
+  '/matches/1',
+  `/matches/${id}/seats`,
+  `/matches/${id}/checkout/more`,
+  `/orders/${id}/checkout`,
+  '/x',
+  '/ops/other',
+  '/ops/jobs/more',
+])('the path %s leads to the page unknown', (address) => {
+  expect(at(address)).toEqual({ page: 'unknown' });
+});

@@ -46,6 +46,15 @@ test('10,000 failed jobs are retried at once, each once, by one of two operators
   const all = MAILS + GENERAL + PARKED;
   expect((await retryAll({ dry_run: true })).json).toEqual({ count: all });
   expect((await retryAll({ q: 'mailbox', dry_run: true })).json).toEqual({ count: MAILS });
+  const found: string[] = [];
+  let [cursor, requests] = ['', 0];
+  do {
+    const { json } = await jobs.monolith.call('GET', `${JOBS}?queue=email&q=ORD-2026-0${cursor && `&cursor=${cursor}`}`, ops);
+    found.push(...json.items.map(({ payload }: { payload: { payload: { order_id: string } } }) => payload.payload.order_id));
+    [cursor, requests] = [json.next_cursor, requests + 1];
+  } while (cursor);
+  // A request reads at most 2,000 jobs, so it may find nothing, and its cursor continues the search.
+  expect([found, requests]).toEqual([['ORD-2026-0'], 3]);
   const pauses = monitorEventLoopDelay({ resolution: 5 });
   pauses.enable();
   const key = newKey();
