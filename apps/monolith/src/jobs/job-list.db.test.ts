@@ -77,7 +77,7 @@ describe.each(['redis', 'postgres'])('with JOBS_TRANSPORT=%s', (transport) => {
     expect(await ids('&template=order.refunded')).toEqual([failed.outbox]);
 
     const counts = (await jobs.monolith.call('GET', `${JOBS}/counts`, ops)).json.items;
-    expect(counts.map(({ oldest_waiting_seconds: _, ...count }: Record<string, unknown>) => count)).toEqual([
+    expect(counts).toMatchObject([
       { queue: 'email', waiting: 1, delayed: 1, active: 0, completed: 0, failed: 1 },
       { queue: 'push', waiting: 0, delayed: 0, active: 0, completed: 1, failed: 1 },
       { queue: 'push-priority', waiting: 0, delayed: 0, active: 1, completed: 0, failed: 0 },

@@ -113,7 +113,7 @@ function JobFacts({ job }: { job: Job }) {
         </>
       )}
       <h4>{jobTexts.job.payload}</h4>
-      <pre className="job-payload" tabIndex={0} role="group" aria-label={jobTexts.job.payload} data-testid="job-payload">
+      <pre className="job-payload" data-testid="job-payload">
         {JSON.stringify(job.payload, null, 2)}
       </pre>
     </>

@@ -1,7 +1,8 @@
 import type { JobState, QueueCounts, QueueName } from '#contracts/jobs';
 import { useLanguage } from '../text/language.tsx';
 
-const states = ['waiting', 'delayed', 'active', 'completed', 'failed'] as const satisfies readonly JobState[];
+/** The columns. The failed jobs come first, because a phone shows only the first columns until the operator scrolls. */
+const states = ['failed', 'waiting', 'delayed', 'active', 'completed'] as const satisfies readonly JobState[];
 
 interface OpsJobCountsProps {
   counts: readonly QueueCounts[];
@@ -13,6 +14,8 @@ export function OpsJobCounts({ counts, onShow }: OpsJobCountsProps) {
   const { texts, format } = useLanguage();
   const jobTexts = texts.opsJobs;
   return (
+    // On a phone the table scrolls. Its numbers are not always buttons, so the keyboard reaches it by its frame (WCAG 2.1.1).
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <div className="job-counts" role="group" aria-label={jobTexts.counts.title} tabIndex={0}>
       <table data-testid="job-counts">
         <thead>

@@ -99,8 +99,8 @@ test('each number of the table has its row and column, and is a button if the li
   expect(shown.match(/<th scope="col">[^<]+/g)).toHaveLength(7);
   expect(shown.match(/<th scope="row">[^<]+/g)).toEqual(['<th scope="row">E-mail', '<th scope="row">Undelivered messages']);
   expect([...shown.matchAll(/aria-label="([^"]*show[^"]*)"/g)].map((match) => match[1])).toEqual([
-    '1,200, show: E-mail, Waiting',
     '3, show: E-mail, Failed',
+    '1,200, show: E-mail, Waiting',
     '1, show: Undelivered messages, Failed',
   ]);
   expect(shown).toContain('75 s');

@@ -22,7 +22,7 @@ export function opsJobsTexts(t: Translate) {
     state: t('State', 'Stanje'),
     template: t('Template or kind of job', 'Predložak ili vrsta posla'),
     templateFault: t('Only letters, digits, dots and hyphens.', 'Samo slova, znamenke, točke i crtice.'),
-    search: t('Job, order, fan, e-mail address or error', 'Posao, narudžba, navijač, adresa e-pošte ili greška'),
+    search: t('Id, order, fan, e-mail or error', 'Oznaka, narudžba, navijač, e-pošta, greška'),
     allQueues: t('All queues', 'Svi redovi'),
     allStates: t('All states', 'Sva stanja'),
     queues: {
