@@ -46,6 +46,16 @@ describe('tables', () => {
       in: /\/purchase\/hold\/outbound\/(hold-batch|why-not-held)\.sql\.ts$/,
       because: 'a hold reads the sale in the transaction that commits it; the reason of a refusal is read by the same clock',
     },
+    {
+      table: 'matches',
+      in: /\/quota\/tree\/quotas\.sql\.ts$/,
+      because: 'once a second one statement finds the returned quotas of matches that have not begun',
+    },
+    ...['quota_move_requests', 'invitations'].map((table) => ({
+      table,
+      in: /\/purchase\/quota-places\//,
+      because: 'the count of places tells pending moves from invitations in one statement',
+    })),
     ...['broadcasts', 'broadcast_devices'].map((table) => ({
       table,
       in: /\/fans\/postgres-fan-broadcasts\.ts$/,

@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { DeclaredRoute } from '#platform/http/route-table';
 import type { Sample } from './samples.ts';
 import { toJson } from './shapes.ts';
-import { FAN_ID, INTERNAL_SECRET, newKey, STAFF_ID, type SampleIds, type Service } from './system.ts';
+import { FAN_ID, INTERNAL_SECRET, newKey, PARTNER_ID, STAFF_ID, type SampleIds, type Service } from './system.ts';
 
 /** One HTTP request that a test sends. */
 export interface Call {
@@ -72,6 +72,7 @@ export const callers = {
   'without identity': {},
   fan: { 'x-mock-user-id': FAN_ID },
   operator: { 'x-mock-user-id': STAFF_ID, 'x-mock-roles': 'ops' },
+  partner: { 'x-mock-user-id': PARTNER_ID, 'x-mock-roles': 'partner' },
   steward: { 'x-mock-user-id': STAFF_ID, 'x-mock-roles': 'gate' },
   'own service': { 'x-internal-auth': INTERNAL_SECRET },
 } as const satisfies Record<string, Record<string, string>>;
@@ -80,6 +81,7 @@ const callerWithAccess = {
   public: callers['without identity'],
   fan: callers.fan,
   ops: callers.operator,
+  partner: callers.partner,
   gate: callers.steward,
   internal: callers['own service'],
 } as const;

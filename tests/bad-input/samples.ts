@@ -34,6 +34,7 @@ export interface Sample {
 const FAN_ID = '0190a000-0000-7000-8000-0000000000f1';
 const byMatch = (ids: SampleIds) => ({ id: ids.matchId });
 const byQueue = (ids: SampleIds) => ({ match_id: ids.queueMatchId });
+const byQuota = (ids: SampleIds) => ({ id: ids.quotaId });
 const byTicket = (ids: SampleIds) => ({ id: ids.ticketId });
 
 const matchFields = {
@@ -68,6 +69,26 @@ const allOptional = (members: Record<string, Shape>): Record<string, Shape> =>
 
 const listedFan = '0190a000-0000-7000-8000-0000000000e1';
 const holder = object({ seat_id: uuid((ids) => ids.seatId), name: text(100, 'Ana Anić') });
+
+const freeSeat = uuid((ids) => ids.freeSeatIds[0] ?? '');
+const ofSector = object({ sector_id: uuid((ids) => ids.sectorId), quantity: wholeNumber(1, 120_000, 1) });
+const quotaFields = {
+  name: text(100, 'Torcida'),
+  members: list(
+    uuid(() => FAN_ID),
+    100,
+    0,
+  ),
+  contact_email: nullable(email('torcida@example.hr')),
+  opens_at: nullable(time('2027-01-01T18:00:00Z')),
+  claim_until: nullable(time('2027-05-01T18:00:00Z')),
+  return_at: nullable(time('2027-05-15T18:00:00Z')),
+  on_return: oneOf('public'),
+  never_to: list(oneOf('visitors'), 7, 0),
+  max_per_invitation: wholeNumber(1, 20, 4),
+};
+const newQuota = (places: Shape): Shape =>
+  object({ name: quotaFields.name, kind: oneOf('club'), places, dry_run: optional(flag(true)) });
 
 /** The sample call of each route of the monolith. */
 export const monolithSamples: Readonly<Record<string, Sample>> = {
@@ -132,6 +153,42 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'POST /api/v1/ops/matches/:id/cancel': { path: byMatch, bodies: [object({ reason: text(200, 'the pitch is under water') })] },
   'PUT /api/v1/ops/matches/:id/queue': { path: (ids) => ({ id: ids.queueMatchId }), bodies: [object(queueFields)] },
   'GET /api/v1/ops/matches/:id/report': { path: byMatch },
+  'GET /api/v1/matches/:id/allocation': { path: byMatch },
+  'POST /api/v1/ops/matches/:id/quotas': {
+    path: byMatch,
+    bodies: [
+      object({
+        ...{ kind: oneOf('club'), places: list(ofSector, 500), dry_run: optional(flag(true)) },
+        parent_id: optional(nullable(uuid((ids) => ids.quotaId))),
+        ...allOptional(quotaFields),
+        name: quotaFields.name,
+      }),
+      newQuota(list(object({ seat_ids: list(freeSeat, 50_000) }), 500)),
+      newQuota(list(object({ quantity: wholeNumber(1, 120_000, 2) }), 500)),
+    ],
+  },
+  'GET /api/v1/ops/matches/:id/quotas': { path: byMatch, query: 'page' },
+  'POST /api/v1/ops/matches/:id/quotas/check': {
+    path: byMatch,
+    bodies: [object({ policy: token(64, 'uefa-conference-league-2023-24') })],
+  },
+  'GET /api/v1/ops/matches/:id/moves': { path: byMatch, query: 'page' },
+  'GET /api/v1/ops/quotas/:id': { path: byQuota },
+  'PATCH /api/v1/ops/quotas/:id': { path: byQuota, bodies: [object(allOptional(quotaFields))] },
+  'POST /api/v1/ops/quotas/:id/moves': {
+    path: byQuota,
+    bodies: [
+      object({
+        ...{ to: token(36, 'public'), reason: text(200, 'asked for by phone'), override: optional(flag(true)) },
+        places: list(ofSector, 500),
+      }),
+    ],
+  },
+  // The sample system has no pending move, so even a valid call meets one that does not exist.
+  'POST /api/v1/ops/moves/:id/approve': {},
+  'POST /api/v1/ops/moves/:id/reject': {},
+  'GET /api/v1/quotas': { query: 'page' },
+  'GET /api/v1/quotas/:id': { path: byQuota },
   'GET /api/v1/ops/orders': { query: 'page' },
   'POST /api/v1/ops/orders/:id/refund': {
     path: (ids) => ({ id: ids.orderId }),

@@ -20,6 +20,8 @@ import { createQueueService } from '../../apps/queue-service/src/queue-service.t
 export const FAN_ID = '0190a000-0000-7000-8000-0000000000f1';
 /** The user id of a fan who owns none of the sample data. */
 export const OTHER_FAN_ID = '0190a000-0000-7000-8000-0000000000f2';
+/** The user id of the partner who acts for the sample quota. */
+export const PARTNER_ID = '0190a000-0000-7000-8000-0000000000bb';
 /** The user id of the operator and of the steward. */
 export const STAFF_ID = '0190a000-0000-7000-8000-0000000000aa';
 /** The secret with which our services call each other. */
@@ -50,6 +52,8 @@ export interface SampleIds {
   orderId: string;
   intentId: string;
   ticketId: string;
+  /** A quota of the sample match, for which PARTNER_ID acts. */
+  quotaId: string;
 }
 
 /** Both HTTP services, created by their production code and connected to each other. */
@@ -142,7 +146,7 @@ async function tableDigests(dataSource: DataSource): Promise<string> {
     ({ name }) =>
       `select '${name}' as name, count(*) || ' ' || coalesce(md5(string_agg(t::text, '\n' order by t::text)), '') as rows from "${name}" t`,
   );
-  const rows = await dataSource.query<{ name: string; rows: string }[]>(digests.join(' union all '));
+  const rows = await dataSource.query<{ name: string; rows: string }[]>(`${digests.join(' union all ')} order by name`);
   return rows.map(({ name, rows: digest }) => `${name} ${digest}`).join('\n');
 }
 
@@ -238,6 +242,9 @@ async function createSampleData(monolith: Service, queue: Service): Promise<Samp
   await call('PUT', '/me', { email: 'ana@example.hr', name: 'Ana', locale: 'hr' });
   await call('PUT', '/me/devices/phone', { fcm_token: 'token-of-a-phone' });
   await join('POST', `/queue/${queueMatchId}/join`, {});
+  const places = [{ sector_id: String((match.sectors as Json[])[1]?.id), quantity: 4 }];
+  const quotaFields = { name: 'Media', kind: 'media', members: [PARTNER_ID], places };
+  const quota = await call('POST', `/ops/matches/${matchId}/quotas`, quotaFields, ops);
   return {
     matchId,
     queueMatchId,
@@ -251,6 +258,7 @@ async function createSampleData(monolith: Service, queue: Service): Promise<Samp
     orderId: String(order.order_id),
     intentId: String((payment as Json).intent_id),
     ticketId: String(ticket?.id),
+    quotaId: String(quota.id),
   };
 }
 

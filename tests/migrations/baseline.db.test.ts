@@ -115,7 +115,12 @@ describe('a database of 0.1.0 with data', () => {
       const before = await rowsOf(client, columns);
       const { recordedOnly } = await migrate(testDatabase.url);
       expect(recordedOnly).toEqual(['baseline0000000000001']);
-      expect(await rowsOf(client, columns)).toEqual(before);
+      const after = await rowsOf(client, columns);
+      // Sequences of tables that later migrations added are new.
+      const { sequences = [] } = before;
+      const nameOf = (sequence: string): string => sequence.split(' ', 1)[0] ?? '';
+      const oldNames = new Set(sequences.map(nameOf));
+      expect({ ...after, sequences: after.sequences?.filter((sequence) => oldNames.has(nameOf(sequence))) }).toEqual(before);
       const migrated = await schemaLines(client);
       await client.query('drop schema public cascade; create schema public');
       await migrate(testDatabase.url);

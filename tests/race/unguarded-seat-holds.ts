@@ -57,6 +57,7 @@ export class UnguardedSeatHolds extends SeatHolds {
         sectorId: sector.id,
         userId,
         sessionToken: null,
+        invitationId: null,
         status: 'held',
         together: true,
         seats,

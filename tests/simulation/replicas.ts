@@ -165,7 +165,7 @@ export class SimulatedSystem {
       frozenUntil: 0,
       steps: 0,
       holdSeats: new HoldSeats(matches, new MemorySectorReader(db), holds, { has: () => false }),
-      checkOut: new CheckOut(transactions, reservations, orders, payments, consequences, ids),
+      checkOut: new CheckOut(transactions, reservations, orders, payments, consequences, ids, matches),
       settlePayment: new SettlePayment(transactions, inbox, orders, reservations, matches, consequences),
       releaseReservation: new ReleaseReservation(transactions, reservations, orders, consequences),
       expireReservations: new ExpireReservations(reservations),

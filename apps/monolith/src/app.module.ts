@@ -10,6 +10,7 @@ import { OperationsModule } from './operations/operations.module.ts';
 import { PaymentModule } from './payment/payment.module.ts';
 import { PlatformModule } from './platform.module.ts';
 import { PurchaseModule } from './purchase/purchase.module.ts';
+import { QuotaModule } from './quota/quota.module.ts';
 import { RelayModule } from './relay/relay.module.ts';
 import type { Resources } from './resources.ts';
 import { TicketingModule } from './ticketing/ticketing.module.ts';
@@ -42,6 +43,7 @@ export class AppModule {
         WaitingRoomModule,
         PurchaseModule,
         OperationsModule,
+        QuotaModule,
         JobsModule,
         TransferModule,
         RelayModule,

@@ -53,6 +53,7 @@ export const errorCatalogue = {
   INTERNAL_ERROR: { status: 500, title: 'A defect on our side', retry: 'same-key' },
   INVALID_STATE: { status: 409, title: 'Not possible in the present state', retry: 'no' },
   LOCK_TIMEOUT: { status: 503, title: 'Too much contention, try again', retry: 'same-key', retryAfterSeconds: 2 },
+  MOVE_REFUSED: { status: 409, title: 'A rule of the quota refuses this move', retry: 'no' },
   NOT_FOUND: { status: 404, title: 'Not found', retry: 'no' },
   ORIGIN_NOT_ALLOWED: { status: 403, title: 'This origin may not connect', retry: 'no' },
   OUTCOME_UNKNOWN: {
@@ -66,6 +67,7 @@ export const errorCatalogue = {
   PURCHASE_WINDOW_EXPIRED: { status: 403, title: 'The purchase window is over', retry: 'no' },
   PURCHASE_WINDOW_REQUIRED: { status: 403, title: 'An open purchase window is needed', retry: 'no' },
   QUEUE_CLOSED: { status: 409, title: 'The waiting room is closed', retry: 'no' },
+  QUOTA_EXCEEDED: { status: 409, title: 'Too few places are free', retry: 'later' },
   RATE_LIMITED: { status: 429, title: 'Too many requests', retry: 'later' },
   REQUEST_TIMEOUT: { status: 408, title: 'The request came too slowly', retry: 'same-key' },
   RESERVATION_EXPIRED: { status: 409, title: 'The reservation has expired', retry: 'no' },

@@ -6,7 +6,7 @@ import { HOUR_MS, timeFromNow, ops, pause100Ms, type FanActions } from './fans.t
 export async function matchStory(fans: FanActions): Promise<void> {
   const match = await fans.createMatch({ queue_required: true, max_open_windows: 0 });
   const direct = await fans.createMatch();
-  for (const path of ['', '?limit=1', '?status=open', `/${match.id}`, `/${match.id}/sectors`])
+  for (const path of ['', '?limit=1', '?status=open', `/${match.id}`, `/${match.id}/sectors`, `/${match.id}/allocation`])
     await readTwice(fans, `/matches${path}`);
   const seats = `/matches/${match.id}/sectors/${match.sectors[0]}/seats`;
   const { version } = await fans.request('GET', seats);

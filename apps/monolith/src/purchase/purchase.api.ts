@@ -16,7 +16,7 @@ export interface MatchReport extends SeatCounts {
   readonly orders: Readonly<Record<string, number>>;
 }
 
-/** The remaining seats of a match: how many are free or held, and how many turns the waiting room may have open. */
+/** The remaining seats of a match for the public, without those of quotas: how many are free or held, and how many turns the waiting room may have open. */
 export interface SeatsLeft {
   readonly sectors: readonly { readonly sectorId: string; readonly available: number }[];
   readonly free: number;
@@ -37,6 +37,14 @@ export interface NewSectorSeats {
   readonly seats: readonly SeatGeometry[];
 }
 
+/** A ticket of an order changes its owner. */
+export interface Handover {
+  readonly matchId: string;
+  readonly orderId: string;
+  readonly from: string;
+  readonly to: string;
+}
+
 /** The functions of `purchase` that other contexts may call. */
 export abstract class PurchaseApi {
   /** Creates the seats of a new match. */
@@ -45,10 +53,13 @@ export abstract class PurchaseApi {
   abstract seatsLeft(matchId: string): Promise<SeatsLeft>;
   /** The remaining seats, including everything that was committed before this call. */
   abstract seatsLeftNow(matchId: string): Promise<SeatsLeft>;
-  /** True if any seat is free or held, read in this transaction. */
+  /** True if the public may still get a seat: it is free, or held and not of a quota. Read in this transaction. */
   abstract hasSeatsLeft(tx: Transaction, matchId: string): Promise<boolean>;
-  /** Counts one transferred ticket for the fan `to` instead of the fan `from`. Returns how many seats `to` had before. */
-  abstract handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number>;
+  /**
+   * Counts one transferred ticket of the order for the fan `to` instead of the fan `from`. Returns how many seats `to` had before.
+   * Undefined for a ticket of a quota, which counts for nobody.
+   */
+  abstract handOver(tx: Transaction, change: Handover): Promise<number | undefined>;
   /** User id → email address to which the tickets of this match were sent. Fans who bought no tickets are missing. */
   abstract addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The sales numbers of a match, counted now. */

@@ -18,6 +18,8 @@ import { PartnerSalesApi } from './partner-sales.api.ts';
 import { partnerSalesProviders } from './partner-sales/partner-sales.providers.ts';
 import { PaymentReportsApi } from './payment-reports.api.ts';
 import { PurchaseApi } from './purchase.api.ts';
+import { QuotaPlacesApi } from './quota-places.api.ts';
+import { quotaPlacesProviders } from './quota-places/quota-places.providers.ts';
 import { RefundMatchOrders } from './refunds/application/refund-match.ts';
 import { refundMatchJob } from './refunds/inbound/refund-match-job.ts';
 import { refundsControllers, refundsProviders } from './refunds/refunds.providers.ts';
@@ -45,6 +47,7 @@ export class PurchaseJobKinds {
     ...turnsProviders,
     ...holdProviders,
     ...partnerSalesProviders,
+    ...quotaPlacesProviders,
     ...checkoutProviders,
     ...settlementProviders,
     ...refundsProviders,
@@ -55,6 +58,6 @@ export class PurchaseJobKinds {
     },
     adapter(PurchaseApi, PostgresPurchaseApi, PostgresSeatInventory, SeatViews, PostgresAvailability, PurchaseReader),
   ],
-  exports: [PurchaseApi, StoredTurns, PaymentReportsApi, PartnerSalesApi, PurchaseJobKinds],
+  exports: [PurchaseApi, StoredTurns, PaymentReportsApi, PartnerSalesApi, QuotaPlacesApi, PurchaseJobKinds],
 })
 export class PurchaseModule {}

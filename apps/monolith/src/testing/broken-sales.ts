@@ -1,3 +1,4 @@
+import { brokenQuotas } from './broken-quotas.ts';
 import type { SampleSale } from './sample-sale.ts';
 
 // `%names` in the statements are placeholders for ids of the sample sale, see `fillIn`.
@@ -411,11 +412,13 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     'an outbox message has waited for 16 minutes',
     `update outbox set created_at = now() - interval '16 minutes' where destination = 'email'`,
   ],
+
+  ...brokenQuotas,
 ];
 
 /** Replaces the placeholders (`%name`) in the statements with the ids of this sample sale. */
 export function fillIn(statements: string, sale: SampleSale): string {
-  const { match, queueMatch, cancelled, completed, partlyRefunded, held, awaiting, refunded, pendingRefund } = sale;
+  const { match, queueMatch, cancelled, completed, partlyRefunded, held, awaiting, refunded, pendingRefund, quota } = sale;
   const values: Record<string, string | undefined> = {
     match: match.id,
     queueMatch: queueMatch.id,
@@ -436,6 +439,12 @@ export function fillIn(statements: string, sale: SampleSale): string {
     partlyIntent: partlyRefunded.intentId,
     refunded: refunded.intentId,
     pendingRefund: pendingRefund.intentId,
+    quota: quota.id,
+    quotaFree: quota.freeSeat,
+    quotaInvited: quota.invitedSeat,
+    quotaPending: quota.pendingSeat,
+    quotaReservation: quota.sold.reservationId,
+    pendingMove: quota.pendingMove,
     new: '0190a000-0000-7000-8000-000000000001',
   };
   return statements.replaceAll(/%(\w+)/g, (placeholder, name: string) => values[name] ?? placeholder);

@@ -1,6 +1,8 @@
 import net from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { ExpireReservations } from '../purchase/hold/application/expire-reservations.ts';
+import { BoxOffice } from '../purchase/testing/box-office.ts';
+import { QuotaOffice } from '../purchase/testing/quota-office.ts';
 import { OutboxRelays } from '../relay/outbox-relays.ts';
 import { grantTurn, openMonolith, ops, putOnSale, seated, type MatchOnSale, type WholeMonolith } from './whole-monolith.ts';
 
@@ -33,6 +35,20 @@ export interface SampleSale {
   readonly refunded: SoldSeats;
   /** An order that was paid too late; its refund still waits in the outbox. */
   readonly pendingRefund: SoldSeats;
+  readonly quota: SampleQuota;
+}
+
+/** A quota with places in each state. */
+export interface SampleQuota {
+  readonly id: string;
+  readonly freeSeat: string;
+  /** A place of an open invitation. */
+  readonly invitedSeat: string;
+  /** A place of a pending move, and that move. */
+  readonly pendingSeat: string;
+  readonly pendingMove: string;
+  /** Places of an invitation that was claimed and paid. */
+  readonly sold: SoldSeats;
 }
 
 /** Opens a monolith that listens on a port, because the sandbox sends its webhooks over HTTP. */
@@ -49,6 +65,7 @@ export async function openShop(
 export async function makeSampleSale(shop: WholeMonolith): Promise<SampleSale> {
   const terrace = { name: 'Terrace', kind: 'standing', price_cents: 1200, capacity: 30 };
   const match = await putOnSale(shop, { sectors: [seated('East A'), terrace] });
+  const quota = await sampleQuota(shop, match);
   const queueMatch = await putOnSale(shop, { away: 'Slovenija', queue_required: true });
   const held = await hold(shop, match);
   const awaiting = await checkOut(shop, await hold(shop, match));
@@ -76,7 +93,32 @@ export async function makeSampleSale(shop: WholeMonolith): Promise<SampleSale> {
     inTurn: await buyInTurn(shop, queueMatch),
     refunded,
     pendingRefund,
+    quota,
   };
+}
+
+/** A quota of seven places: two are sold, one is held, one is invited, two wait for an approval, one is free. */
+async function sampleQuota(shop: WholeMonolith, match: MatchOnSale): Promise<SampleQuota> {
+  const quotas = new QuotaOffice(new BoxOffice(shop));
+  const create = async (kind: string, quantity: number, fields: object): Promise<string> => {
+    const body = { name: kind, kind, places: [{ sector_id: match.sectors[0]?.id, quantity }], ...fields };
+    const { json, status, text } = await shop.call('POST', `/api/v1/ops/matches/${match.id}/quotas`, { ...ops, body });
+    if (status !== 201) throw new Error(`the quota was not created: ${text}`);
+    return json.id;
+  };
+  const return_at = new Date(Date.now() + 86_400_000).toISOString();
+  const id = await create('visitors', 7, { never_to: ['club'], return_at });
+  const club = await create('club', 1, {});
+  const seats = (await quotas.places.free({ matchId: match.id, quotaId: id })).map(({ seatId }) => seatId);
+  const claimed = await quotas.claimed(await quotas.invite(match, id, seats.slice(0, 2)));
+  const sold = await buy(shop, { ...claimed, reservationId: claimed.id });
+  await quotas.claimed(await quotas.invite(match, id, seats.slice(2, 3)));
+  await quotas.invite(match, id, seats.slice(3, 4));
+  const body = { to: club, places: [{ seat_ids: seats.slice(4, 6) }], reason: 'they asked', override: true };
+  const pending = await shop.call('POST', `/api/v1/ops/quotas/${id}/moves`, { ...ops, body });
+  if (pending.status !== 202) throw new Error(`the move is not pending: ${pending.text}`);
+  const [invitedSeat = '', pendingSeat = '', , freeSeat = ''] = seats.slice(3);
+  return { id, freeSeat, invitedSeat, pendingSeat, pendingMove: pending.json.id, sold };
 }
 
 /** Makes two holds in one turn and buys one of them, which releases the other. */

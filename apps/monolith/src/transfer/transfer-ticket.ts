@@ -15,7 +15,8 @@ export interface TransferTicketCommand {
   readonly holderName: string;
 }
 
-/** Transfers a ticket to another fan. The giver's code becomes invalid, and the ticket counts towards the receiver's limit. */
+/** Transfers a ticket to another fan. The giver's code becomes invalid, and the ticket counts towards the receiver's limit, unless it is of
+ * a quota. */
 export class TransferTicket {
   constructor(
     private readonly transactions: TransactionManager,
@@ -29,14 +30,14 @@ export class TransferTicket {
     return this.transactions.run(async (tx) => {
       const ticket = await this.ticketing.lock(tx, ticketId, userId);
       if (!ticket) throw new DomainError('NOT_FOUND', 'There is no such ticket.');
-      const { matchId, status } = ticket;
+      const { matchId, orderId, status } = ticket;
       if ((await this.blacklist.listed(tx, [toUserId])).has(toUserId)) throw blacklisted('This fan may not receive tickets.');
       if (status !== 'valid') throw new DomainError('INVALID_STATE', `This ticket was ${status}: it cannot be transferred.`);
       if (toUserId === userId) throw new DomainError('INVALID_STATE', 'You already own this ticket.');
       const match = await this.catalog.match(matchId, tx);
       if (!match) throw new Error(`a ticket exists for the unknown match ${matchId}`);
-      const taken = await this.purchase.handOver(tx, { matchId, from: userId, to: toUserId });
-      assertWithinLimit({ limit: match.maxTicketsPerFan, taken, wanted: 1 });
+      const taken = await this.purchase.handOver(tx, { matchId, orderId, from: userId, to: toUserId });
+      if (taken !== undefined) assertWithinLimit({ limit: match.maxTicketsPerFan, taken, wanted: 1 });
       await this.ticketing.handOver(tx, ticketId, { userId: toUserId, holderName, from: userId });
       return { ...ticket, status: 'transferred' };
     });

@@ -29,3 +29,9 @@ export function assertHoldsAllowed(sale: {
     ...(saleStatus === 'scheduled' && opensAt ? { opens_at: opensAt.toISOString() } : {}),
   });
 }
+
+/** Throws if the places of an invitation cannot be claimed or paid. It works in every sale that is not closed for ever. */
+export function assertInvitationsAllowed(saleStatus: SaleStatus | undefined): void {
+  if (saleStatus !== undefined && saleStatus !== 'closed') return;
+  throw new DomainError('SALE_NOT_OPEN', 'The sale of this match is closed.', { sale_status: saleStatus ?? 'closed' });
+}

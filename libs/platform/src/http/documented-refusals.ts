@@ -29,7 +29,7 @@ export function refusalsOf({ method, path, rules, needsKey }: DocumentedRoute): 
   const codes: (ErrorCode | false | readonly ErrorCode[])[] = [
     COMMON_REFUSALS,
     rules.access !== 'public' && 'UNAUTHENTICATED',
-    (rules.access === 'ops' || rules.access === 'gate') && 'FORBIDDEN',
+    ['ops', 'partner', 'gate'].includes(rules.access) && 'FORBIDDEN',
     path.includes('{') && 'URI_TOO_LONG',
     isWrite && ['PAYLOAD_TOO_LARGE', 'OUTCOME_UNKNOWN'],
     takesJson && 'UNSUPPORTED_MEDIA_TYPE',

@@ -4,8 +4,11 @@ import { inputOf } from './input-fields.ts';
 import { directHandler } from './direct-handler.ts';
 import type { ErrorCode } from '#contracts/error-catalogue';
 
-/** Who may call a route: everybody, any identified fan, a caller with the role `ops` or `gate`, or only our own services. */
-export type Access = 'public' | 'fan' | 'ops' | 'gate' | 'internal';
+/**
+ * Who may call a route: everybody, any identified fan, a caller with the role `ops`, `partner` or `gate`, or only our own services.
+ * The routes of partners are open to operators too.
+ */
+export type Access = 'public' | 'fan' | 'ops' | 'partner' | 'gate' | 'internal';
 
 /** What a route declares about itself: who may call it, which checks apply, and how it is answered. */
 export interface EndpointRules {
@@ -24,6 +27,8 @@ export interface EndpointRules {
   readonly fanLimit?: true;
   /** Calls do not count for the rate limit of the client's address. */
   readonly noAddressLimit?: true;
+  /** The route takes lists of places or people: bodies up to 2 MB. */
+  readonly takesLists?: true;
   /** What the handler gets. `none`: the route takes no body. `raw`: the unparsed bytes. Without this rule: parsed JSON. */
   readonly body?: 'json' | 'none' | 'raw';
   /**

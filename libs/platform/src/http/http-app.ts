@@ -29,6 +29,8 @@ declare module 'fastify' {
 const BODY_LIMIT_BYTES = 16 * 1024;
 /** Limit for routes of operators, internal calls and webhooks, for example to create a match with 200 sectors. */
 const LARGE_BODY_LIMIT_BYTES = 256 * 1024;
+/** Limit for routes that take lists of places or people, for example 50,000 seat ids. */
+const LIST_BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 /**
  * A write is overdue after 1.05 times the deadline of a request. Transactions end at the deadline by themselves, so only writes
  * that hang become overdue.
@@ -110,7 +112,8 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
 
 function setBodyLimits(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route: RouteOptions) => {
-    if (route.config?.access === 'ops' || route.config?.access === 'internal' || route.config?.body === 'raw')
+    if (route.config?.takesLists) route.bodyLimit = LIST_BODY_LIMIT_BYTES;
+    else if (route.config?.access === 'ops' || route.config?.access === 'internal' || route.config?.body === 'raw')
       route.bodyLimit = LARGE_BODY_LIMIT_BYTES;
   });
 }

@@ -23,6 +23,7 @@ const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'SOLD_OUT',
   'SALE_NOT_OPEN',
   'QUEUE_CLOSED',
+  'QUOTA_EXCEEDED',
   'IDEMPOTENCY_KEY_IN_USE',
 ]);
 

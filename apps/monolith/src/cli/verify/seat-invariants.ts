@@ -73,7 +73,7 @@ export const seatInvariants: readonly Invariant[] = [
       where ${isLivingHold('r')} and ${ofMatch('r.match_id')}`,
   },
   {
-    // Seats bought before the limit was lowered may exceed the new limit. The extra minute in the query allows for holds that
+    // Seats of invitations count for nobody. Seats bought before the limit was lowered may exceed the new limit. The extra minute in the query allows for holds that
     // were in progress when the limit was lowered.
     name: 'fan-limit',
     sentence: 'no fan has more seats of a match, in living holds and living tickets, than the limit at the time allowed',
@@ -83,15 +83,15 @@ export const seatInvariants: readonly Invariant[] = [
                     and (m.limit_lowered_at is null or max(h.got_at) > m.limit_lowered_at + interval '1 minute')
                     then count(distinct h.seat_id) || ' seats, but only ' || m.max_tickets_per_fan || ' are allowed' end as problem
       from (select r.match_id, r.user_id, rs.seat_id, r.created_at as got_at
-              from reservations r join reservation_seats rs on rs.reservation_id = r.id where ${isLivingHold('r')} and ${ofMatch('r.match_id')}
+              from reservations r join reservation_seats rs on rs.reservation_id = r.id where ${isLivingHold('r')} and r.invitation_id is null and ${ofMatch('r.match_id')}
             union all select t.match_id, t.user_id, t.seat_id, coalesce(r.created_at, t.issued_at)
               from tickets t left join orders o on o.id = t.order_id left join reservations r on r.id = o.reservation_id
-              where ${isLivingTicket('t')} and ${ofMatch('t.match_id')}) h
+              where ${isLivingTicket('t')} and r.invitation_id is null and ${ofMatch('t.match_id')}) h
         join matches m on m.id = h.match_id
       group by h.match_id, h.user_id, m.max_tickets_per_fan, m.limit_lowered_at`,
   },
   {
-    // The limit is checked with the counter in fan_seats: the fan's reservations, plus tickets received, minus tickets given away
+    // The limit is checked with the counter in fan_seats, which has no seats of invitations: the fan's reservations, plus tickets received, minus tickets given away
     // or refunded.
     name: 'fan-seats',
     sentence: 'the seats that count towards a fan’s limit are the seats of the fan’s living holds and living tickets',
@@ -103,8 +103,10 @@ export const seatInvariants: readonly Invariant[] = [
               where ${ofMatch('f.match_id')} group by f.match_id, f.user_id, f.received) c
         full join (select match_id, user_id, count(distinct seat_id) as n
                    from (select r.match_id, r.user_id, rs.seat_id from reservations r join reservation_seats rs on rs.reservation_id = r.id
-                           where ${isLivingHold('r')} and ${ofMatch('r.match_id')}
-                         union all select t.match_id, t.user_id, t.seat_id from tickets t where ${isLivingTicket('t')} and ${ofMatch('t.match_id')}) one
+                           where ${isLivingHold('r')} and r.invitation_id is null and ${ofMatch('r.match_id')}
+                         union all select t.match_id, t.user_id, t.seat_id from tickets t
+                           left join orders o on o.id = t.order_id left join reservations r on r.id = o.reservation_id
+                           where ${isLivingTicket('t')} and r.invitation_id is null and ${ofMatch('t.match_id')}) one
                    group by match_id, user_id) h on h.match_id = c.match_id and h.user_id = c.user_id`,
   },
 ];

@@ -3,10 +3,17 @@ import { flowInvariants } from './flow-invariants.ts';
 import type { Invariant } from './invariant.ts';
 import { orderInvariants } from './order-invariants.ts';
 import { paymentInvariants } from './payment-invariants.ts';
+import { quotaInvariants } from './quota-invariants.ts';
 import { seatInvariants } from './seat-invariants.ts';
 
 /** All invariants, in the order in which they are checked and printed. */
-export const invariants: readonly Invariant[] = [...seatInvariants, ...orderInvariants, ...paymentInvariants, ...flowInvariants];
+export const invariants: readonly Invariant[] = [
+  ...seatInvariants,
+  ...quotaInvariants,
+  ...orderInvariants,
+  ...paymentInvariants,
+  ...flowInvariants,
+];
 
 /** At most this many rows of each broken invariant are returned; `Finding.broken` counts all of them. */
 const MAX_ROWS_SHOWN = 20;

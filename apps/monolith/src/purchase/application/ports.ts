@@ -22,6 +22,11 @@ export interface Reservation {
   readonly sectorId: string;
   readonly userId: string;
   readonly sessionToken: string | null;
+  /**
+   * The invitation whose places are held. Null for a hold of the public. A hold of an invitation needs no turn and counts against
+   * no fan's limit.
+   */
+  readonly invitationId: string | null;
   readonly status: ReservationStatus;
   readonly together: boolean;
   readonly seats: readonly ReservedSeat[];

@@ -6,6 +6,7 @@ import { newKey } from '../../testing/test-app.ts';
 import { grantTurn, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
+import { MatchesForSale } from '../application/sale-ports.ts';
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders, type Payments } from './application/ports.ts';
 
@@ -224,6 +225,7 @@ describe('crashes during checkout', () => {
       replaced.payments ?? resolve(PaymentApi),
       resolve(OrderConsequences),
       resolve(Ids),
+      resolve(MatchesForSale),
     );
   const command = (held: HeldSeats) => ({
     reservationId: held.id,

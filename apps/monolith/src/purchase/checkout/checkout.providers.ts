@@ -5,6 +5,7 @@ import type { Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { BlacklistApi } from '../../blacklist/blacklist.api.ts';
 import { PaymentApi } from '../../payment/payment.api.ts';
+import { MatchesForSale } from '../application/sale-ports.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders } from './application/ports.ts';
@@ -21,6 +22,6 @@ export const checkoutControllers = [CheckoutController, OrdersController];
 export const checkoutProviders: Provider[] = [
   adapter(PurchaseReader, PostgresPurchaseReader, DataSource),
   adapter(Orders, PostgresOrders, BlacklistApi),
-  useCase(CheckOut, TransactionManager, Reservations, Orders, PaymentApi, OrderConsequences, Ids),
+  useCase(CheckOut, TransactionManager, Reservations, Orders, PaymentApi, OrderConsequences, Ids, MatchesForSale),
   useCase(ReleaseReservation, TransactionManager, Reservations, Orders, OrderConsequences),
 ];

@@ -9,6 +9,7 @@ import { grantTurn, ops, putOnSale, seated, type MatchOnSale } from '../../testi
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
 import { RefundActions } from '../testing/refunding.ts';
+import { MatchesForSale } from '../application/sale-ports.ts';
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders } from './application/ports.ts';
 
@@ -215,7 +216,7 @@ test('a free checkout whose process dies before the commit leaves nothing, and a
   }
   const checkOut = new CheckOut(
     ...[resolve(TransactionManager), resolve(Reservations), resolve(Orders), resolve(PaymentApi)],
-    ...[new DyingConsequences(), resolve(Ids)],
+    ...[new DyingConsequences(), resolve(Ids), resolve(MatchesForSale)],
   );
   const command = {
     reservationId: held.id,

@@ -8,6 +8,7 @@ import { newKey } from '../../testing/test-app.ts';
 import { grantTurn, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
+import { MatchesForSale } from '../application/sale-ports.ts';
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders, type Payments } from './application/ports.ts';
 
@@ -105,6 +106,7 @@ describe('two checkouts of one hold, one of them refused by the provider:', () =
       payments,
       resolve(OrderConsequences),
       resolve(Ids),
+      resolve(MatchesForSale),
     );
   const command = (held: HeldSeats) => ({
     reservationId: held.id,

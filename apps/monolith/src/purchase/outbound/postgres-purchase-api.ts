@@ -4,7 +4,7 @@ import type { PostgresAvailability } from '../availability/outbound/postgres-ava
 import type { PostgresSeatInventory } from '../availability/outbound/postgres-seat-inventory.ts';
 import type { PurchaseReader } from '../checkout/application/purchase-reader.ts';
 import { countHandover } from '../hold/outbound/postgres-fan-seats.ts';
-import type { PurchaseApi, MatchReport, NewSectorSeats, SeatCounts, SeatsLeft } from '../purchase.api.ts';
+import type { Handover, PurchaseApi, MatchReport, NewSectorSeats, SeatCounts, SeatsLeft } from '../purchase.api.ts';
 
 /** Implements the functions of `purchase` that other modules may call. */
 export class PostgresPurchaseApi implements PurchaseApi {
@@ -34,7 +34,7 @@ export class PostgresPurchaseApi implements PurchaseApi {
     return this.postgresAvailability.hasSeatsLeft(tx, matchId);
   }
 
-  handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number> {
+  handOver(tx: Transaction, change: Handover): Promise<number | undefined> {
     return countHandover(tx, change);
   }
 

@@ -1,12 +1,13 @@
 import { namedSql } from '#platform/postgres/named-sql';
-import { seatIsFree } from '../seat-is-free.api.ts';
+import { currentStatus } from '../seat-is-free.api.ts';
 
 /** A seat of ours that a partner has reported as sold. */
 export interface PartnerSoldSeat {
   readonly seatId: string;
   readonly sectorId: string;
-  /** A seat whose hold has expired is `available`. */
+  /** A seat whose hold has expired is `available`, or `blocked` if it belongs to a quota. */
   readonly status: 'available' | 'held' | 'sold' | 'blocked';
+  readonly isInQuota: boolean;
   readonly heldUntil: Date | null;
   /** The partner's sale that blocked this seat. Null if no partner's sale blocked it. */
   readonly soldBy: { readonly source: string; readonly reference: string } | null;
@@ -21,7 +22,7 @@ export const LOCK_SEATS = namedSql<{ readonly matchId: string; readonly seatIds:
   'lock-seats-of-partner-sale',
   `
   select id as "seatId", sector_id as "sectorId", expires_at as "heldUntil",
-         case when ${seatIsFree('seats')} then 'available' else status end as status,
+         ${currentStatus('seats')} as status, quota_id is not null as "isInQuota",
          -- Only for a blocked seat: a seat that was unblocked keeps the row of its old sale.
          (select jsonb_build_object('source', b.source, 'reference', b.reference) from seat_blocks b
           where b.seat_id = seats.id and seats.status = 'blocked') as "soldBy"

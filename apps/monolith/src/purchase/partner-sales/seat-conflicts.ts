@@ -27,6 +27,7 @@ export function conflictOf(
   if (!seat) return conflict('SEAT_UNKNOWN', `match ${matchId} has no such seat`);
   if (seat.status === 'available') return undefined;
   if (seat.status === 'sold') return conflict('SEAT_SOLD', 'it is sold here too');
+  if (seat.isInQuota) return conflict('SEAT_BLOCKED', 'it belongs to a quota');
   if (seat.status === 'held') return conflict('SEAT_HELD', 'a fan is buying it right now');
   // The partner reported the same sale again, in another event.
   if (seat.soldBy?.source === source && seat.soldBy.reference === reference) return undefined;
@@ -34,8 +35,10 @@ export function conflictOf(
   return conflict('SEAT_BLOCKED', `it was sold before by ${seat.soldBy.source} as ${seat.soldBy.reference}`);
 }
 
-/** The earliest end of a hold on these seats. At that time the event is applied again. */
+/** The earliest end of a hold on these seats, without those of quotas. At that time the event is applied again. */
 export function firstHoldEnd(seats: readonly PartnerSoldSeat[]): Date | undefined {
-  const ends = seats.flatMap(({ status, heldUntil }) => (status === 'held' && heldUntil ? [heldUntil.getTime()] : []));
+  const ends = seats.flatMap(({ status, heldUntil, isInQuota }) =>
+    status === 'held' && heldUntil && !isInQuota ? [heldUntil.getTime()] : [],
+  );
   return ends.length > 0 ? new Date(Math.min(...ends)) : undefined;
 }

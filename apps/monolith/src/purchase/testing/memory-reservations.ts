@@ -262,5 +262,6 @@ export function asReservation(row: ReservationRow, db: SimulatedDatabase, asOf: 
   const { id, matchId, sectorId, userId, sessionToken, together, currency } = row;
   const status = reservationStatusAt(row.status, expiresAt, asOf);
   const totalCents = row.priceCents * seats.length;
-  return { id, matchId, sectorId, userId, sessionToken, status, together, seats, totalCents, currency, expiresAt };
+  const invitationId = null;
+  return { id, matchId, sectorId, userId, sessionToken, invitationId, status, together, seats, totalCents, currency, expiresAt };
 }

@@ -37,7 +37,7 @@ export function reservationsContract(open: () => PurchaseSetup): void {
     ];
     expect(await p.reservations.find(hold.id)).toEqual({
       ...expected,
-      ...{ together: true, seats, totalCents: 5000, currency: 'EUR', expiresAt: hold.expiresAt },
+      ...{ invitationId: null, together: true, seats, totalCents: 5000, currency: 'EUR', expiresAt: hold.expiresAt },
     });
     await p.inTransaction(async (tx) => {
       const locked = await p.reservations.lock(tx, hold.id);

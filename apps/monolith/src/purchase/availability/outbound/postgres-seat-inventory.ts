@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { newId } from '#platform/ids';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import { seatIsFree, seatIsHeld } from '../../seat-is-free.api.ts';
+import { currentStatus, seatIsFree, seatIsHeld, seatIsHeldByPublic } from '../../seat-is-free.api.ts';
 import type { NewSectorSeats } from '../../purchase.api.ts';
 import type { SeatState, SectorState } from '../application/ports.ts';
 
@@ -14,10 +14,11 @@ const COLUMNS = ['sectorId', 'row', 'number', 'rowIndex', 'x', 'y', 'rank'] as c
 const AVAILABLE = seatIsFree('seats');
 const HELD = seatIsHeld('seats');
 
-const COUNTS = `
-  count(*) filter (where ${AVAILABLE})::int as available, count(*) filter (where ${HELD})::int as held,
-  count(*) filter (where status = 'sold')::int as sold, count(*) filter (where status = 'blocked')::int as blocked,
-  min(expires_at) filter (where ${HELD}) as "nextExpiryAt"`;
+/** `held`: the condition for the seats that count as held. */
+const counts = (held: string): string => `
+  count(*) filter (where ${AVAILABLE})::int as available, count(*) filter (where ${held})::int as held,
+  count(*) filter (where status = 'sold')::int as sold, count(*) filter (where ${currentStatus('seats')} = 'blocked')::int as blocked,
+  min(expires_at) filter (where ${held}) as "nextExpiryAt"`;
 
 /**
  * Creates and reads the seats of matches. Guarantee of each statement that reads: it reads one snapshot of the database, and the
@@ -47,7 +48,7 @@ export class PostgresSeatInventory {
   async seats(sectorId: string): Promise<readonly SeatState[]> {
     return this.dataSource.query(
       `select id as "seatId", row_label as row, number, row_index as "rowIndex", x, y, rank,
-              case when ${AVAILABLE} then 'available' else status end as status
+              ${currentStatus('seats')} as status
        from seats where sector_id = $1 order by row_index, number, rank`,
       [sectorId],
     );
@@ -55,18 +56,18 @@ export class PostgresSeatInventory {
 
   /** The counts of every sector of a match. Scans all seats of the match. */
   async states(matchId: string): Promise<readonly SectorState[]> {
-    const text = `select sector_id as "sectorId", ${COUNTS} from seats where match_id = $1 group by sector_id`;
+    const text = `select sector_id as "sectorId", ${counts(HELD)} from seats where match_id = $1 group by sector_id`;
     return this.dataSource.query(text, [matchId]);
   }
 
   /**
-   * The counts of one sector. `othersHaveSeats`: another sector of the match has free seats. Runs for each refused hold, so it must
+   * The counts of one sector. Held seats of quotas are not counted: the public never gets them. `othersHaveSeats`: another sector of the match has free seats. Runs for each refused hold, so it must
    * not scan all seats of the match: in a run with 470 refusals, counting a stadium of 20,000 seats each time took longer than all
    * other work for them.
    */
   async sectorState(matchId: string, sectorId: string): Promise<SectorState & { othersHaveSeats: boolean }> {
     const [state] = await this.dataSource.query<(SectorState & { othersHaveSeats: boolean })[]>(
-      `select $2::uuid as "sectorId", ${COUNTS},
+      `select $2::uuid as "sectorId", ${counts(seatIsHeldByPublic('seats'))},
               -- Stops at the first free seat.
               exists (select from seats where match_id = $1 and sector_id <> $2 and ${AVAILABLE}) as "othersHaveSeats"
        from seats where sector_id = $2`,

@@ -1,5 +1,5 @@
 import { namedSql } from '#platform/postgres/named-sql';
-import { seatIsFree, seatIsHeld } from '../../seat-is-free.api.ts';
+import { seatIsFree, seatIsHeldByPublic } from '../../seat-is-free.api.ts';
 import type { AvailabilityView } from '../application/availability-reader.ts';
 
 /** When a state was read, and when its next hold ends. Both on the database's clock, in milliseconds. */
@@ -15,7 +15,7 @@ export type SeatsLeftCount = ReadTimes & Pick<AvailabilityView, 'sectors' | 'hel
 export const epochMs = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
 
 const IS_FREE = seatIsFree('seats');
-const IS_HELD = seatIsHeld('seats');
+const IS_HELD = seatIsHeldByPublic('seats');
 
 /** SQL: for how many seconds the window `w` (a fan's turn) has held seats in total. Times in which holds overlap count once. */
 const HOLDING_SECONDS = `
@@ -27,7 +27,7 @@ const HOLDING_SECONDS = `
  * Counts the remaining seats of a match and its open windows. Runs about every second while fans watch the match.
  *
  * Guarantee: all numbers are of one snapshot. A seat whose hold has expired on the database's clock counts as free, also before the
- * expiry sweeper has ended the hold.
+ * expiry sweeper has ended the hold. Seats of quotas are not counted, because the public cannot get them.
  *
  * How it stays fast: one scan of the match's seats, 12 ms for 40,000 seats and 27 ms for 120,000, plus 4 ms when 1,000 windows
  * hold seats. There is no counter table and no index on the status, because every hold would have to write to it. The owners of

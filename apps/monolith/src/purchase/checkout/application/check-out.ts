@@ -1,7 +1,7 @@
 import type { Ids } from '#application/ids';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
-import type { Order } from '../../application/sale-ports.ts';
+import type { MatchesForSale, Order } from '../../application/sale-ports.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import { firstOfEachKey } from './first-of-each-key.ts';
 import { FreeCheckOut, costsNothing } from './free-check-out.ts';
@@ -44,8 +44,9 @@ export class CheckOut {
     private readonly payments: Payments,
     private readonly consequences: OrderConsequences,
     ids: Ids,
+    matches: Pick<MatchesForSale, 'match'>,
   ) {
-    this.placeOrders = new PlaceOrders(reservations, orders, ids);
+    this.placeOrders = new PlaceOrders(reservations, orders, ids, matches);
     this.freeCheckOut = new FreeCheckOut(transactions, this.placeOrders, reservations, orders, consequences);
     this.place = transactions.stepTogether({
       many: (tx, commands) => this.placeMany(tx, commands),

@@ -1,11 +1,12 @@
 import type { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
 import { blacklisted } from '#domain/blacklist/blacklist-rules';
+import { assertInvitationsAllowed } from '#domain/catalog/sale';
 import { assertHoldersMatch, holdersMatch } from '#domain/purchase/order';
 import { assertCheckoutAllowed } from '#domain/purchase/reservation';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Reservation } from '../../application/ports.ts';
-import type { Order } from '../../application/sale-ports.ts';
+import type { MatchesForSale, Order } from '../../application/sale-ports.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import { firstOfEachKey } from './first-of-each-key.ts';
 import type { CompletedOrder, Orders } from './ports.ts';
@@ -31,8 +32,8 @@ export interface CheckedOut {
 }
 
 /**
- * What a batch of checkouts needs: the locked holds by id, the blacklisted fans among the callers, and an order number for each
- * command.
+ * What a batch of checkouts needs: the locked holds by id, the blacklisted fans among the callers, an order number for each
+ * command, and the matches whose invitations can be paid.
  */
 type LockedHolds = Awaited<ReturnType<PlaceOrders['lockMany']>>;
 
@@ -47,6 +48,7 @@ export class PlaceOrders {
     private readonly reservations: Reservations,
     private readonly orders: Orders,
     private readonly ids: Ids,
+    private readonly matches: Pick<MatchesForSale, 'match'>,
   ) {}
 
   /** Locks and returns the hold that the command checks out. */
@@ -62,6 +64,7 @@ export class PlaceOrders {
    */
   async place(tx: Transaction, command: CheckOutCommand, reservation: Reservation): Promise<CheckedOut> {
     if ((await this.orders.barred(tx, [reservation.userId])).size > 0) throw blacklisted();
+    if (reservation.invitationId) assertInvitationsAllowed((await this.matches.match(reservation.matchId, tx))?.saleStatus);
     assertCheckoutAllowed(reservation.status);
     const existing = reservation.status === 'ordered' ? await this.orders.lockOfReservation(tx, reservation.id) : undefined;
     if (existing) return { order: existing, isNew: existing.placedWithKey === command.key };
@@ -85,16 +88,16 @@ export class PlaceOrders {
       // Numbers of commands that create no order are lost. Gaps in the order numbers are allowed.
       this.orders.nextNumbers(tx, commands.length),
     ]);
-    return { holds, blacklistedUserIds, numbers };
+    return { holds, blacklistedUserIds, numbers, matchesWithInvitations: await this.matchesWithInvitations(tx, holds) };
   }
 
   /**
    * Selects the checkouts that need no further check: the hold has not expired and has no order yet, its own fan, who is not
-   * blacklisted, checks it out, and the holders name exactly its seats.
+   * blacklisted, checks it out, and the holders name exactly its seats. For a hold of an invitation, the sale must not be closed.
    */
   selectSimple(
     commands: readonly CheckOutCommand[],
-    { holds, blacklistedUserIds, numbers }: LockedHolds,
+    { holds, blacklistedUserIds, numbers, matchesWithInvitations }: LockedHolds,
   ): readonly SimpleCheckOut[] {
     return firstOfEachKey(commands, ({ reservationId }) => reservationId).flatMap((command, index) => {
       const reservation = holds.get(command.reservationId);
@@ -102,6 +105,7 @@ export class PlaceOrders {
         reservation?.userId === command.userId &&
         reservation.status === 'held' &&
         !blacklistedUserIds.has(command.userId) &&
+        (!reservation.invitationId || matchesWithInvitations.has(reservation.matchId)) &&
         holdersMatch(seatsOf(reservation), seatsOf({ seats: command.holders }));
       return isSimple ? [{ command, reservation, order: this.newOrder(reservation, command, numbers[index] ?? '') }] : [];
     });
@@ -132,6 +136,14 @@ export class PlaceOrders {
     }
     await this.orders.setStatus(tx, [order.id], 'expired', ['expired']);
     await this.orders.giveUpWindow(tx, order);
+  }
+
+  /** The matches of these holds in which the places of invitations can be paid. Reads a match only if a hold needs it. */
+  private async matchesWithInvitations(tx: Transaction, holds: ReadonlyMap<string, Reservation>): Promise<ReadonlySet<string>> {
+    const claims = [...holds.values()].filter(({ invitationId }) => invitationId !== null);
+    const matchIds = [...new Set(claims.map(({ matchId }) => matchId))];
+    const matches = await Promise.all(matchIds.map((matchId) => this.matches.match(matchId, tx)));
+    return new Set(matches.flatMap((match) => (match && match.saleStatus !== 'closed' ? match.id : [])));
   }
 
   private newOrder(reservation: Reservation, command: CheckOutCommand, number: string): Order {

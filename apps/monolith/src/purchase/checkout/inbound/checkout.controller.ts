@@ -12,7 +12,14 @@ import { HoldObserver } from '../../hold/inbound/hold-observer.ts';
 import { CheckOut } from '../application/check-out.ts';
 import { ReleaseReservation } from '../application/release-reservation.ts';
 
-const CHECKOUT_REFUSALS = ['NOT_FOUND', 'BLACKLISTED', 'RESERVATION_EXPIRED', 'INVALID_STATE', 'PAYMENT_REFUSED'] as const;
+const CHECKOUT_REFUSALS = [
+  'NOT_FOUND',
+  'BLACKLISTED',
+  'SALE_NOT_OPEN',
+  'RESERVATION_EXPIRED',
+  'INVALID_STATE',
+  'PAYMENT_REFUSED',
+] as const;
 
 /**
  * Checks out or releases a hold. The two operation ids are set explicitly and must not change: clients generated from the OpenAPI

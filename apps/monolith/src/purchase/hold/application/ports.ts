@@ -71,7 +71,7 @@ export interface SectorSummary {
 export type SectorSeat = FreeSeat & { readonly status: string };
 
 /**
- * Broadcasts to all processes that seats of a sector became free although no hold ended (after a refund). Only a hint: it may get
+ * Broadcasts to all processes that seats of a sector changed although no hold ended: a refund, or a move from or to a quota. Only a hint: it may get
  * lost.
  */
 export interface SeatsFreed {

@@ -29,16 +29,17 @@ export abstract class Reservations {
   /** Locks those of the reservations that no other transaction has locked, and returns them by id. Waits for no lock. */
   abstract lockSkippingLocked(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>>;
   abstract setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void>;
-  /** Puts the seats of a hold back on sale. */
+  /** Ends the hold of its seats: they are on sale again, those of an invitation are free in their quota again. */
   abstract freeSeats(tx: Transaction, reservationId: string): Promise<void>;
   /**
-   * Marks the seats of a hold as sold, if each of them still belongs to the hold or is free. Otherwise changes nothing and returns
-   * false.
+   * Marks the seats of a hold as sold, if each of them still belongs to the hold or is free. For a hold of an invitation, a free
+   * place must still be bound to the invitation. Otherwise changes nothing and returns false.
    */
   abstract sellSeats(tx: Transaction, reservation: Reservation): Promise<boolean>;
   /**
    * Call this when a living hold is paid. Its seats stay in the count of the fan's seats, and a concurrent transaction that counted
    * them earlier must count again. False when the hold is no longer counted: it has expired and the fan has got other seats since.
+   * A hold of an invitation is not counted: always true, also from `countAgain`.
    */
   abstract staysCounted(tx: Transaction, reservation: Reservation): Promise<boolean>;
   /**

@@ -6,7 +6,7 @@ import type { Reservation } from '../../application/ports.ts';
  *
  * Guarantees
  * - All seats of a hold are sold or none.
- * - Only a hold that its fan's row in `fan_seats` still lists is completed. The revision of that row grows, so a concurrent hold
+ * - Only a hold that its fan's row in `fan_seats` still lists is completed. A hold of an invitation counts for no fan and needs none. The revision of that row grows, so a concurrent hold
  *   request that counted the fan's seats before must count them again (`keepCounted` does the same for one hold).
  * - It waits for no row: it locks with `skip locked` before it updates, because an UPDATE would wait. A hold with a seat or fan
  *   that another transaction has locked stays as it was.
@@ -24,14 +24,15 @@ export function completeHoldsParameters(reservations: readonly Reservation[]) {
     quantities: reservations.map(({ seats }) => seats.length),
     matchIds: reservations.map(({ matchId }) => matchId),
     userIds: reservations.map(({ userId }) => userId),
+    ofInvitations: reservations.map(({ invitationId }) => invitationId !== null),
     seatIds: reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId)),
   };
 }
 
 const COMPLETABLE = `
   with asked as (
-    select * from unnest(:reservationIds::uuid[], :quantities::int[], :matchIds::uuid[], :userIds::uuid[])
-                  as a(id, quantity, match_id, user_id)
+    select * from unnest(:reservationIds::uuid[], :quantities::int[], :matchIds::uuid[], :userIds::uuid[], :ofInvitations::bool[])
+                  as a(id, quantity, match_id, user_id, of_invitation)
   ), seats_locked as (
     -- Held seats that no other transaction has locked.
     select id, reservation_id from seats where id = any(:seatIds::uuid[]) and status = 'held' for update skip locked
@@ -39,10 +40,11 @@ const COMPLETABLE = `
     select ctid as row_ctid, match_id, user_id, reservation_ids from fan_seats
     where user_id = any(:userIds::uuid[]) and match_id = any(:matchIds::uuid[]) for no key update skip locked
   ), completable as (
-    -- Holds with all of their seats locked, that their fan's row still lists.
-    select asked.id, fans_locked.row_ctid
-    from asked join seats_locked on seats_locked.reservation_id = asked.id join fans_locked using (match_id, user_id)
-    where asked.id = any(fans_locked.reservation_ids) group by asked.id, quantity, fans_locked.row_ctid having count(*) = quantity
+    -- Holds with all of their seats locked, that their fan's row still lists. Those of invitations are in no fan's row.
+    select asked.id, case when not of_invitation then fans_locked.row_ctid end as row_ctid
+    from asked join seats_locked on seats_locked.reservation_id = asked.id left join fans_locked using (match_id, user_id)
+    where of_invitation or asked.id = any(fans_locked.reservation_ids)
+    group by asked.id, of_invitation, quantity, fans_locked.row_ctid having count(*) = quantity
   )`;
 
 /** Locks the rows of the holds that COMPLETE_HOLDS will complete in the same transaction. */

@@ -1,4 +1,5 @@
 import { namedSql } from '#platform/postgres/named-sql';
+import { freedStatus } from '../../seat-is-free.api.ts';
 
 /*
  * The expiry sweeper ends expired reservations in batches. A batch is one READ COMMITTED transaction with two statements.
@@ -63,7 +64,7 @@ export const END_LOCKED_RESERVATIONS = namedSql<{ readonly ids: readonly string[
                             ended_at = coalesce(ended_at, now())
     where id = any(:ids::uuid[]) and id not in (select reservation_id from busy)
   ), freed as (
-    update seats set status = 'available', reservation_id = null, expires_at = null
+    update seats set status = ${freedStatus('seats')}, reservation_id = null, expires_at = null
     where id = any(array(select id from seats_locked where reservation_id in (select id from ended)))
   ), orders_ended as (
     update orders set status = 'expired', claims_window = false

@@ -83,6 +83,7 @@ export function reservationOf(hold: PendingHold, expiresAt: Date): Reservation {
     sectorId: sector.id,
     userId: request.userId,
     sessionToken: request.sessionToken ?? null,
+    invitationId: null,
     status: 'held',
     together: hold.together,
     seats,

@@ -1,5 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
+import type { Handover } from '../../purchase.api.ts';
 import { COUNT_FAN_SEATS, FAN_WITHOUT_SEATS, type FanSeats } from './fan-seats.sql.ts';
 
 interface FanAtMatch {
@@ -52,14 +53,16 @@ export async function keepCounted(
 }
 
 /**
- * Moves a transferred ticket from the count of the fan `from` to that of the fan `to`. Returns how many seats `to` had before. The
- * revisions of both fans grow, so that no transaction adds to an old count. Rows are locked in the order of their keys, because two
+ * Moves a transferred ticket from the count of the fan `from` to that of the fan `to`. Returns how many seats `to` had before;
+ * undefined for a ticket of a quota, which counts for nobody. The revisions of both fans grow, so that no transaction adds to an old count. Rows are locked in the order of their keys, because two
  * fans may give each other tickets at the same time.
  */
-export async function countHandover(
-  tx: Transaction,
-  { matchId, from, to }: { readonly matchId: string; readonly from: string; readonly to: string },
-): Promise<number> {
+export async function countHandover(tx: Transaction, { matchId, orderId, from, to }: Handover): Promise<number | undefined> {
+  const [ofInvitation] = await inside(tx).rows(
+    `select from reservations where id = (select reservation_id from orders where id = $1) and invitation_id is not null`,
+    [orderId],
+  );
+  if (ofInvitation) return undefined;
   const counted = await countSeats(tx, { matchId, userId: to });
   await inside(tx).rows(
     `insert into fan_seats (match_id, user_id, revision, reservation_ids, received)

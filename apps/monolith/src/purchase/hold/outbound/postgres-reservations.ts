@@ -5,7 +5,7 @@ import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { Reservation } from '../../application/ports.ts';
 import type { Reservations, ExpiredBatch } from '../application/reservation-ports.ts';
-import { seatIsFree } from '../../seat-is-free.api.ts';
+import { freedStatus, seatIsFree, seatIsHeld, seatIsUnusedInQuota } from '../../seat-is-free.api.ts';
 import { COMPLETE_HOLDS, completeHoldsParameters, LOCK_COMPLETABLE_HOLDS } from './complete-holds.sql.ts';
 import { expireDueReservations } from './expire-due.ts';
 import { countReservation, keepCounted } from './postgres-fan-seats.ts';
@@ -14,9 +14,14 @@ import { LOCK_RESERVATION, LOCK_UNLOCKED_RESERVATIONS, READ_RESERVATION, type Re
 /**
  * The reservation with its status at the time of the read: `expired` from its expiry on, also before the expiry sweeper ends it.
  */
-function asReservation({ asOf, ...row }: ReservationRow): Reservation {
+export function asReservation({ asOf, ...row }: ReservationRow): Reservation {
   return { ...row, status: reservationStatusAt(row.status, row.expiresAt, asOf) };
 }
+
+/** SQL: the seat is still held by the reservation `$2`, or it is free for the public. */
+const SELLABLE_TO_PUBLIC = `(${seatIsFree('seats')} or (status = 'held' and reservation_id = $2))`;
+/** SQL: the place is still held by the reservation `$2`, or nobody has it and it is still bound to the invitation `$3`. */
+const SELLABLE_TO_INVITATION = `((${seatIsHeld('seats')} and reservation_id = $2) or (bound_to = $3 and ${seatIsUnusedInQuota('seats')}))`;
 
 export class PostgresReservations implements Reservations {
   constructor(private readonly dataSource: DataSource) {}
@@ -43,7 +48,7 @@ export class PostgresReservations implements Reservations {
 
   async freeSeats(tx: Transaction, reservationId: string): Promise<void> {
     await inside(tx).rows(
-      `update seats set status = 'available', reservation_id = null, expires_at = null
+      `update seats set status = ${freedStatus('seats')}, reservation_id = null, expires_at = null
        where id = any(array(select unnest(seat_ids) from reservations where id = $1)) and reservation_id = $1 and status = 'held'`,
       [reservationId],
     );
@@ -51,10 +56,12 @@ export class PostgresReservations implements Reservations {
 
   async sellSeats(tx: Transaction, reservation: Reservation): Promise<boolean> {
     const seatIds = reservation.seats.map(({ seatId }) => seatId);
+    const { id, invitationId } = reservation;
+    const lock = (isSellable: string): string =>
+      `select ${isSellable} as "isSellable" from seats where id = any($1::uuid[]) order by id for update`;
     const locked = await inside(tx).rows<{ isSellable: boolean }>(
-      `select (${seatIsFree('seats')} or (status = 'held' and reservation_id = $2)) as "isSellable"
-       from seats where id = any($1::uuid[]) order by id for update`,
-      [seatIds, reservation.id],
+      lock(invitationId ? SELLABLE_TO_INVITATION : SELLABLE_TO_PUBLIC),
+      [seatIds, id, ...(invitationId ? [invitationId] : [])],
     );
     if (locked.length !== seatIds.length || !locked.every(({ isSellable }) => isSellable)) return false;
     const sell = `update seats set status = 'sold', reservation_id = $2, expires_at = null where id = any($1::uuid[])`;
@@ -62,11 +69,12 @@ export class PostgresReservations implements Reservations {
     return true;
   }
 
-  staysCounted(tx: Transaction, reservation: Reservation): Promise<boolean> {
-    return keepCounted(tx, reservation);
+  async staysCounted(tx: Transaction, reservation: Reservation): Promise<boolean> {
+    return reservation.invitationId !== null || keepCounted(tx, reservation);
   }
 
-  countAgain(tx: Transaction, reservation: Reservation, limit: number): Promise<boolean> {
+  async countAgain(tx: Transaction, reservation: Reservation, limit: number): Promise<boolean> {
+    if (reservation.invitationId !== null) return true;
     return countReservation(tx, { ...reservation, quantity: reservation.seats.length }, limit);
   }
 

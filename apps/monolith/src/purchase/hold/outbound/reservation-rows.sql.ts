@@ -9,7 +9,8 @@ export type ReservationRow = Reservation & {
 
 /** The columns of a ReservationRow, with `now()`: the caller decides by the database's clock whether the hold has expired. */
 const COLUMNS = `
-  now() as "asOf", r.id, r.match_id as "matchId", r.sector_id as "sectorId", r.user_id as "userId", r.session_token as "sessionToken", r.status, r.together,
+  now() as "asOf", r.id, r.match_id as "matchId", r.sector_id as "sectorId", r.user_id as "userId", r.session_token as "sessionToken",
+  r.invitation_id as "invitationId", r.status, r.together,
   r.total_cents as "totalCents", r.currency, r.expires_at as "expiresAt",
   -- The seats, in the order of seat_ids.
   (select jsonb_agg(jsonb_build_object('seatId', l.seat_id, 'sector', r.sector, 'row', s.row_label, 'number', s.number,

@@ -16,7 +16,7 @@ export interface SeatStates {
   readonly letters: string;
   /** Where PostgreSQL keeps the row of each seat. */
   readonly ctids: readonly string[];
-  /** When the first hold of the sector ends. */
+  /** When the first hold of the sector ends that makes a seat free. */
   readonly nextExpiryMs: number | null;
 }
 
@@ -41,7 +41,7 @@ export const SEAT_STATES = namedSql<{ readonly sectorId: string }>(
   `select coalesce(string_agg(case when is_free then '${FREE}' else '-' end, '' order by row_index, coalesce(number, rank), rank), '')
             as letters,
           ${inSeatOrder('row_ctid')} as ctids,
-          (extract(epoch from min(expires_at) filter (where not is_free)) * 1000)::float8 as "nextExpiryMs"
-   from (select row_index, number, rank, ctid::text as row_ctid, expires_at, ${seatIsFree('seats')} as is_free
+          (extract(epoch from min(expires_at) filter (where not is_free and is_public)) * 1000)::float8 as "nextExpiryMs"
+   from (select row_index, number, rank, ctid::text as row_ctid, expires_at, ${seatIsFree('seats')} as is_free, quota_id is null as is_public
          from seats where sector_id = :sectorId) s`,
 );

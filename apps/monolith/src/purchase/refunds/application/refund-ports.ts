@@ -19,6 +19,8 @@ export interface Refund {
   readonly amount: Money;
   /** Idempotency key for the provider: it pays back only once for the same key. */
   readonly key: string;
+  /** True if the tickets count against the limits of their owners. Tickets of a quota count for nobody. */
+  readonly isCounted: boolean;
   /** True if the match was cancelled: all ticket holders were informed already, so receivers of transferred tickets get no mail. */
   readonly isAnnounced: boolean;
 }
@@ -28,7 +30,7 @@ export abstract class Refunds {
   /** The reservation of the order. Callers lock it before they lock the order. */
   abstract reservationOf(tx: Transaction, orderId: string): Promise<string | undefined>;
   /**
-   * Puts the refunded seats on sale and subtracts them from the owners' seat counts. Fails if a seat is not sold to this order's
+   * Puts the refunded seats on sale (a place of a quota is free in its quota) and subtracts them from the owners' seat counts. Fails if a seat is not sold to this order's
    * reservation.
    */
   abstract giveBack(tx: Transaction, order: Order, refund: Refund): Promise<void>;

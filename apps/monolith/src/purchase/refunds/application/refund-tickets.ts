@@ -58,7 +58,8 @@ export class RefundTickets {
     const refunding = ticketsToRefund(order, tickets, { ...(ticketIds ? { ticketIds } : {}), includeUsed });
     const amount = { amountCents: priceOf(reservation, refunding), currency: order.currency };
     if (refunding.length === 0) return { order, reservation, tickets, ticketIds: [], amount };
-    const refund = { tickets: refunding, amount, key: refundKey(orderId, tickets), isAnnounced: includeUsed };
+    const key = refundKey(orderId, tickets);
+    const refund = { tickets: refunding, amount, key, isCounted: reservation.invitationId === null, isAnnounced: includeUsed };
     await this.refunds.giveBack(tx, order, refund);
     const isOrderRefunded = isRefundedWith(tickets, refunding);
     if (isOrderRefunded) await this.orders.setStatus(tx, [orderId], 'refunded', ['refunded']);

@@ -3,7 +3,7 @@ import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { Order } from '../../application/sale-ports.ts';
 import { countRefunded } from '../../hold/outbound/postgres-fan-seats.ts';
-import { seatIsHeld } from '../../seat-is-free.api.ts';
+import { freedStatus, seatIsHeld } from '../../seat-is-free.api.ts';
 import type { Refunds, Refund } from '../application/refund-ports.ts';
 
 /** Reads orders for refunds, and frees the seats of refunded tickets. */
@@ -20,13 +20,13 @@ export class PostgresRefunds implements Refunds {
    * Frees the seats and adds the refund to the order's sums. Guarantee: only seats that were sold with this order's reservation
    * become free. The fans' rows are locked before the seats. Settling a payment locks in the same order, so there are no deadlocks.
    */
-  async giveBack(tx: Transaction, order: Order, { tickets, amount }: Refund): Promise<void> {
+  async giveBack(tx: Transaction, order: Order, { tickets, amount, isCounted }: Refund): Promise<void> {
     const userIds = tickets.map(({ userId }) => userId);
-    await countRefunded(tx, order.matchId, userIds);
+    if (isCounted) await countRefunded(tx, order.matchId, userIds);
     const seatIds = tickets.map(({ seatId }) => seatId);
     const [freed] = await inside(tx).rows<{ n: number }>(
       `with freed as (
-         update seats set status = 'available', reservation_id = null
+         update seats set status = ${freedStatus('seats')}, reservation_id = null, bound_to = null
          where id = any($1::uuid[]) and reservation_id = $2 and status = 'sold' returning 1
        ), counted as (
          update orders set refunded_tickets = refunded_tickets + $3, refunded_cents = refunded_cents + $4 where id = $5

@@ -1,0 +1,56 @@
+import { namedSql } from '#platform/postgres/named-sql';
+import { seatIsHeld } from '../seat-is-free.api.ts';
+
+/** A place of an invitation, locked. */
+export interface InvitedPlace {
+  readonly seatId: string;
+  readonly rowIndex: number;
+  readonly number: number | null;
+  /** The reservation that holds or has bought the place now. Null if nobody has it. */
+  readonly reservationId: string | null;
+  /** True if the place is bound to the invitation. */
+  readonly isBound: boolean;
+}
+
+/** Locks the places of an invitation, in the order of their ids, like all code that waits for locks of seats. */
+export const LOCK_INVITED_PLACES = namedSql<{ readonly seatIds: readonly string[]; readonly invitationId: string }>(
+  'lock-invited-places',
+  `
+  select id as "seatId", row_index as "rowIndex", number, coalesce(bound_to = :invitationId::uuid, false) as "isBound",
+         case when status = 'sold' or ${seatIsHeld('seats')} then reservation_id end as "reservationId"
+  from seats where id = any(:seatIds::uuid[]) order by id for update`,
+);
+
+/**
+ * Holds locked places for a claim: writes its reservation and gives it the places. The reservation is not in `fan_seats`, because
+ * it counts for nobody. Nothing is written if `until` has passed: then the result has no row.
+ */
+export const HOLD_INVITED_PLACES = namedSql<{
+  readonly id: string;
+  readonly invitationId: string;
+  readonly matchId: string;
+  readonly sectorId: string;
+  readonly sector: string;
+  readonly userId: string;
+  readonly seatIds: readonly string[];
+  readonly priceCents: number;
+  readonly currency: string;
+  readonly together: boolean;
+  readonly holdSeconds: number;
+  readonly until: Date;
+}>(
+  'hold-invited-places',
+  `
+  with reserved as (
+    insert into reservations (id, invitation_id, match_id, sector_id, user_id, status, seat_ids, quantity, sector, price_cents, together,
+                              total_cents, currency, expires_at)
+    select :id::uuid, :invitationId::uuid, :matchId::uuid, :sectorId::uuid, :userId::uuid, 'held', :seatIds::uuid[],
+           cardinality(:seatIds::uuid[]), :sector::text, :priceCents::int, :together::bool,
+           :priceCents::int * cardinality(:seatIds::uuid[]), :currency::text, hold_end
+    from (select least(date_trunc('milliseconds', now() + make_interval(secs => :holdSeconds)),
+                       date_trunc('milliseconds', :until::timestamptz)) as hold_end) h
+    where hold_end > now() returning id, expires_at
+  )
+  update seats set status = 'held', reservation_id = reserved.id, expires_at = reserved.expires_at
+  from reserved where seats.id = any(:seatIds::uuid[]) returning seats.id as "seatId"`,
+);

@@ -1,0 +1,92 @@
+import type { Ids } from '#application/ids';
+import type { Transaction } from '#application/transaction-manager';
+import { blacklisted } from '#domain/blacklist/blacklist-rules';
+import { assertInvitationsAllowed } from '#domain/catalog/sale';
+import { inside } from '#platform/postgres/transaction';
+import type { MonolithConfig } from '../../config.ts';
+import type { Reservation } from '../application/ports.ts';
+import type { MatchesForSale } from '../application/sale-ports.ts';
+import type { OrderConsequences, Orders } from '../checkout/application/ports.ts';
+import type { Reservations } from '../hold/application/reservation-ports.ts';
+import { asReservation } from '../hold/outbound/postgres-reservations.ts';
+import { READ_RESERVATION, type ReservationRow } from '../hold/outbound/reservation-rows.sql.ts';
+import { reservationView } from '../hold/inbound/reservation-view.ts';
+import type { Claim, ClaimResult } from '../quota-places.api.ts';
+import { HOLD_INVITED_PLACES, LOCK_INVITED_PLACES, type InvitedPlace } from './claim-places.sql.ts';
+
+/**
+ * Holds the places of invitations for fans, and ends such holds. The hold is an ordinary reservation that names its invitation: it
+ * needs no turn and counts for nobody. When it ends unpaid, its places are still bound to the invitation.
+ */
+export class ClaimPlaces {
+  constructor(
+    private readonly reservations: Reservations,
+    private readonly orders: Orders,
+    private readonly consequences: OrderConsequences,
+    private readonly matches: MatchesForSale,
+    private readonly ids: Ids,
+    private readonly config: Pick<MonolithConfig, 'RESERVATION_HOLD_SECONDS'>,
+  ) {}
+
+  async hold(tx: Transaction, claim: Claim): Promise<ClaimResult> {
+    if ((await this.orders.barred(tx, [claim.userId])).size > 0) throw blacklisted();
+    assertInvitationsAllowed((await this.matches.match(claim.matchId, tx))?.saleStatus);
+    const places = await inside(tx).rows<InvitedPlace>(LOCK_INVITED_PLACES.with(claim));
+    const holder = places.find(({ reservationId }) => reservationId !== null)?.reservationId;
+    if (holder) return this.heldBefore(tx, holder, claim);
+    if (places.length < claim.seatIds.length || !places.every(({ isBound }) => isBound)) return { kind: 'over' };
+    const reservation = await this.reserve(tx, claim, places);
+    return reservation ? { kind: 'held', reservation: reservationView(reservation), isNew: true } : { kind: 'over' };
+  }
+
+  async endHold(tx: Transaction, reservationId: string): Promise<'ended' | 'paid' | 'over'> {
+    const reservation = await this.reservations.lock(tx, reservationId);
+    if (reservation?.status === 'completed') return (await hasSoldSeats(tx, reservation)) ? 'paid' : 'over';
+    if (reservation?.status !== 'held' && reservation?.status !== 'ordered') return 'over';
+    // Expired, not released: a checkout that is under way tells the fan that the reservation has expired.
+    await this.reservations.setStatus(tx, reservationId, 'expired');
+    await this.reservations.freeSeats(tx, reservationId);
+    const order = reservation.status === 'ordered' ? await this.orders.lockOfReservation(tx, reservationId) : undefined;
+    if (order?.status !== 'awaiting_payment') return 'ended';
+    await this.orders.setStatus(tx, [order.id], 'expired', ['expired']);
+    await this.consequences.cancelled(tx, order);
+    return 'ended';
+  }
+
+  /** The places are held or sold: with the same fan's claim of the same invitation, or with another's. */
+  private async heldBefore(tx: Transaction, reservationId: string, claim: Claim): Promise<ClaimResult> {
+    // Read without a lock: others lock a reservation before its seats, and the seats are locked already.
+    const [row] = await inside(tx).rows<ReservationRow>(READ_RESERVATION.with({ id: reservationId }));
+    const reservation = row && asReservation(row);
+    if (reservation?.invitationId !== claim.invitationId) return { kind: 'over' };
+    if (reservation.userId !== claim.userId) return { kind: 'taken' };
+    return { kind: 'held', reservation: reservationView(reservation), isNew: false };
+  }
+
+  private async reserve(tx: Transaction, claim: Claim, places: readonly InvitedPlace[]): Promise<Reservation | undefined> {
+    const sector = await this.matches.sector(claim.sectorId);
+    if (!sector) throw new Error(`invitation ${claim.invitationId} is for the unknown sector ${claim.sectorId}`);
+    const id = this.ids.next();
+    const { name, currency } = sector;
+    const holdSeconds = this.config.RESERVATION_HOLD_SECONDS;
+    const hold = { ...claim, id, sector: name, currency, together: areTogether(places), holdSeconds };
+    const held = await inside(tx).rows(HOLD_INVITED_PLACES.with(hold));
+    return held.length > 0 ? this.reservations.lock(tx, id) : undefined;
+  }
+}
+
+async function hasSoldSeats(tx: Transaction, { id, seats }: Reservation): Promise<boolean> {
+  const rows = await inside(tx).rows(
+    `select from seats where id = any($1::uuid[]) and reservation_id = $2 and status = 'sold' limit 1`,
+    [seats.map(({ seatId }) => seatId), id],
+  );
+  return rows.length > 0;
+}
+
+/** True if the places are neighbours in one row. Standing places have no numbers and are always together. */
+function areTogether(places: readonly InvitedPlace[]): boolean {
+  const numbers = places.map(({ number }) => number ?? 0);
+  const isOneRow = new Set(places.map(({ rowIndex }) => rowIndex)).size <= 1;
+  const isStanding = places.every(({ number }) => number === null);
+  return isStanding || (isOneRow && Math.max(...numbers) - Math.min(...numbers) === places.length - 1);
+}

@@ -1,0 +1,116 @@
+import type { Transaction } from '#application/transaction-manager';
+import { runUnprepared } from '#platform/postgres/database';
+import { inside } from '#platform/postgres/transaction';
+import type { DataSource } from 'typeorm';
+import type { SeatViews } from '../availability/application/availability-reader.ts';
+import type { SeatsFreed } from '../hold/application/ports.ts';
+import {
+  PlacesNotFree,
+  type BoundPlaces,
+  type Claim,
+  type ClaimResult,
+  type FreePlace,
+  type MovedPlaces,
+  type PlaceCounts,
+  type PlaceMove,
+  type PlaceOwner,
+  type QuotaPlacesApi,
+} from '../quota-places.api.ts';
+import type { ClaimPlaces } from './claim-places.ts';
+import {
+  BIND_PLACES,
+  COUNT_PLACES_OF_MATCH,
+  COUNT_PLACES_OF_QUOTAS,
+  MOVE_PLACES,
+  READ_FREE_PLACES,
+  READ_SECTORS_OF_PLACES,
+  UNBIND_PLACES,
+  USE_ANY_INDEX,
+  USE_PRIMARY_KEY,
+} from './quota-places.sql.ts';
+
+/** Moves, binds and counts the places of quotas in PostgreSQL. `ClaimPlaces` holds them for fans. */
+export class PostgresQuotaPlaces implements QuotaPlacesApi {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly views: SeatViews,
+    private readonly seatsFreed: SeatsFreed,
+    private readonly claims: ClaimPlaces,
+  ) {}
+
+  free(owner: {
+    readonly matchId: string;
+    readonly quotaId: PlaceOwner;
+    readonly sectorIds?: readonly string[];
+  }): Promise<readonly FreePlace[]> {
+    const { matchId, quotaId, sectorIds = null } = owner;
+    return runUnprepared<FreePlace[]>(this.dataSource, READ_FREE_PLACES.with({ matchId, quotaId, sectorIds }));
+  }
+
+  async sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const statement = READ_SECTORS_OF_PLACES.with({ matchId, seatIds });
+    const rows = await runUnprepared<{ seatId: string; sectorId: string }[]>(this.dataSource, statement);
+    return new Map(rows.map(({ seatId, sectorId }) => [seatId, sectorId]));
+  }
+
+  async move(tx: Transaction, { matchId, from, to, seatIds, boundTo }: PlaceMove): Promise<MovedPlaces> {
+    const statement = MOVE_PLACES.with({ matchId, from, to, seatIds, boundTo: boundTo ?? null });
+    const sectors = await byPrimaryKey<{ sectorId: string; moved: number }>(tx, statement);
+    const moved = sectors.reduce((sum, sector) => sum + sector.moved, 0);
+    if (moved < seatIds.length) throw new PlacesNotFree(moved, seatIds.length);
+    return { matchId, sectorIds: sectors.map(({ sectorId }) => sectorId) };
+  }
+
+  announce(moved: readonly MovedPlaces[]): void {
+    for (const { matchId, sectorIds } of moved) {
+      for (const sectorId of sectorIds) {
+        this.views.invalidate(matchId, sectorId);
+        this.seatsFreed.tellFreed(sectorId);
+      }
+    }
+  }
+
+  async bind(tx: Transaction, quotaId: string, bound: readonly BoundPlaces[]): Promise<void> {
+    const { seatIds, owners } = ownersOf(bound);
+    if (seatIds.length === 0) return;
+    const [row] = await byPrimaryKey<{ bound: number }>(tx, BIND_PLACES.with({ quotaId, seatIds, owners }));
+    const count = row?.bound ?? 0;
+    if (count < seatIds.length) throw new PlacesNotFree(count, seatIds.length);
+  }
+
+  async unbind(tx: Transaction, bound: readonly BoundPlaces[]): Promise<readonly string[]> {
+    const { seatIds, owners } = ownersOf(bound);
+    if (seatIds.length === 0) return [];
+    const rows = await byPrimaryKey<{ seatId: string }>(tx, UNBIND_PLACES.with({ seatIds, owners }));
+    return rows.map(({ seatId }) => seatId);
+  }
+
+  counts(of: { readonly matchId: string } | { readonly quotaIds: readonly string[] }): Promise<readonly PlaceCounts[]> {
+    const statement = 'matchId' in of ? COUNT_PLACES_OF_MATCH.with(of) : COUNT_PLACES_OF_QUOTAS.with({ quotaIds: of.quotaIds });
+    return runUnprepared<PlaceCounts[]>(this.dataSource, statement);
+  }
+
+  hold(tx: Transaction, claim: Claim): Promise<ClaimResult> {
+    return this.claims.hold(tx, claim);
+  }
+
+  endHold(tx: Transaction, reservationId: string): Promise<'ended' | 'paid' | 'over'> {
+    return this.claims.endHold(tx, reservationId);
+  }
+}
+
+/** Runs a statement that must find its rows by the primary key, and then allows all indexes again. */
+async function byPrimaryKey<T>(tx: Transaction, statement: Parameters<ReturnType<typeof inside>['rows']>[0]): Promise<T[]> {
+  // Sent together, in this order: no round trip is added.
+  const [, rows] = await Promise.all([
+    inside(tx).rows(USE_PRIMARY_KEY),
+    inside(tx).rows<T>(statement),
+    inside(tx).rows(USE_ANY_INDEX),
+  ]);
+  return rows;
+}
+
+function ownersOf(bound: readonly BoundPlaces[]): { readonly seatIds: readonly string[]; readonly owners: string } {
+  const owners = bound.flatMap(({ boundTo, seatIds }) => seatIds.map((seatId) => [seatId, boundTo] as const));
+  return { seatIds: owners.map(([seatId]) => seatId), owners: JSON.stringify(Object.fromEntries(owners)) };
+}

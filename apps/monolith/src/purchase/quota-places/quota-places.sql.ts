@@ -1,0 +1,122 @@
+import { namedSql } from '#platform/postgres/named-sql';
+import { seatIsFree, seatIsHeld, seatIsUnusedInQuota } from '../seat-is-free.api.ts';
+
+/*
+ * The places of quotas.
+ *
+ * READ_FREE_PLACES and COUNT_PLACES read ranges of seats and run outside of transactions. The other statements write, and run at
+ * SERIALIZABLE while buyers hold seats of the same match.
+ *
+ * How the writing statements stay out of the way of buyers
+ * - One UPDATE reads and changes row by row, by the primary key: PostgreSQL drops the predicate lock of a row when the same
+ *   transaction changes the row. So a move of 8,000 places keeps none of these locks, and no hold conflicts with it. A SELECT FOR
+ *   UPDATE before the UPDATE, a bitmap scan, or an index on the match or the quota would lock also rows that buyers change.
+ *   USE_PRIMARY_KEY and `is not distinct from`, which no index supports, keep the planner on the primary key.
+ * - The rows are locked in the order of their ids, because the index is read in its order. All code that waits for locks of seats
+ *   uses this order, so there are no deadlocks. A hold waits for no lock.
+ */
+
+/** SQL condition: the place is free for its owner: for sale to the public, or unused in its quota. */
+export const isFreeForOwner = `(${seatIsFree('seats')} or ${seatIsUnusedInQuota('seats')})`;
+
+/** Call before MOVE_PLACES, BIND_PLACES and UNBIND_PLACES: with a bitmap scan a transaction would lock whole pages of seats. */
+export const USE_PRIMARY_KEY = `select set_config('enable_bitmapscan', 'off', true)`;
+export const USE_ANY_INDEX = `select set_config('enable_bitmapscan', 'on', true)`;
+
+/**
+ * Gives places another owner and returns how many were moved in each sector. Only places that are free and belong to `from` are
+ * moved; the caller must roll back if there are fewer than it wants. Tests change this text to remove the guard.
+ */
+export const MOVE_PLACES_SQL = `
+  with moved as (
+    update seats set quota_id = :to::uuid, bound_to = null, reservation_id = null, expires_at = null,
+                     status = case when :to::uuid is null then 'available' else 'blocked' end
+    where id = any(:seatIds::uuid[]) and match_id is not distinct from :matchId::uuid
+      and quota_id is not distinct from :from::uuid and bound_to is not distinct from :boundTo::uuid and ${isFreeForOwner}
+    returning sector_id
+  )
+  select sector_id as "sectorId", count(*)::int as moved from moved group by sector_id`;
+
+export const MOVE_PLACES = namedSql<{
+  readonly seatIds: readonly string[];
+  readonly matchId: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly boundTo: string | null;
+}>('move-places', MOVE_PLACES_SQL);
+
+/** Binds free places of a quota and returns how many were bound. `owners`: a JSON object, seat id → invitation or pending move. */
+export const BIND_PLACES = namedSql<{
+  readonly seatIds: readonly string[];
+  readonly quotaId: string;
+  readonly owners: string;
+}>(
+  'bind-places',
+  `
+  with bound as (
+    update seats set bound_to = (:owners::jsonb ->> id::text)::uuid, status = 'blocked', reservation_id = null, expires_at = null
+    where id = any(:seatIds::uuid[]) and quota_id is not distinct from :quotaId::uuid and bound_to is null
+      and ${seatIsUnusedInQuota('seats')} returning 1
+  )
+  select count(*)::int as bound from bound`,
+);
+
+/**
+ * Unbinds places that are still bound as `owners` says, and returns the ids of those that are free in their quota now. Sold places
+ * stay bound. A held place stays held, so it is free when its hold ends.
+ */
+export const UNBIND_PLACES = namedSql<{ readonly seatIds: readonly string[]; readonly owners: string }>(
+  'unbind-places',
+  `
+  with unbound as (
+    update seats set bound_to = null, status = case when ${seatIsHeld('seats')} then 'held' else 'blocked' end,
+                     reservation_id = case when ${seatIsHeld('seats')} then reservation_id end,
+                     expires_at = case when ${seatIsHeld('seats')} then expires_at end
+    where id = any(:seatIds::uuid[]) and bound_to is not distinct from (:owners::jsonb ->> id::text)::uuid and bound_to is not null
+      and status <> 'sold' returning id, status
+  )
+  select id as "seatId" from unbound where status = 'blocked'`,
+);
+
+/** The free places of a quota, or of the public if `quotaId` is null; of all sectors if `sectorIds` is null. */
+export const READ_FREE_PLACES = namedSql<{
+  readonly matchId: string;
+  readonly quotaId: string | null;
+  readonly sectorIds: readonly string[] | null;
+}>(
+  'read-free-places',
+  `
+  select id as "seatId", sector_id as "sectorId", row_label as row, number, row_index as "rowIndex", rank
+  from seats
+  where match_id = :matchId::uuid and quota_id is not distinct from :quotaId::uuid and bound_to is null
+    and (:sectorIds::uuid[] is null or sector_id = any(:sectorIds::uuid[])) and ${isFreeForOwner}
+  order by sector_id, rank`,
+);
+
+/** The sectors of those of these places that the match has. */
+export const READ_SECTORS_OF_PLACES = namedSql<{ readonly matchId: string; readonly seatIds: readonly string[] }>(
+  'read-sectors-of-places',
+  `select id as "seatId", sector_id as "sectorId" from seats where id = any(:seatIds::uuid[]) and match_id = :matchId::uuid`,
+);
+
+/**
+ * Counts places by owner and sector: those of a match, or of quotas. A place that is bound to a pending move has a row in
+ * `quota_move_requests`; other bound places are invited.
+ */
+const COUNTS = `
+  select seats.quota_id as "quotaId", seats.sector_id as "sectorId", count(*)::int as total,
+         count(*) filter (where bound_to is null and ${isFreeForOwner})::int as free,
+         count(*) filter (where bound_to is not null and pending.id is null and ${isFreeForOwner})::int as invited,
+         count(*) filter (where ${seatIsHeld('seats')} or (pending.id is not null and ${isFreeForOwner}))::int as held,
+         count(*) filter (where seats.status = 'sold')::int as sold
+  from seats left join quota_move_requests pending on pending.id = seats.bound_to`;
+
+export const COUNT_PLACES_OF_MATCH = namedSql<{ readonly matchId: string }>(
+  'count-places-of-match',
+  `${COUNTS} where seats.match_id = :matchId::uuid group by seats.quota_id, seats.sector_id order by 1 nulls first, 2`,
+);
+
+export const COUNT_PLACES_OF_QUOTAS = namedSql<{ readonly quotaIds: readonly string[] }>(
+  'count-places-of-quotas',
+  `${COUNTS} where seats.quota_id = any(:quotaIds::uuid[]) group by seats.quota_id, seats.sector_id order by 1, 2`,
+);

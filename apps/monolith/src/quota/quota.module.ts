@@ -1,0 +1,70 @@
+import { Clock } from '#application/clock';
+import { Ids } from '#application/ids';
+import { TransactionManager } from '#application/transaction-manager';
+import { useCase } from '#platform/use-case';
+import { Module } from '@nestjs/common';
+import { CatalogApi } from '../catalog/catalog.api.ts';
+import { CatalogModule } from '../catalog/catalog.module.ts';
+import { PurchaseModule } from '../purchase/purchase.module.ts';
+import { QuotaPlacesApi } from '../purchase/quota-places.api.ts';
+import { DecideMove } from './moves/decide-move.ts';
+import { MovePlaces } from './moves/move-places.ts';
+import { MovesController } from './moves/moves.controller.ts';
+import { PostgresMoves, SYSTEM } from './moves/postgres-moves.ts';
+import { QuotaDeadlines } from './moves/quota-deadlines.schedule.ts';
+import { ReturnPlaces } from './moves/return-places.ts';
+import { CheckMatchPolicy } from './policies/check-match-policy.ts';
+import { PoliciesController } from './policies/policies.controller.ts';
+import { QuotaApi, type NewQuota } from './quota.api.ts';
+import { AllocationController } from './tree/allocation.controller.ts';
+import { ChangeQuota } from './tree/change-quota.ts';
+import { CreateQuota, type CreateQuotaCommand } from './tree/create-quota.ts';
+import { OpsQuotasController } from './tree/ops-quotas.controller.ts';
+import { PartnerQuotasController } from './tree/partner-quotas.controller.ts';
+import { PostgresQuotas } from './tree/postgres-quotas.ts';
+import { QuotaViews } from './tree/quota-views.ts';
+import { ReadAllocation } from './tree/read-allocation.ts';
+
+/** Quotas: places of a match that are set aside for an owner before the sale, their moves and their return. */
+@Module({
+  imports: [CatalogModule, PurchaseModule],
+  controllers: [OpsQuotasController, PartnerQuotasController, AllocationController, MovesController, PoliciesController],
+  providers: [
+    PostgresQuotas,
+    PostgresMoves,
+    useCase(QuotaViews, PostgresQuotas, QuotaPlacesApi),
+    useCase(CreateQuota, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves, Ids, Clock),
+    useCase(ChangeQuota, TransactionManager, CatalogApi, PostgresQuotas, QuotaViews, Clock),
+    useCase(ReadAllocation, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
+    useCase(MovePlaces, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves, Ids),
+    useCase(DecideMove, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
+    useCase(ReturnPlaces, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves, Ids),
+    useCase(CheckMatchPolicy, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
+    QuotaDeadlines,
+    {
+      provide: QuotaApi,
+      useFactory: (createQuota: CreateQuota): QuotaApi => ({
+        create: async (quota) => (await createQuota.execute(commandOf(quota))).quota.id,
+      }),
+      inject: [CreateQuota],
+    },
+  ],
+  exports: [QuotaApi],
+})
+export class QuotaModule {}
+
+function commandOf({ returnAt, onReturn, neverTo, members, ...quota }: NewQuota): CreateQuotaCommand {
+  return {
+    ...quota,
+    members: members ?? [],
+    contactEmail: null,
+    opensAt: null,
+    claimUntil: null,
+    returnAt: returnAt ?? null,
+    onReturn: onReturn ?? 'public',
+    neverTo: neverTo ?? [],
+    priceCents: {},
+    maxPerInvitation: 4,
+    actor: SYSTEM,
+  };
+}
