@@ -69,7 +69,11 @@ export function dockerfileViolations(text: string, { settings, ports, assets, ex
     [/^[1-9]\d*(:[1-9]\d*)?$/.test(inFinalStage('USER').join()), 'runs as root, or as a name that Kubernetes cannot check'],
     [inFinalStage('HEALTHCHECK').length === 0, 'has a HEALTHCHECK, which fits one of the three services at most'],
     [inFinalStage('ENV').includes('BIND_HOST=0.0.0.0'), 'listens on 127.0.0.1 inside the container'],
-    [!variables.includes('NODE_ENV'), 'sets NODE_ENV, which the deployment must set'],
+    [
+      inFinalStage('ENV').includes('NODE_ENV=production') && variables.filter((name) => name === 'NODE_ENV').length === 1,
+      // In the build stage, NODE_ENV=production would leave out the packages that the build needs.
+      'does not run in production mode, or builds in it',
+    ],
     [inFinalStage('RUN').length === 0, 'runs commands in the final stage'],
     [
       installs.filter((run) => run.startsWith('npm ci')).every((run) => run.includes('--ignore-scripts')) &&

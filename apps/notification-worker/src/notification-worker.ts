@@ -28,7 +28,9 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
   // No route of the notification worker is for signed-in callers or for our other services. A random secret makes internal calls
   // impossible.
   const internalSecret = randomUUID();
-  const addressLimit = new RateLimiter(parts.redis, 'rate_limit:global:notification-worker', config.RATE_LIMIT_IP_PER_MINUTE);
+  const addressLimit = new RateLimiter(parts.redis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE, {
+    service: 'notification-worker',
+  });
   const app = await createHttpApp(AppModule.register(parts), {
     logger,
     identify: () => Promise.resolve(undefined),

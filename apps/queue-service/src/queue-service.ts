@@ -54,7 +54,7 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
       requestDeadlineMs: config.REQUEST_DEADLINE_MS,
       publicPrefixes: [...apiDocsPrefixes, ASYNCAPI_PATH],
       limitAddress: limitByAddress(
-        new RateLimiter(limitsRedis, 'rate_limit:global:queue-service', config.RATE_LIMIT_IP_PER_MINUTE),
+        new RateLimiter(limitsRedis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE, { service: 'queue-service' }),
         config.INTERNAL_AUTH_SECRET,
       ),
     },

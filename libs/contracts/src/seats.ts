@@ -36,18 +36,20 @@ export type SeatChanges = z.infer<typeof seatChanges>;
 export const seatListAnswer = z.union([seatList, seatChanges]);
 
 const VERSION = /^(?:0|[1-9]\d{0,15})$/;
-const TAG = /^[\w-]{27}$/;
+/** An ETag as the header gives it, weak if the answer was compressed, or without quotes. */
+const TAG = /^(?:W\/)?"?([\w-]{27})"?$/;
 
 export const isVersion = (since: string): boolean => VERSION.test(since);
 
 export const seatQuery = z.object({
   since: z
     .string()
-    .refine((since) => isVersion(since) || TAG.test(since), 'must be a version, or an ETag without its quotes')
+    .refine((since) => isVersion(since) || TAG.test(since), 'must be a version or an ETag')
+    .transform((since) => TAG.exec(since)?.[1] ?? since)
     .optional()
     .meta({
       description:
-        'The state that the caller has: its `version`, or its ETag without quotes, which is the same in every replica. ' +
+        'The state that the caller has: its `version`, or its ETag (with or without quotes and `W/`), which is the same in every replica. ' +
         'If this replica still knows that state, it answers with the seats that changed, else with every seat and no `since`',
     }),
 });

@@ -9,6 +9,7 @@ import { guardAccess, requireDeclaredAccess } from './access-hook.ts';
 import { registerBodyParsers } from './body-parsers.ts';
 import { answerCors } from './cors.ts';
 import { callDirectly } from './direct-handler.ts';
+import { compressSharedAnswers } from './compression.ts';
 import { checkInput } from './input-fields.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
@@ -96,6 +97,7 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   closeConnectionsWhenIdle(fastify);
   answerOverdueWrites(fastify, Math.ceil(options.requestDeadlineMs * OVERDUE_FACTOR));
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
+  compressSharedAnswers(fastify);
   addRequestContext(adapter, fastify, options.requestDeadlineMs);
   answerCors(fastify, options.isAllowedOrigin);
   refuseUnknownPaths(fastify);

@@ -64,7 +64,9 @@ export function identifyByToken(options: {
 }
 
 /** Chooses the way to identify callers by the setting AUTH_MODE. */
-export function identifyCallers(config: Omit<z.output<typeof authenticationSettings>, 'INTERNAL_AUTH_SECRET'>): IdentifyCaller {
+export function identifyCallers(
+  config: Omit<z.output<typeof authenticationSettings>, 'INTERNAL_AUTH_SECRET' | 'ALLOW_MOCK_ON_NETWORK'>,
+): IdentifyCaller {
   if (config.AUTH_MODE === 'mock') return identifyMock;
   if (!config.JWT_JWKS_URL || !config.JWT_ISSUER || !config.JWT_AUDIENCE)
     throw new Error('AUTH_MODE=jwt without JWT_JWKS_URL, JWT_ISSUER or JWT_AUDIENCE: loadConfig refuses this');

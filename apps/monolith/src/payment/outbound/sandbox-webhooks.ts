@@ -11,7 +11,8 @@ const TIMEOUT_MS = 5000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * Sends each event of the sandbox to the shop until the shop answers 2xx. An event is signed when it is sent, because a signature
+ * Sends each event of the sandbox to the shop until the shop answers 2xx. `shopUrl` is an address inside the installation, because
+ * the public address may be reachable only from outside (a proxy, NAT). An event is signed when it is sent, because a signature
  * would expire in the outbox.
  */
 export class SandboxWebhooks implements Destination {
@@ -21,9 +22,9 @@ export class SandboxWebhooks implements Destination {
 
   constructor(
     private readonly clock: Clock,
-    private readonly options: { publicUrl: string; webhookSecret: string; timeoutMs?: number },
+    private readonly options: { shopUrl: string; webhookSecret: string; timeoutMs?: number },
   ) {
-    this.url = new URL(`${options.publicUrl}/api/v1/payments/webhooks/stripe`);
+    this.url = new URL(`${options.shopUrl}/api/v1/payments/webhooks/stripe`);
   }
 
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
