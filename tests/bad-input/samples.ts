@@ -219,6 +219,17 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'DELETE /api/v1/ops/blacklist/:user_id': { path: () => ({ user_id: listedFan }), answerIfMissing: 204 },
   'GET /api/v1/ops/jobs': { query: 'page' },
   // The test system has no failed job, so even a valid call meets a job that does not exist.
+  'GET /api/v1/ops/jobs/counts': {},
+  'POST /api/v1/ops/jobs/retry': {
+    bodies: [
+      object({
+        queue: optional(oneOf('email')),
+        template: optional(text(100, 'refund')),
+        q: optional(text(100, 'refund')),
+        dry_run: optional(flag(true)),
+      }),
+    ],
+  },
   'POST /api/v1/ops/jobs/:job_id/retry': {},
   'DELETE /api/v1/ops/jobs/:job_id': {},
 };

@@ -146,7 +146,7 @@ async function tableDigests(dataSource: DataSource): Promise<string> {
     ({ name }) =>
       `select '${name}' as name, count(*) || ' ' || coalesce(md5(string_agg(t::text, '\n' order by t::text)), '') as rows from "${name}" t`,
   );
-  const rows = await dataSource.query<{ name: string; rows: string }[]>(digests.join(' union all '));
+  const rows = await dataSource.query<{ name: string; rows: string }[]>(`${digests.join(' union all ')} order by name`);
   return rows.map(({ name, rows: digest }) => `${name} ${digest}`).join('\n');
 }
 

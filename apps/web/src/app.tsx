@@ -7,6 +7,7 @@ import { CheckoutPage } from './pages/checkout-page.tsx';
 import { MatchPage } from './pages/match-page.tsx';
 import { MatchesPage } from './pages/matches-page.tsx';
 import { NotFoundPage } from './pages/not-found-page.tsx';
+import { OpsJobsPage } from './pages/ops-jobs-page.tsx';
 import { OpsPage } from './pages/ops-page.tsx';
 import { OrderPage } from './pages/order-page.tsx';
 import { TicketsPage } from './pages/tickets-page.tsx';
@@ -79,6 +80,8 @@ function RoutePage({ route }: { route: Route }) {
       return <TicketsPage />;
     case 'ops':
       return <OpsPage chosenId={route.matchId} />;
+    case 'ops-jobs':
+      return <OpsJobsPage />;
     case 'unknown':
       return <NotFoundPage />;
   }

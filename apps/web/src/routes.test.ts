@@ -14,6 +14,7 @@ test.each<[string, Route]>([
   [paths.order(id), { page: 'order', orderId: id }],
   [paths.tickets, { page: 'tickets' }],
   [paths.ops(), { page: 'ops', matchId: undefined }],
+  [paths.opsJobs, { page: 'ops-jobs' }],
   [paths.ops(id), { page: 'ops', matchId: id }],
 ])('the path %s is parsed as the route of its page', (address, route) => {
   expect(at(address)).toEqual(route);
@@ -46,6 +47,7 @@ test.each([
   '/tickets/',
   `/tickets/${id}`,
   '/ops/nothing',
+  '/ops/jobs/more',
   '/nowhere',
 ])('the monolith and the page agree whether %s is the address of a page', (pathname) => {
   expect(isPageAddress(pathname)).toBe(parseRoute({ pathname, search: '' }).page !== 'unknown');

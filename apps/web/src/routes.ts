@@ -8,6 +8,7 @@ export type Route =
   | { page: 'order'; orderId: string }
   | { page: 'tickets' }
   | { page: 'ops'; matchId: string | undefined }
+  | { page: 'ops-jobs' }
   | { page: 'unknown' };
 
 /** The path of each page. */
@@ -18,6 +19,7 @@ export const paths = {
   order: (id: string) => `/orders/${id}`,
   tickets: '/tickets',
   ops: (matchId?: string) => (matchId ? `/ops?match=${matchId}` : '/ops'),
+  opsJobs: '/ops/jobs',
 };
 
 export const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
@@ -29,6 +31,7 @@ export function parseRoute(location: { pathname: string; search: string }): Rout
   if (first === undefined) return { page: 'matches' };
   if (first === 'tickets' && !id) return { page: 'tickets' };
   if (first === 'ops' && !id) return { page: 'ops', matchId: new URLSearchParams(location.search).get('match') ?? undefined };
+  if (first === 'ops' && id === 'jobs' && second === undefined) return { page: 'ops-jobs' };
   if (!isUuid(id)) return { page: 'unknown' };
   if (first === 'matches' && second === undefined) return { page: 'match', matchId: id };
   if (first === 'matches' && second === 'checkout') return { page: 'checkout', matchId: id };

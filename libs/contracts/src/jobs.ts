@@ -1,3 +1,4 @@
+import { fromBase64Url, toBase64Url } from '#domain/shared/base64url';
 import { z } from 'zod';
 import { pageOf, pageQuery } from './paging.ts';
 import { searchText } from './text-fields.ts';
@@ -9,9 +10,34 @@ export type JobState = (typeof jobStates)[number];
 export const queueNames = ['email', 'push', 'push-priority', 'jobs', 'outbox'] as const;
 export type QueueName = (typeof queueNames)[number];
 
-/** The query parameters of `GET /ops/jobs`. */
-export const jobQuery = pageQuery.extend({
-  state: z.enum(jobStates).optional().meta({ description: 'Only jobs in this state. `failed` is the dead letter' }),
+/**
+ * A place in the list of jobs. The list is sorted by id, because the ids that we make begin with their time. The queue decides
+ * between equal ids: jobs that someone added to two queues by hand.
+ */
+export interface JobPosition {
+  readonly id: string;
+  readonly queue: QueueName;
+}
+
+/** The cursor of a page that begins after this job. A cursor contains the id as it is: a job added by hand may have any id. */
+export const jobCursor = ({ id, queue }: JobPosition): string => toBase64Url(new TextEncoder().encode(`${queue} ${id}`));
+
+/** The position in a cursor. Undefined for a text that is not a cursor of ours. */
+export function positionInCursor(cursor: string): JobPosition | undefined {
+  const bytes = fromBase64Url(cursor);
+  if (!bytes) return undefined;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const queue = queueNames.find((name) => text.startsWith(`${name} `));
+    const id = queue && text.slice(queue.length + 1);
+    return queue && id && !id.includes('\0') ? { id, queue } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The filters of the list of jobs. An omitted filter does not restrict the list. */
+const jobFilters = {
   queue: z
     .enum(queueNames)
     .optional()
@@ -21,8 +47,32 @@ export const jobQuery = pageQuery.extend({
     .regex(/^[\w.-]{1,100}$/, 'is not the name of a template')
     .optional()
     .meta({ description: 'Template of a mail or push, class of a background job, event of a parked message' }),
-  q: searchText(100).meta({ description: 'Number or id of an order, id of a fan, of a match, or of the job' }),
+  q: searchText(100).meta({
+    description: 'Id of the job, number or id of an order, id of a fan or match, e-mail address, or part of a template or error',
+  }),
+};
+
+/** The query parameters of `GET /ops/jobs`. */
+export const jobQuery = z.object({
+  limit: pageQuery.shape.limit,
+  cursor: z
+    .string()
+    .max(2000)
+    .refine((cursor) => positionInCursor(cursor) !== undefined, 'is not a cursor of ours')
+    .optional()
+    .meta({ description: 'next_cursor of the previous page' }),
+  state: z.enum(jobStates).optional().meta({ description: 'Only jobs in this state. `failed` is the dead letter' }),
+  ...jobFilters,
 });
+
+/** The body of `POST /ops/jobs/retry`: which failed jobs. Without filters all of them. */
+export const retryJobsRequest = z
+  .strictObject({ ...jobFilters, dry_run: z.boolean().default(false).meta({ description: 'Only count the jobs' }) })
+  .meta({ id: 'RetryJobsRequest' });
+
+export const retriedJobsAnswer = z
+  .object({ count: z.int().meta({ description: 'Jobs that were retried, or would be with `dry_run`' }) })
+  .meta({ id: 'RetriedJobs' });
 
 /** The id of a job. It is a UUID, except for jobs that someone added to a queue by hand. */
 export const jobId = z
@@ -63,4 +113,28 @@ export const jobAnswer = z
   })
   .meta({ id: 'Job' });
 
-export const jobListAnswer = pageOf(jobAnswer).meta({ id: 'JobList' });
+export const jobListAnswer = pageOf(jobAnswer).meta({
+  id: 'JobList',
+  description: 'A page may have fewer items than `limit`, even none, although `next_cursor` says that the search goes on.',
+});
+
+/** How many jobs each queue has in each state. */
+export const jobCountsAnswer = z
+  .object({
+    items: z.array(
+      z.object({
+        queue: z.enum(queueNames),
+        waiting: z.int(),
+        delayed: z.int(),
+        active: z.int(),
+        completed: z.int(),
+        failed: z.int(),
+        oldest_waiting_seconds: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'JobCounts' });
+
+/** A job as the API shows it. */
+export type Job = z.output<typeof jobAnswer>;
+export type QueueCounts = z.output<typeof jobCountsAnswer>['items'][number];

@@ -2,7 +2,15 @@
  * The addresses of the pages of the web app; `:id` is a UUID. The monolith answers them with the page, also after a reload. Any
  * other address is unknown.
  */
-export const pageAddresses = ['/', '/matches/:id', '/matches/:id/checkout', '/orders/:id', '/tickets', '/ops'] as const;
+export const pageAddresses = [
+  '/',
+  '/matches/:id',
+  '/matches/:id/checkout',
+  '/orders/:id',
+  '/tickets',
+  '/ops',
+  '/ops/jobs',
+] as const;
 
 const UUID = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const patterns = pageAddresses.map((address) => new RegExp(`^${address.replace(':id', UUID)}/?$`, 'i'));

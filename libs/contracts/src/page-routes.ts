@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import * as blacklist from './blacklist.ts';
+import * as jobs from './jobs.ts';
 import * as matches from './matches.ts';
 import * as orders from './orders.ts';
 import { pageQuery } from './paging.ts';
@@ -49,6 +50,11 @@ export const pageRoutes = {
   'GET /api/v1/ops/blacklist': { query: pageQuery, answer: blacklist.blacklistPageAnswer },
   'POST /api/v1/ops/blacklist': { body: blacklist.putFanOnBlacklistRequest, answer: blacklist.blacklistEntryAnswer },
   'DELETE /api/v1/ops/blacklist/:user_id': {},
+  'GET /api/v1/ops/jobs': { query: jobs.jobQuery, answer: jobs.jobListAnswer },
+  'GET /api/v1/ops/jobs/counts': { answer: jobs.jobCountsAnswer },
+  'POST /api/v1/ops/jobs/retry': { body: jobs.retryJobsRequest, answer: jobs.retriedJobsAnswer },
+  'POST /api/v1/ops/jobs/:job_id/retry': { answer: jobs.jobAnswer },
+  'DELETE /api/v1/ops/jobs/:job_id': {},
 } as const satisfies Record<`${'GET' | 'POST' | 'PUT' | 'DELETE'} /api/v1/${string}`, RouteSchemas>;
 
 type PageRoutes = typeof pageRoutes;

@@ -57,6 +57,8 @@ async function jobActions(fans: FanActions): Promise<void> {
     [id, attempts],
   );
   await fans.request('GET', '/ops/jobs?state=failed', ops);
+  await fans.request('GET', '/ops/jobs/counts', ops);
+  await fans.request('POST', '/ops/jobs/retry', { ...ops, body: { queue: 'jobs', dry_run: true } });
   await fans.request('POST', `/ops/jobs/${id}/retry`, ops);
   const [failed, done] = [randomUUID(), randomUUID()];
   await fans.rows(

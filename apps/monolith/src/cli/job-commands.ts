@@ -6,10 +6,7 @@ import { JobsApi, type JobCounts, type JobFilter, type JobView } from '../jobs/j
 import { errorText, print, stopSignal, wholeNumber } from './environment.ts';
 import { withApi } from './monolith-context.ts';
 
-/**
- * The most jobs that one command lists or retries. In the notification queues a command searches only the newest 1,000 jobs of
- * each queue. Run the command again for the remaining jobs.
- */
+/** The most jobs that one command lists or retries. Run the command again for the remaining jobs. */
 const MAX_JOBS_PER_COMMAND = 10_000;
 
 const OPERATOR = `cli:${userInfo().username}`;
@@ -27,7 +24,7 @@ function withFilters(command: Command): Command {
   return command
     .addOption(new Option('--queue <name>', 'only this queue').choices(queueNames))
     .option('--template <name>', 'only messages of this template, or general jobs of this class')
-    .option('--q <text>', 'only jobs about this order, fan or match, or the job with this id');
+    .option('--q <text>', 'only jobs about this order, fan, match or address, with this id, or with this part of an error');
 }
 
 const withJson = (command: Command): Command => command.option('--json', 'print one JSON document and nothing else');
@@ -77,7 +74,7 @@ async function consume(options: { limit: number; timeLimit: number; untilEmpty?:
 }
 
 async function failed(options: OutputOptions & { limit: number; stack?: boolean; reveal?: boolean }): Promise<void> {
-  const found = await withApi(JobsApi, (jobs) => jobs.list(filterOf(options)));
+  const found = await withApi(JobsApi, (jobs) => jobs.list(filterOf(options), options.limit));
   if (options.json) return print(JSON.stringify(found.map((job) => asJson(job, options.reveal ?? false))));
   print(`${found.length} failed job(s)${found.length === options.limit ? ', there may be more (--limit)' : ''}`);
   for (const job of found) {
@@ -92,8 +89,7 @@ async function retry(ids: string[], options: ChangeOptions & { all?: boolean }, 
   if (ids.length > 0 && (options.all || isFiltered))
     command.error('error: give either ids, or --all with filters', { exitCode: 2 });
   await withApi(JobsApi, async (jobs) => {
-    const jobIds =
-      ids.length > 0 ? ids : (await jobs.list(filterOf({ ...options, limit: MAX_JOBS_PER_COMMAND }))).map(({ id }) => id);
+    const jobIds = ids.length > 0 ? ids : (await jobs.list(filterOf(options), MAX_JOBS_PER_COMMAND)).map(({ id }) => id);
     await forEach(jobIds, options, 'retried', (id) => jobs.retry({ id, by: OPERATOR }));
   });
 }
@@ -131,13 +127,7 @@ async function forEach(
   if (refused.length > 0) process.exitCode = 1;
 }
 
-const filterOf = ({ queue, template, q: text, limit }: Filters & { limit: number }): JobFilter => ({
-  state: 'failed',
-  queue,
-  template,
-  text,
-  limit,
-});
+const filterOf = ({ queue, template, q: text }: Filters): JobFilter => ({ state: 'failed', queue, template, text });
 
 function lineOf({ id, queue, template, createdAt, attempts, interventions }: JobView): string {
   const [last] = attempts;

@@ -1,4 +1,4 @@
-import type { JobState, QueueName } from '#contracts/jobs';
+import type { JobPosition, JobState, QueueName } from '#contracts/jobs';
 
 /** A job as operators see it, with its failed attempts. */
 export interface JobView {
@@ -22,11 +22,19 @@ export interface JobFilter {
   readonly state?: JobState;
   readonly queue?: QueueName;
   readonly template?: string;
-  /** The search text: the number or id of an order, or the id of a fan, a match or the job itself. */
+  /**
+   * The search text: the id of the job, the number or id of an order, the id of a fan or match, an email address, or a part of a
+   * template or an error.
+   */
   readonly text?: string;
-  /** Restricts the list to jobs that are older than the job with this id. */
-  readonly before?: string;
-  readonly limit: number;
+  /** Restricts the list to the jobs after this one. */
+  readonly after?: JobPosition;
+}
+
+/** A part of the list of jobs. `next` is where the next part begins; undefined if there is none. */
+export interface JobPage {
+  readonly jobs: readonly JobView[];
+  readonly next: JobPosition | undefined;
 }
 
 /** How many jobs of one queue are in each state. */
@@ -46,7 +54,8 @@ export interface ConsumeLimits {
 
 /** Lists, retries, drops and runs jobs for the CLI. */
 export abstract class JobsApi {
-  abstract list(filter: JobFilter): Promise<readonly JobView[]>;
+  /** The newest jobs that match the filter, at most `limit`. */
+  abstract list(filter: JobFilter, limit: number): Promise<readonly JobView[]>;
   abstract counts(): Promise<readonly JobCounts[]>;
   abstract retry(command: { id: string; by: string }): Promise<JobView>;
   abstract drop(command: { id: string; by: string }): Promise<JobView>;

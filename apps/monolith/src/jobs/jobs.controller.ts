@@ -1,10 +1,19 @@
-import { jobAnswer, jobId, jobListAnswer, jobQuery } from '#contracts/jobs';
+import {
+  jobAnswer,
+  jobCountsAnswer,
+  jobCursor,
+  jobId,
+  jobListAnswer,
+  jobQuery,
+  positionInCursor,
+  retriedJobsAnswer,
+  retryJobsRequest,
+} from '#contracts/jobs';
 import { masked, maskedText } from '#domain/notification/masked';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
-import { decodeCursor, page } from '#platform/http/paging';
 import { Answers } from '#platform/idempotency/answers';
-import { Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
@@ -30,8 +39,37 @@ export class JobsController {
   @ApiOkResponse({ standardSchema: jobListAnswer })
   async list(@Query({ schema: jobQuery }) query: z.output<typeof jobQuery>): Promise<z.infer<typeof jobListAnswer>> {
     const { state, queue, template, q: text, cursor, limit } = query;
-    const jobs = await this.queues.list({ state, queue, template, text, before: decodeCursor(cursor), limit: limit + 1 });
-    return page(jobs, limit, jobView, ({ id }) => id);
+    const after = cursor === undefined ? undefined : positionInCursor(cursor);
+    const { jobs, next } = await this.queues.list.page({ state, queue, template, text, after }, limit);
+    return { items: jobs.map(jobView), next_cursor: next ? jobCursor(next) : null };
+  }
+
+  @Get('counts')
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'How many jobs each queue has in each state' })
+  @ApiOkResponse({ standardSchema: jobCountsAnswer })
+  async counts(): Promise<z.infer<typeof jobCountsAnswer>> {
+    const counts = await this.queues.counts();
+    return {
+      items: counts.map(({ oldestWaitingSeconds, ...states }) => ({ ...states, oldest_waiting_seconds: oldestWaitingSeconds })),
+    };
+  }
+
+  @Post('retry')
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'Retry all failed jobs that match the filters; each gets all its attempts again' })
+  @ApiOkResponse({ standardSchema: retriedJobsAnswer })
+  retryAll(
+    @Caller() { userId }: CallerIdentity,
+    @Body({ schema: retryJobsRequest }) body: z.output<typeof retryJobsRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { queue, template, q: text, dry_run: dryRun } = body;
+    return this.answers.give(
+      reply,
+      () => this.manageJobs.retryAll({ filter: { queue, template, text }, dryRun, by: userId }),
+      (count): { status: number; body: z.infer<typeof retriedJobsAnswer> } => ({ status: 200, body: { count } }),
+    );
   }
 
   @Post(':job_id/retry')

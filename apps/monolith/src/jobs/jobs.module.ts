@@ -99,7 +99,7 @@ export class JobDestinations {
     {
       provide: JobsApi,
       useFactory: (queues: AllQueues, manageJobs: ManageJobs, consumer: JobConsumer): JobsApi => ({
-        list: (filter) => queues.list(filter),
+        list: async (filter, limit) => (await queues.list.page(filter, limit, { examineAll: true })).jobs,
         counts: () => queues.counts(),
         retry: (command) => manageJobs.retry(command),
         drop: (command) => manageJobs.drop(command),

@@ -1,4 +1,5 @@
 import type { CheckOutRequest } from '#contracts/orders';
+import type { Job } from '#contracts/jobs';
 import type { PageRoute, RouteAnswer, RouteBody, RouteParams, RouteQuery } from '#contracts/page-routes';
 import type { SandboxOutcome } from '#contracts/payments';
 import type { HoldRequest } from '#contracts/reservations';
@@ -10,6 +11,11 @@ import { Problem, readProblem } from './problem.ts';
 
 /** The largest page of a list. The page shows one page of each list. */
 const limit = '100';
+
+/** A page of the list of jobs, which the page reads again every few seconds. */
+const jobsPerPage = 50;
+/** The API ends a page early when few of many jobs match. For each page that is shown this many pages are read at most. */
+const maxJobRequests = 5;
 
 /** All API calls of the page. Paths and types come from the table of routes in libs/contracts. */
 export class TribinaApi {
@@ -83,6 +89,29 @@ export class TribinaApi {
   opsBlacklist = (signal?: AbortSignal) => this.get('GET /api/v1/ops/blacklist', {}, { query: { limit }, signal });
   opsAddToBlacklist = (entry: RouteBody<'POST /api/v1/ops/blacklist'>) => this.send('POST /api/v1/ops/blacklist', {}, entry);
   opsRemoveFromBlacklist = (user_id: string) => this.delete('DELETE /api/v1/ops/blacklist/:user_id', { user_id });
+
+  opsJobCounts = (signal?: AbortSignal) => this.get('GET /api/v1/ops/jobs/counts', {}, { signal });
+  /** The newest jobs of the filter, `pages` times 50. */
+  opsJobs = async (
+    filter: Omit<RouteQuery<'GET /api/v1/ops/jobs'>, 'limit' | 'cursor'>,
+    pages: number,
+    signal?: AbortSignal,
+  ): Promise<{ items: Job[]; isMore: boolean }> => {
+    const items: Job[] = [];
+    let cursor: string | null | undefined;
+    for (let requests = 0; requests < maxJobRequests * pages && items.length < jobsPerPage * pages; requests += 1) {
+      const wanted = String(jobsPerPage * pages - items.length);
+      const query = { ...filter, limit: Number(wanted) > 100 ? limit : wanted, ...(cursor ? { cursor } : {}) };
+      const answer = await this.get('GET /api/v1/ops/jobs', {}, { query, signal });
+      items.push(...answer.items);
+      cursor = answer.next_cursor;
+      if (!cursor) break;
+    }
+    return { items, isMore: Boolean(cursor) };
+  };
+  opsRetryJob = (job_id: string) => this.send('POST /api/v1/ops/jobs/:job_id/retry', { job_id }, undefined);
+  opsDropJob = (job_id: string) => this.delete('DELETE /api/v1/ops/jobs/:job_id', { job_id });
+  opsRetryJobs = (request: RouteBody<'POST /api/v1/ops/jobs/retry'>) => this.send('POST /api/v1/ops/jobs/retry', {}, request);
 
   /**
    * Tells the payment sandbox, which simulates the card provider, how the payment ends. Sent once, without the headers of the

@@ -2,6 +2,7 @@ import type { OpsMatch } from '#contracts/matches';
 import { useAppServices } from '../api/app-services.ts';
 import { SaleBadge } from '../parts/match-facts.tsx';
 import { MatchSearchField } from '../parts/match-search-field.tsx';
+import { Link } from '../parts/link.tsx';
 import { Loading } from '../parts/notice.tsx';
 import { OpsBlacklist } from '../parts/ops-blacklist.tsx';
 import { OpsCancel } from '../parts/ops-cancel.tsx';
@@ -31,6 +32,11 @@ export function OpsPage({ chosenId }: { chosenId: string | undefined }) {
     <>
       <PageTitle>{texts.ops.title}</PageTitle>
       <p className="lead">{texts.ops.intro}</p>
+      <p>
+        <Link to={paths.opsJobs} testId="ops-jobs-link">
+          {texts.opsJobs.link}
+        </Link>
+      </p>
       <MatchSearchField search={search} />
       {!value && <Loading problem={problem} onRetry={reload} />}
       {value?.items.length === 0 && !text && <p className="empty">{texts.ops.empty}</p>}

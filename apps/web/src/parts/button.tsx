@@ -22,16 +22,23 @@ interface ConfirmButtonProps {
 /** A button that asks for confirmation. The question replaces the button; a dialog would cover the countdown. */
 export function ConfirmButton({ texts, onConfirm, disabled, testId }: ConfirmButtonProps) {
   const [isAsking, setIsAsking] = useState(false);
+  const [isCancelled, setIsCancelled] = useState(false);
   if (!isAsking) {
     return (
-      <Button tone="quiet" disabled={disabled} onClick={() => setIsAsking(true)} testId={testId}>
+      // After "no" the focus returns to this button, so that the keyboard continues here and not at the top of the page.
+      <Button tone="quiet" disabled={disabled} autoFocus={isCancelled} onClick={() => setIsAsking(true)} testId={testId}>
         {texts.label}
       </Button>
     );
   }
   const confirm = () => {
     setIsAsking(false);
+    setIsCancelled(false);
     onConfirm();
+  };
+  const cancel = () => {
+    setIsAsking(false);
+    setIsCancelled(true);
   };
   return (
     <div className="confirm" role="group" aria-label={texts.question}>
@@ -40,7 +47,7 @@ export function ConfirmButton({ texts, onConfirm, disabled, testId }: ConfirmBut
         <Button tone="danger" disabled={disabled} autoFocus onClick={confirm} testId={`${testId}-yes`}>
           {texts.yes}
         </Button>
-        <Button onClick={() => setIsAsking(false)}>{texts.no}</Button>
+        <Button onClick={cancel}>{texts.no}</Button>
       </div>
     </div>
   );

@@ -37,7 +37,8 @@ function LanguageSwitch() {
           type="button"
           lang={each}
           aria-pressed={each === language}
-          aria-label={languages[each].languageName}
+          // The name begins with the letters that are seen, so that people who speak to the browser can say them.
+          aria-label={`${each.toUpperCase()}, ${languages[each].languageName}`}
           onClick={() => changeLanguage(each)}
         >
           {each.toUpperCase()}

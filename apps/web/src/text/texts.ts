@@ -2,6 +2,7 @@ import type { ProblemCode } from '../api/problem.ts';
 import { problemTexts as english, type ProblemText } from './en-problems.ts';
 import { problemTexts as croatian } from './hr-problems.ts';
 import { lineTexts } from './line-texts.ts';
+import { opsJobsTexts } from './ops-jobs-texts.ts';
 import { opsTexts } from './ops-texts.ts';
 import { purchaseTexts } from './purchase-texts.ts';
 import { shopTexts } from './shop-texts.ts';
@@ -14,6 +15,7 @@ const textsFor = (t: Translate) => ({
   ...lineTexts(t),
   ...purchaseTexts(t),
   ops: opsTexts(t),
+  opsJobs: opsJobsTexts(t),
   problems: t<Record<ProblemCode, ProblemText>>(english, croatian),
 });
 

@@ -1,4 +1,4 @@
-import { masked, maskedText } from './masked.ts';
+import { masked, maskedText, searchableTexts } from './masked.ts';
 
 test('masked: ids, kinds and times stay; addresses, names, tokens and ticket codes are masked', () => {
   const job = {
@@ -18,10 +18,70 @@ test('masked: ids, kinds and times stay; addresses, names, tokens and ticket cod
   });
 });
 
+test('masked: an address inside a longer text does not make the rest of the text visible', () => {
+  expect(masked({ password: 'p@ss.word', text: 'code 1234 for ana@example.hr', code: 123456, quantity: 2 })).toEqual({
+    password: '•••',
+    text: '•••',
+    code: '•••',
+    quantity: 2,
+  });
+});
+
+test('masked: a UUID is an id under any name, except under the name of a secret', () => {
+  const id = '0190a000-0000-7000-8000-00000000000a';
+  expect(masked({ about: id, token: id })).toEqual({ about: id, token: '•••' });
+});
+
 test.each([
   ['550 no such user <ana.horvat@example.hr>', '550 no such user <an•••@example.hr>'],
   ['a@b.hr and "x.y@z.com"', 'a•••@b.hr and "x.•••@z.com"'],
   ['connect ECONNREFUSED 127.0.0.1:25', 'connect ECONNREFUSED 127.0.0.1:25'],
 ])('maskedText: "%s" becomes "%s"', (text, expected) => {
   expect(maskedText(text)).toBe(expected);
+});
+
+const secrets = [
+  ['a turn', 'st_0f9a8b7c6d5e4f3a2b1c'],
+  ['a place in the line', `qt_${'0123456789abcdef'.repeat(4)}AAAAAAAAAAAAAAAAAAAAAAAA`],
+  ['an invitation', 'inv_Zm9vYmFyYmF6cXV4'],
+  ['a gate device', 'gd_Zm9vYmFyYmF6cXV4'],
+  ['a ticket', 'TRB1.abcDEF.ghi-JKL'],
+  ['a JSON Web Token', 'eyJhbGciOi.eyJzdWIiOi.c2lnbmF0dXJl'],
+  ['a payment provider', 'sk_live_51AbCdEf'],
+  ['a webhook', 'whsec_AbCdEf123'],
+  ['a payment', 'pi_3Nx_secret_AbCdEf123'],
+  ['a phone', 'dXyZ1234abcd:APA91bHun4MxP5egoKMwt2KZFBaFUH-1RYqx'],
+  ['a request', '0190a0000000400080000000000000aa'],
+];
+
+test.each(secrets)('the secret of %s is masked inside an error text and inside a field that is shown', (_, secret) => {
+  const rest = secret.slice(secret.length / 2);
+  expect(maskedText(`refused: ${secret} is unknown`)).toMatch(/^refused: .*•••.* is unknown$/);
+  expect(maskedText(`refused: ${secret} is unknown`)).not.toContain(rest);
+  expect(JSON.stringify(masked({ event: secret, about: { reference_id: secret } }))).not.toContain(rest);
+});
+
+test.each([
+  ['connect smtp://mailer:hunter2@mail.example.hr:587', 'hunter2'],
+  ['401 {"password": "hunter2"}', 'hunter2'],
+  ['GET /send?api_key=hunter2&to=1', 'hunter2'],
+  ['Authorization: Bearer hunter2.hunter2', 'hunter2'],
+  ['Idempotency-Key: hunter2', 'hunter2'],
+])('maskedText: "%s" does not keep "%s"', (text, secret) => {
+  expect(maskedText(text)).not.toContain(secret);
+});
+
+test('searchableTexts: ids and whole email addresses; no names, tokens or codes', () => {
+  const payload = {
+    recipient: 'ana.horvat@example.hr',
+    user_id: 'u-1',
+    fcm_tokens: ['secret-token'],
+    payload: {
+      order_id: 'ORD-1',
+      holder_name: 'Ana Horvat',
+      claim_url: 'https://t.hr/invitation#inv_Zm9vYmFy',
+      event: 'st_0f9a8b7c6d5e',
+    },
+  };
+  expect(searchableTexts(payload)).toEqual(['ana.horvat@example.hr', 'u-1', 'ORD-1', 'st_•••']);
 });

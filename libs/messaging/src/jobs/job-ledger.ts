@@ -131,10 +131,16 @@ export class JobLedger {
     return runUnprepared(this.dataSource, OPEN_JOBS.with({ olderThanSeconds, limit, after: after ?? null, destination }));
   }
 
-  /** Lists jobs, newest first. `text` is searched in the whole message of a job, or is a job's id. */
-  list(filter: { state: 'open' | 'done' | 'failed' | 'any'; text?: string; before?: string; limit: number }): Promise<JobRow[]> {
+  /** Lists jobs, newest first. `text` (in lower case) is anywhere in the row. `before` is the text that all ids are less than. */
+  list(filter: {
+    state: 'open' | 'done' | 'failed' | 'any';
+    class?: string;
+    text?: string;
+    before?: string;
+    limit: number;
+  }): Promise<JobRow[]> {
     const { state, text = null, before = null, limit } = filter;
-    return runUnprepared(this.dataSource, LIST_JOBS.with({ state, text, before, limit }));
+    return runUnprepared(this.dataSource, LIST_JOBS.with({ state, class: filter.class ?? null, text, before, limit }));
   }
 
   /** Counts jobs by state. `oldestSeconds` is the age of the oldest open job. */
@@ -144,9 +150,9 @@ export class JobLedger {
     return row;
   }
 
-  /** Makes a failed job open again. False when it is not failed. */
-  async revive(tx: Transaction, id: string): Promise<boolean> {
-    return (await inside(tx).rows(REOPEN_JOBS.with({ ids: [id] }))).length > 0;
+  /** Makes failed jobs open again. Returns those that were failed. */
+  revive(tx: Transaction, ids: readonly string[]): Promise<{ id: string; class: string }[]> {
+    return inside(tx).rows(REOPEN_JOBS.with({ ids }));
   }
 
   /** Deletes a job that is not done. False when it is done or does not exist. */
@@ -158,6 +164,39 @@ export class JobLedger {
   async purgeOnce(): Promise<number> {
     const statement = PURGE_JOBS.with({ keepDone: DONE_RETENTION, keepFailed: FAILED_RETENTION });
     return (await runReadCommitted(this.dataSource, (tx) => tx.query(statement))).rowCount;
+  }
+}
+
+/** Retries of mails and pushes that operators asked for, while they wait in the outbox: until then BullMQ has the job as failed. */
+const PENDING_RETRIES = `
+  select body ->> 'queue' as queue, body ->> 'job_id' as "jobId" from outbox
+  where destination = $1 and event = $2 and parked_at is null and body ? 'queue'`;
+const RETRY_EVENT = 'job.retry';
+
+/** The retries that operators asked for, as messages of the outbox. */
+export class JobRetries {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly outbox: Outbox,
+    private readonly ids: Ids,
+  ) {}
+
+  /** Asks for retries, after the commit. */
+  async append(tx: Transaction, jobs: readonly JobsMessage[]): Promise<void> {
+    const about = { destination: JOBS_DESTINATION, event: RETRY_EVENT };
+    await this.outbox.append(
+      tx,
+      jobs.map((body): OutboxMessage => ({ id: this.ids.next(), ...about, body })),
+    );
+  }
+
+  /** The mails and pushes whose retry is not yet delivered, as `queue id`. With `tx` as this transaction sees them. */
+  async pending(tx?: Transaction): Promise<ReadonlySet<string>> {
+    const parameters = [JOBS_DESTINATION, RETRY_EVENT];
+    const rows: { queue: string; jobId: string }[] = tx
+      ? await inside(tx).rows(PENDING_RETRIES, parameters)
+      : await this.dataSource.query(PENDING_RETRIES, parameters);
+    return new Set(rows.map(({ queue, jobId }) => `${queue} ${jobId}`));
   }
 }
 
@@ -174,9 +213,14 @@ export interface JobIntervention {
 export class JobInterventions {
   constructor(private readonly dataSource: DataSource) {}
 
-  async note(tx: Transaction, { queue, jobId, action, by }: Omit<JobIntervention, 'at'>): Promise<void> {
-    const statement = 'insert into job_interventions (queue, job_id, action, by) values ($1, $2, $3, $4)';
-    await inside(tx).rows(statement, [queue, jobId, action, by]);
+  async note(
+    tx: Transaction,
+    jobs: readonly { readonly queue: string; readonly id: string }[],
+    { action, by }: Pick<JobIntervention, 'action' | 'by'>,
+  ): Promise<void> {
+    const statement = `insert into job_interventions (queue, job_id, action, by)
+      select queue, job_id, $3, $4 from unnest($1::text[], $2::text[]) as j(queue, job_id)`;
+    await inside(tx).rows(statement, [jobs.map(({ queue }) => queue), jobs.map(({ id }) => id), action, by]);
   }
 
   /** The interventions for these jobs, newest first. */

@@ -24,8 +24,8 @@ const PREFIX = '{jobs}';
  */
 const CONNECTIONS = 4;
 const SCHEMA = 'bullmq';
-/** Maximum number of job states that are read in parallel, so that a page of jobs does not flood the server. */
-const MAX_PARALLEL_READS = 50;
+/** Maximum number of jobs that are read or changed in parallel, so that a page of jobs does not flood the server. */
+const MAX_PARALLEL = 50;
 
 const OPTIONS: JobsOptions = {
   attempts: 1 + JOB_RETRY_SECONDS.length,
@@ -59,20 +59,15 @@ export class JobTransport {
   /** Returns the states of these jobs. Jobs that the transport does not know are missing in the result. */
   async states(ids: readonly string[]): Promise<ReadonlyMap<string, JobState>> {
     const states = new Map<string, JobState>();
-    for (let start = 0; start < ids.length; start += MAX_PARALLEL_READS) {
-      const batch = ids.slice(start, start + MAX_PARALLEL_READS);
-      await Promise.all(
-        batch.map(async (id) => {
-          const state = stateOf(await (await this.queue.getJob(id))?.getState());
-          if (state) states.set(id, state);
-        }),
-      );
-    }
+    await inParallel(ids, async (id) => {
+      const state = stateOf(await (await this.queue.getJob(id))?.getState());
+      if (state) states.set(id, state);
+    });
     return states;
   }
 
-  async remove(ids: readonly string[]): Promise<void> {
-    for (const id of ids) await (await this.queue.getJob(id))?.remove();
+  remove(ids: readonly string[]): Promise<void> {
+    return inParallel(ids, async (id) => await (await this.queue.getJob(id))?.remove());
   }
 
   counts(): Promise<JobCounts> {
@@ -82,6 +77,13 @@ export class JobTransport {
   async close(): Promise<void> {
     await this.queue.close().catch(() => undefined);
     await this.closeConnections();
+  }
+}
+
+/** Does something with each job, at most `MAX_PARALLEL` at a time. */
+export async function inParallel<T>(jobs: readonly T[], work: (job: T) => Promise<unknown>): Promise<void> {
+  for (let start = 0; start < jobs.length; start += MAX_PARALLEL) {
+    await Promise.all(jobs.slice(start, start + MAX_PARALLEL).map(work));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Delivery, Destination, RelayedMessage } from '../outbox/destination.ts';
 import { JOBS_DESTINATION, type JobsMessage } from './job-ledger.ts';
-import type { JobTransport } from './job-transport.ts';
+import { inParallel, type JobTransport } from './job-transport.ts';
 
 /**
  * Delivers the outbox messages of two kinds: background jobs, to the configured transport, and retries that operators asked for,
@@ -17,15 +17,20 @@ export class JobsDestination implements Destination {
 
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
     const jobs: { id: string; class: string }[] = [];
+    const again: string[] = [];
+    const notifications: { queue: string; jobId: string }[] = [];
     for (const { body } of messages) {
       const message = body as JobsMessage;
       if ('queue' in message) {
-        await this.retryNotification(message.queue, message.job_id);
+        notifications.push({ queue: message.queue, jobId: message.job_id });
         continue;
       }
-      if (message.again) await this.transport.remove([message.job_id]);
+      if (message.again) again.push(message.job_id);
       jobs.push({ id: message.job_id, class: message.class });
     }
+    // An operator may retry thousands of jobs at once, so they are not retried one after another.
+    await inParallel(notifications, ({ queue, jobId }) => this.retryNotification(queue, jobId));
+    await this.transport.remove(again);
     await this.transport.add(jobs);
     return messages.map(({ id }) => ({ id, outcome: 'delivered' }));
   }

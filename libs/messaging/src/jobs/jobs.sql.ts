@@ -76,20 +76,25 @@ export const OPEN_JOBS = namedSql<OpenJobsParameters>(
 
 interface JobFilter {
   readonly state: 'open' | 'done' | 'failed' | 'any';
+  readonly class: string | null;
   readonly text: string | null;
   readonly before: string | null;
   readonly limit: number;
 }
 
-/** Lists jobs, newest first. `text` is searched in the whole message of a job, or is a job's id. */
+/**
+ * Lists jobs, newest first. `text` (in lower case) is searched in the whole row of a job, so it finds too much rather than too
+ * little. `before` is any text; it is compared byte by byte, which is also the order of UUIDs.
+ */
 export const LIST_JOBS = namedSql<JobFilter>(
   'list-jobs',
   `
   select ${COLUMNS} from jobs
   where case :state when 'open' then done_at is null and failed_at is null when 'failed' then failed_at is not null
                     when 'done' then done_at is not null else true end
-    and (:text::text is null or id::text = lower(:text) or strpos(lower(message::text), lower(:text)) > 0)
-    and (:before::uuid is null or id < :before) order by id desc limit :limit`,
+    and (:class::text is null or class = :class)
+    and (:text::text is null or strpos(lower(concat_ws(' ', id, class, message, attempts)), :text) > 0)
+    and (:before::text is null or id::text collate "C" < :before) order by id desc limit :limit`,
 );
 
 /** Counts jobs by state, and reads the age of the oldest open job. */

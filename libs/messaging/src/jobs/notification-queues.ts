@@ -8,8 +8,12 @@ import { openQueues } from './open-queues.ts';
 import { templateOf } from './queue-consumer.ts';
 import { isUuid } from './queued-jobs.ts';
 
-/** Maximum number of jobs that a search reads from each state of each queue. The newest jobs are read. */
-const MAX_SEARCHED_JOBS = 1000;
+/**
+ * Maximum number of jobs that are listed from each state of each queue; the newest are listed. A mass mailing leaves hundreds of
+ * thousands of waiting and completed jobs, and Redis must not stand still while an operator looks at them. The failed ones must
+ * all be in the list, because operators retry them by it.
+ */
+const MAX_LISTED_JOBS = { failed: 50_000, others: 5_000 };
 
 /** A device of a broadcast: its number among all devices of that broadcast. */
 export interface BroadcastDevice {
@@ -29,11 +33,10 @@ export interface QueuedNotification {
   readonly payload: unknown;
 }
 
-/** What an operator searches for. Omitted fields match everything. */
-export interface NotificationFilter {
-  readonly queue?: JobQueue;
-  readonly state?: JobState;
-  readonly text?: string;
+/** The id of a job and the state in which it was listed. */
+export interface ListedJob {
+  readonly id: string;
+  readonly state: JobState;
 }
 
 /** The mail and push queues as operators see them: list, find, retry, drop and count jobs. */
@@ -60,15 +63,58 @@ export class NotificationQueues {
     this.queues = openQueues(jobQueues, this.connection);
   }
 
-  async list({ queue, state, text }: NotificationFilter): Promise<QueuedNotification[]> {
-    const names = queue ? [queue] : jobQueues;
-    const states = state ? [state] : (Object.keys(typesOf) as JobState[]);
-    const found = await Promise.all(names.flatMap((name) => states.map((each) => this.inState(name, each))));
-    const searched = text?.toLowerCase();
-    const devices = searched && isUuid(searched) ? await this.lookups.devicesOf(searched) : [];
-    const contains = ({ id, payload }: QueuedNotification, part: string): boolean =>
-      id.toLowerCase() === part || JSON.stringify(payload).toLowerCase().includes(part);
-    return found.flat().filter((job) => !searched || contains(job, searched) || reachesAny(job, devices));
+  /**
+   * The ids of the jobs of a queue that are in these states. `alsoId` is listed if it exists, even if so many jobs are newer that
+   * it would be left out. A job that changes its state meanwhile is listed once.
+   */
+  async ids(name: JobQueue, states: readonly JobState[], alsoId?: string): Promise<ListedJob[]> {
+    const queue = this.queues.get(name);
+    if (!queue) return [];
+    const lists = states.flatMap((state) => typesOf[state].map((type) => ({ state, type })));
+    const read = async (wanted: typeof lists, max: number): Promise<[string, JobState][]> => {
+      if (wanted.length === 0) return [];
+      // One script of BullMQ reads all lists, so a job that is just being moved is not missed between two of them.
+      const found: readonly (readonly string[])[] = await queue.getBackend().getRanges(
+        wanted.map(({ type }) => type),
+        0,
+        max - 1,
+        false,
+      );
+      return found.flatMap((ids, index) => ids.map((id): [string, JobState] => [id, wanted[index]?.state ?? 'waiting']));
+    };
+    const [others, failed, also] = await Promise.all([
+      read(
+        lists.filter(({ state }) => state !== 'failed'),
+        MAX_LISTED_JOBS.others,
+      ),
+      read(
+        lists.filter(({ state }) => state === 'failed'),
+        MAX_LISTED_JOBS.failed,
+      ),
+      alsoId === undefined ? undefined : stateIn(queue, alsoId),
+    ]);
+    const known = new Map([...others, ...failed]);
+    if (alsoId !== undefined && also !== undefined && states.includes(also)) known.set(alsoId, also);
+    return [...known].map(([id, state]) => ({ id, state }));
+  }
+
+  /** Reads the listed jobs, in their order. A job that was removed since it was listed is left out. */
+  async read(name: JobQueue, listed: readonly ListedJob[]): Promise<QueuedNotification[]> {
+    const queue = this.queues.get(name);
+    const jobs = await Promise.all(listed.map(({ id }) => queue?.getJob(id) as Promise<Job | undefined>));
+    return listed.flatMap(({ state }, index) => {
+      const job = jobs[index];
+      return job?.id ? [view(name, state, job)] : [];
+    });
+  }
+
+  /**
+   * Returns a test of a job: does it reach a device of this fan as a part of a broadcast? Jobs of a broadcast do not name the
+   * fan.
+   */
+  async reaches(text: string): Promise<(job: Pick<QueuedNotification, 'payload'>) => boolean> {
+    const devices = isUuid(text) ? await this.lookups.devicesOf(text) : [];
+    return (job) => reachesAny(job, devices);
   }
 
   async find(id: string): Promise<QueuedNotification | undefined> {
@@ -86,12 +132,18 @@ export class NotificationQueues {
     if (job && (await job.getState()) === 'failed') await job.retry('failed', { resetAttemptsMade: true });
   }
 
-  /** Deletes the job. Returns false when the job does not exist or a worker is doing it. */
+  /** Deletes the job. Returns false when a worker is doing it. A job that no longer exists counts as deleted. */
   async drop(queue: JobQueue, id: string): Promise<boolean> {
     const job = (await this.queues.get(queue)?.getJob(id)) as Job | undefined;
-    if (!job || (await job.getState()) === 'active') return false;
-    await job.remove();
-    return true;
+    if (!job) return true;
+    try {
+      await job.remove();
+      return true;
+    } catch (error) {
+      // BullMQ refuses to remove a job that a worker has locked.
+      if ((await job.getState()) === 'active') return false;
+      throw error;
+    }
   }
 
   async counts(): Promise<ReadonlyMap<JobQueue, JobCounts>> {
@@ -112,12 +164,11 @@ export class NotificationQueues {
     await Promise.all([...this.queues.values()].map((queue) => queue.close().catch(() => undefined)));
     await closeRedis(this.connection);
   }
+}
 
-  private async inState(name: JobQueue, state: JobState): Promise<QueuedNotification[]> {
-    const jobs = (await this.queues.get(name)?.getJobs([...typesOf[state]], 0, MAX_SEARCHED_JOBS - 1, false)) ?? [];
-    // BullMQ reads ids first and then jobs. A job that is removed between these two reads is null.
-    return (jobs as (Job | null | undefined)[]).flatMap((job) => (job?.id ? [view(name, state, job)] : []));
-  }
+async function stateIn(queue: Queue, id: string): Promise<JobState | undefined> {
+  const job = (await queue.getJob(id)) as Job | undefined;
+  return stateOf(await job?.getState());
 }
 
 function view(queue: JobQueue, state: JobState, job: Job): QueuedNotification {
@@ -134,7 +185,7 @@ function view(queue: JobQueue, state: JobState, job: Job): QueuedNotification {
 }
 
 /** True if the job is a part of a broadcast, or a bundle of such parts, whose ranges contain one of the devices. */
-function reachesAny({ payload }: QueuedNotification, devices: readonly BroadcastDevice[]): boolean {
+function reachesAny({ payload }: Pick<QueuedNotification, 'payload'>, devices: readonly BroadcastDevice[]): boolean {
   if (devices.length === 0) return false;
   const bundle = broadcastBundle.safeParse(payload);
   const jobs = bundle.success ? jobsOfBundle(bundle.data) : [payload];

@@ -14,14 +14,16 @@ interface ParkedFilter {
   readonly limit: number;
 }
 
-/** Lists parked messages, newest first. `text` is an id, an aggregate id, or a part of the body. */
+/**
+ * Lists parked messages, newest first. `text` (in lower case) is searched in the whole row, so it finds too much rather than too
+ * little. `before` is any text; it is compared byte by byte, which is also the order of UUIDs.
+ */
 export const LIST_PARKED = namedSql<ParkedFilter>(
   'list-parked-messages',
   `
   select ${COLUMNS} from outbox
-  where parked_at is not null and (:before::uuid is null or id < :before) and (:event::text is null or event = :event)
-    and (:text::text is null or id::text = lower(:text) or lower(aggregate_id) = lower(:text)
-         or strpos(lower(body::text), lower(:text)) > 0)
+  where parked_at is not null and (:before::text is null or id::text collate "C" < :before) and (:event::text is null or event = :event)
+    and (:text::text is null or strpos(lower(concat_ws(' ', id, event, aggregate_id, destination, body, last_error, failures)), :text) > 0)
   order by id desc limit :limit`,
 );
 
@@ -39,10 +41,10 @@ export const COUNT_MESSAGES = namedSql<object>(
   from outbox`,
 );
 
-/** Makes a parked message due at once, with the full number of attempts. Returns no row if the message is not parked any more. */
-export const RETRY_MESSAGE = namedSql<{ readonly id: string }>(
-  'retry-message',
+/** Makes parked messages due at once, with the full number of attempts. Returns no row for a message that is not parked any more. */
+export const RETRY_MESSAGES = namedSql<{ readonly ids: readonly string[] }>(
+  'retry-messages',
   `
   update outbox set parked_at = null, attempts = 0, available_at = now(), retried_at = now()
-  where id = :id and parked_at is not null returning destination`,
+  where id = any(:ids) and parked_at is not null returning id, destination`,
 );

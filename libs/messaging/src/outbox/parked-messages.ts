@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import type { DataSource } from 'typeorm';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
-import { COUNT_MESSAGES, FIND_MESSAGE, LIST_PARKED, RETRY_MESSAGE } from './parked-messages.sql.ts';
+import { COUNT_MESSAGES, FIND_MESSAGE, LIST_PARKED, RETRY_MESSAGES } from './parked-messages.sql.ts';
 
 /** A message of the outbox, as operators see it. */
 export interface OutboxMessageView {
@@ -40,7 +40,7 @@ export interface OutboxCounts {
 export class ParkedMessages {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Lists parked messages, newest first. `text` is an id, an aggregate id, or a part of the body. */
+  /** Lists parked messages, newest first. `text` (in lower case) is anywhere in the row. All ids are less than `before`. */
   list(filter: { text?: string; event?: string; before?: string; limit: number }): Promise<OutboxMessageView[]> {
     const { before = null, event = null, text = null, limit } = filter;
     return runUnprepared(this.dataSource, LIST_PARKED.with({ before, event, text, limit }));
@@ -59,12 +59,12 @@ export class ParkedMessages {
     return row;
   }
 
-  /** Makes the message due at once, with the full number of attempts, even if it is old. False if it is not parked any more. */
-  async retry(tx: Transaction, id: string): Promise<boolean> {
+  /** Makes messages due at once, with the full number of attempts, even if they are old. Returns the ids of those that were parked. */
+  async retry(tx: Transaction, ids: readonly string[]): Promise<string[]> {
     const postgres = inside(tx);
-    const [row] = await postgres.rows<{ destination: string }>(RETRY_MESSAGE.with({ id }));
-    if (row) postgres.destinations.add(row.destination);
-    return row !== undefined;
+    const rows = await postgres.rows<{ id: string; destination: string }>(RETRY_MESSAGES.with({ ids }));
+    for (const { destination } of rows) postgres.destinations.add(destination);
+    return rows.map(({ id }) => id);
   }
 
   /** Deletes the message. False when it is not parked any more, because then the relay may be delivering it. */

@@ -220,7 +220,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       const upkeep = new JobUpkeep(ledger, transport, silent, 0);
       expect(await upkeep.runOnce()).toBe(0);
       await transactions.run(async (tx) => {
-        expect(await ledger.revive(tx, id)).toBe(true);
+        expect(await ledger.revive(tx, [id])).toHaveLength(1);
         const body = { job_id: id, class: 'effect', again: true };
         await new PostgresOutbox().append(tx, [{ id: newId(), destination: 'jobs', event: 'job.retry', body }]);
       });
