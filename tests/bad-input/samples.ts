@@ -86,6 +86,11 @@ const quotaFields = {
   on_return: oneOf('public'),
   never_to: list(oneOf('visitors'), 7, 0),
   max_per_invitation: wholeNumber(1, 20, 4),
+  price_cents: {
+    valid: (ids: SampleIds) => ({ [ids.sectorId]: 2500 }),
+    invalid: ['', '{}', 3, true, null, [], { x: 1 }, { [FAN_ID]: -1 }, { [FAN_ID]: '1' }, { [FAN_ID]: null }],
+    optional: false,
+  },
 };
 const newQuota = (places: Shape): Shape =>
   object({ name: quotaFields.name, kind: oneOf('club'), places, dry_run: optional(flag(true)) });
@@ -181,6 +186,10 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
       object({
         ...{ to: token(36, 'public'), reason: text(200, 'asked for by phone'), override: optional(flag(true)) },
         places: list(ofSector, 500),
+      }),
+      object({
+        ...{ to: token(36, 'public'), reason: text(200, 'asked for by phone') },
+        places: list(object({ seat_ids: list(freeSeat, 50_000) }), 500),
       }),
     ],
   },
