@@ -32,7 +32,7 @@ function filesBelow(folder: string): string[] {
 /** Files that the services read at run time and that the compiler does not produce, such as .sql and .lua. The image must copy them. */
 export function runtimeAssets(): string[] {
   const libraries = fs.readdirSync('libs').map((library) => `libs/${library}/src`);
-  return [...SERVICES, ...libraries, 'migrations']
+  return [...SERVICES, ...libraries, 'migrations', 'policies']
     .flatMap(filesBelow)
     .filter((file) => !file.endsWith('.ts') && !file.endsWith('.md'));
 }

@@ -140,7 +140,11 @@ describe('periodic tasks', () => {
 });
 
 /** Mutating operations that take no request body. */
-const WITHOUT_BODY = new Set(['/api/v1/ops/jobs/{job_id}/retry']);
+const WITHOUT_BODY = new Set([
+  '/api/v1/ops/jobs/{job_id}/retry',
+  '/api/v1/ops/moves/{id}/approve',
+  '/api/v1/ops/moves/{id}/reject',
+]);
 
 test('the outbox has exactly the destinations that docs/reference/events.md lists', () => {
   const relays = system.monolith.app.get(RelayApi, { strict: false }).relays;

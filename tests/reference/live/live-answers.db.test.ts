@@ -140,7 +140,10 @@ test('the OpenAPI document allows additional members in answers, and forbids add
     if (Array.isArray(value)) return value.map(withAddedMembers);
     if (value === null || typeof value !== 'object') return value;
     return {
-      ...Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withAddedMembers(member)])),
+      // The keys of `price_cents` are sectors, not names of members.
+      ...Object.fromEntries(
+        Object.entries(value).map(([name, member]) => [name, name === 'price_cents' ? member : withAddedMembers(member)]),
+      ),
       added_later: { deep: 1 },
     };
   };
