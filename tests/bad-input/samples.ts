@@ -71,7 +71,8 @@ const listedFan = '0190a000-0000-7000-8000-0000000000e1';
 const holder = object({ seat_id: uuid((ids) => ids.seatId), name: text(100, 'Ana Anić') });
 
 const freeSeat = uuid((ids) => ids.freeSeatIds[0] ?? '');
-const ofSector = object({ sector_id: uuid((ids) => ids.sectorId), quantity: wholeNumber(1, 120_000, 1) });
+// Without a sector the places may be of any sectors.
+const ofSector = object({ sector_id: optional(uuid((ids) => ids.sectorId)), quantity: wholeNumber(1, 120_000, 1) });
 const quotaFields = {
   name: text(100, 'Torcida'),
   members: list(
@@ -169,7 +170,6 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
         name: quotaFields.name,
       }),
       newQuota(list(object({ seat_ids: list(freeSeat, 50_000) }), 500)),
-      newQuota(list(object({ quantity: wholeNumber(1, 120_000, 2) }), 500)),
     ],
   },
   'GET /api/v1/ops/matches/:id/quotas': { path: byMatch, query: 'page' },
