@@ -127,6 +127,17 @@ test.each([
   expect(faultsOf(service, { ...environmentOf(service), [name]: value })).toContain(`${name}: ${value} is refused in production`);
 });
 
+test.each(['fcm', 'none', 'mailbox', ''])(
+  'the monolith, which sends no pushes, starts in production with PUSH_PROVIDER=%s and without credentials for it',
+  (provider) => {
+    expect(faultsOf('monolith', { ...environmentOf('monolith'), PUSH_PROVIDER: provider, FCM_SERVICE_ACCOUNT: '' })).toEqual([]);
+  },
+);
+
+test.each(['email-worker', 'push-worker'] as const)('%s starts in production with PUSH_PROVIDER=none', (service) => {
+  expect(faultsOf(service, { ...environmentOf(service), PUSH_PROVIDER: 'none', FCM_SERVICE_ACCOUNT: '' })).toEqual([]);
+});
+
 test('the production ConfigMap has no empty settings, and a service refuses to start with empty JWT settings', () => {
   const [configMap] = ofKind<{ data: Variables }>(production, 'ConfigMap');
   const emptied = { ...environmentOf('monolith'), JWT_JWKS_URL: '', JWT_ISSUER: '', JWT_AUDIENCE: '' };

@@ -13,6 +13,7 @@ export const monolithConfig = settings.processSettings
   .extend({
     JOBS_TRANSPORT: settings.jobSettings.shape.JOBS_TRANSPORT,
     JOBS_IN_MONOLITH: settings.jobSettings.shape.JOBS_IN_MONOLITH,
+    PUSH_PROVIDER: settings.notificationSettings.shape.PUSH_PROVIDER,
     ALERT_WEBHOOK_URL: settings.notificationSettings.shape.ALERT_WEBHOOK_URL,
     ALERT_EMAIL: settings.notificationSettings.shape.ALERT_EMAIL,
   });

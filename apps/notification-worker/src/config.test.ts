@@ -62,6 +62,27 @@ test('worker settings: production with real providers has no faults', () => {
   expect(faultsOf({ ...minimalSettings, ...providers })).toEqual([]);
 });
 
+test.each(['all', 'email', 'push'])('worker settings: with WORKER_QUEUES=%s production accepts PUSH_PROVIDER=none', (queues) => {
+  const mails = { EMAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://mail.example.org' };
+  expect(
+    faultsOf({ ...minimalSettings, ...mails, NODE_ENV: 'production', WORKER_QUEUES: queues, PUSH_PROVIDER: 'none' }),
+  ).toEqual([]);
+});
+
+test.each(['tickets', 'tickets@', 'Club <tickets>', 'a@b.hr, c@d.hr', 'Club <a@b.hr> <c@d.hr>', 'x\nBcc: a@b.hr'])(
+  'worker settings: MAIL_FROM=%j is a fault, because it is not one address',
+  (from) => {
+    expect(faultsOf({ ...minimalSettings, MAIL_FROM: from })).toEqual([expect.stringMatching(/^MAIL_FROM: /)]);
+  },
+);
+
+test.each(['tickets@hns.hr', 'HNS tickets <tickets@hns.hr>', '"Klub @ Split" <ulaznice@šport.hr>'])(
+  'worker settings: MAIL_FROM=%j is accepted',
+  (from) => {
+    expect(faultsOf({ ...minimalSettings, MAIL_FROM: from })).toEqual([]);
+  },
+);
+
 test('worker settings: production refuses the mailbox as provider', () => {
   expect(faultsOf({ ...minimalSettings, NODE_ENV: 'production' })).toEqual([
     'EMAIL_PROVIDER: mailbox is refused in production',

@@ -1,3 +1,4 @@
+import { scanQr } from '#testing/qr-reader';
 import pg from 'pg';
 import { ticketMail, turnPush } from './testing/jobs.ts';
 import { eventually, inState, runWorker, type RunningWorker } from './testing/running-worker.ts';
@@ -65,7 +66,7 @@ describe('a mail', () => {
         text: expect.stringContaining('http://127.0.0.1:3000/tickets') as string,
         attachments: [
           expect.stringMatching(/^ticket-[0-9A-F]{8}\.pdf$/) as string,
-          expect.stringMatching(/^ticket-[0-9A-F]{8}\.svg$/) as string,
+          expect.stringMatching(/^ticket-[0-9A-F]{8}\.png$/) as string,
         ],
         sent_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
       },
@@ -191,6 +192,18 @@ describe('the mailbox', () => {
     expect(page).toMatchObject({ status: 200, type: 'text/html; charset=utf-8' });
     expect(page.body).toContain('&lt;b&gt;subject&lt;/b&gt;');
     expect(page.body.match(/<article>/g)).toHaveLength(1);
+  });
+
+  test('shows the QR code of each ticket in the HTML of a ticket mail; only images inside the HTML are allowed', async () => {
+    await inState(await worker.publish('email', ticketMail({ recipient: 'qr@example.com' })), 'completed');
+    const { body } = await worker.get('/mailbox/?to=qr%40example.com');
+    const [, link] = /href="(html\/\d+)"/.exec(body) ?? [];
+    const mail = await worker.app.inject({ method: 'GET', url: `/mailbox/${link}` });
+    const images = [...mail.body.matchAll(/<img src="([^"]*)"/g)].map(([, source]) => source ?? '');
+    expect(images.map((source) => scanQr(Buffer.from(source.replace('data:image/png;base64,', ''), 'base64')).text)).toEqual([
+      'TRB1.full-code',
+    ]);
+    expect(mail.headers['content-security-policy']).toContain("default-src 'none'; style-src 'unsafe-inline'; img-src data:;");
   });
 
   test.each([

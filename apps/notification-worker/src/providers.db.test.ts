@@ -1,4 +1,4 @@
-import { ticketQr } from '#ticketing/ticket-qr';
+import { ticketQrPng } from '#ticketing/ticket-qr-png';
 import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -74,7 +74,9 @@ test('in production a mail is sent through Mailgun with text, HTML and files, an
     '%PDF-',
     expect.stringMatching(/^ticket-[0-9A-F]{8}\.pdf$/) as string,
   ]);
-  expect(qr?.content.toString()).toBe(ticketQr('TRB1.full-code'));
+  expect([qr?.inline, qr?.content]).toEqual([true, ticketQrPng('TRB1.full-code')]);
+  expect(mail?.html).toContain(`src="cid:${qr?.name}"`);
+  expect(mail?.messageId).toMatch(/^<[\w-]{36}@hns\.hr>$/);
   expect(fcm.arrived.map(({ token }) => token)).toEqual(['phone']);
   expect(await metric('notification_email_sent_total{template="ticket_delivery"}')).toBe(1);
   expect(await metric('notification_push_sent_total{template="queue_your_turn"}')).toBe(1);

@@ -67,7 +67,7 @@ test('the example mail is sent in Croatian, and its text omits the date and venu
         '1 ulaznica:',
         '  - West A, red 12, mjesto 15',
         '',
-        'Ukupno: 450.00 EUR',
+        'Ukupno: 450,00 EUR',
         '',
         'Ulaznice stižu u posebnoj poruci, a naći ćete ih i ovdje: http://127.0.0.1:3000/tickets',
         '',
@@ -104,5 +104,5 @@ test('a ticket mail whose job has no date and venue is sent, with the files of e
   await inState(await addJob('email', MAIL, changes), 'completed');
   const [mail] = await worker.mailbox({ to: 'other@example.com' });
   expect(mail?.text.split('\n').slice(0, 4)).toEqual(['1 ticket of order ORD-2026-001235', '', 'Croatia vs Italy', '']);
-  expect(mail?.attachments).toEqual(['ticket-55440000.pdf', 'ticket-55440000.svg']);
+  expect(mail?.attachments).toEqual(['ticket-55440000.pdf', 'ticket-55440000.png']);
 });

@@ -1,7 +1,6 @@
 import { kickoffText } from '#domain/notification/mail-words';
-import { encode } from 'uqr';
 import { PdfPage } from './pdf-page.ts';
-import { QUIET_ZONE_MODULES } from './ticket-qr.ts';
+import { qrModules } from './ticket-qr.ts';
 
 /** Page size in points: A6. Four tickets fit on a sheet of A4. */
 const PAGE = { width: 298, height: 420 };
@@ -69,9 +68,9 @@ function drawSeat(page: PdfPage, { gate, sector, row, seat }: PrintedTicket): vo
  * modules.
  */
 function drawCode(page: PdfPage, code: string, topLeft: { x: number; y: number }): void {
-  const { data, size } = encode(code, { ecc: 'M', border: QUIET_ZONE_MODULES });
-  const module = QR_SIZE / size;
-  const runs = data.flatMap((row, y) =>
+  const modules = qrModules(code);
+  const module = QR_SIZE / modules.length;
+  const runs = modules.flatMap((row, y) =>
     darkRuns(row).map(([start, length]) => ({
       x: topLeft.x + start * module,
       y: topLeft.y + y * module,

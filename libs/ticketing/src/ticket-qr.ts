@@ -1,4 +1,4 @@
-import { renderSVG } from 'uqr';
+import { encode, renderSVG } from 'uqr';
 
 /** Width of the light border around the QR code, in modules (squares of the code). Scanners need four. */
 export const QUIET_ZONE_MODULES = 4;
@@ -19,4 +19,18 @@ export function ticketQr(code: string): string {
     whiteColor: '#fff',
   });
   return svg.replace('<svg ', '<svg role="img" aria-label="QR code of the ticket" shape-rendering="crispEdges" ');
+}
+
+/** The modules (squares) of the QR code of a ticket in rows, with the light border. True is dark. */
+export type QrModules = readonly (readonly boolean[])[];
+
+let latest: { readonly code: string; readonly modules: QrModules } | undefined;
+
+/**
+ * Returns the modules of the QR code of a ticket, the same as in `ticketQr`. The latest code is kept, because a mail has each code as
+ * PDF and as PNG, and 1.4 of the 1.9 ms for an image are spent here.
+ */
+export function qrModules(code: string): QrModules {
+  if (latest?.code !== code) latest = { code, modules: encode(code, { ecc: 'M', border: QUIET_ZONE_MODULES }).data };
+  return latest.modules;
 }

@@ -32,7 +32,7 @@ test('a broadcast stores every device once and makes one job for each 500 device
   await database.query(`insert into devices (user_id, device_id, fcm_token) values ($1, 'phone', 'not-included')`, [otherFan]);
   const fans = await database.query<{ user_id: string }[]>('select user_id from fans');
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
-  const broadcasts = new PostgresFanBroadcasts(database, new PostgresOutbox());
+  const broadcasts = new PostgresFanBroadcasts(database, new PostgresOutbox(), { PUSH_PROVIDER: 'mailbox' });
   const devices = await broadcasts.devicesOf(fans.map(({ user_id }) => user_id));
   const created = await transactions.run((tx) =>
     broadcasts.create(tx, {
@@ -63,7 +63,7 @@ test('a broadcast to 50,000 fans fits into one transaction', async () => {
     `with fan as (select gen_random_uuid() as user_id, n from generate_series(1, 50000) n)
      insert into devices (user_id, device_id, fcm_token) select user_id, 'phone', 'many-' || n from fan returning user_id`,
   );
-  const broadcasts = new PostgresFanBroadcasts(database, new PostgresOutbox());
+  const broadcasts = new PostgresFanBroadcasts(database, new PostgresOutbox(), { PUSH_PROVIDER: 'mailbox' });
   const devices = await broadcasts.devicesOf(fans.map(({ user_id }) => user_id));
   const text = { title: 'Promjena', body: 'Novi termin' };
   const broadcast = {

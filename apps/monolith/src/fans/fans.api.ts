@@ -9,6 +9,7 @@ export interface FanContact {
   readonly locale: Locale;
   /** The address in the profile; null if the profile has none. */
   readonly email?: string | null;
+  /** Tokens of the fan's devices. Empty with PUSH_PROVIDER=none, so that nobody makes a push. */
   readonly fcmTokens: readonly string[];
 }
 
@@ -49,7 +50,7 @@ export interface BroadcastDevice {
 /** Creates broadcasts: one message to the devices of many fans. */
 export abstract class FanBroadcasts {
   /**
-   * Reads the devices of these fans. Call it before the transaction: at SERIALIZABLE, reading 100,000 rows would need more
+   * Reads the devices of these fans; none with PUSH_PROVIDER=none. Call it before the transaction: at SERIALIZABLE, reading 100,000 rows would need more
    * predicate locks than PostgreSQL has.
    */
   abstract devicesOf(userIds: readonly string[]): Promise<DevicesByLocale>;

@@ -3,8 +3,10 @@ import { Outbox, type OutboxMessage } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import { newId } from '#platform/ids';
 import { inside } from '#platform/postgres/transaction';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import type { MonolithConfig } from '../config.ts';
+import { CONFIG } from '../tokens.ts';
 import {
   FanBroadcasts,
   type CreatedBroadcast,
@@ -25,11 +27,13 @@ export class PostgresFanBroadcasts extends FanBroadcasts {
   constructor(
     private readonly dataSource: DataSource,
     private readonly outbox: Outbox,
+    @Inject(CONFIG) private readonly config: Pick<MonolithConfig, 'PUSH_PROVIDER'>,
   ) {
     super();
   }
 
   async devicesOf(userIds: readonly string[]): Promise<DevicesByLocale> {
+    if (this.config.PUSH_PROVIDER === 'none') return { hr: [], en: [] };
     const rows = await this.dataSource.query<{ locale: Locale; tokens: string[] }[]>(
       `select coalesce(fans.locale, 'hr') as locale, array_agg(fcm_token order by devices.user_id, device_id) as tokens
        from devices left join fans on fans.user_id = devices.user_id where devices.user_id = any($1::uuid[]) group by 1`,

@@ -1,7 +1,9 @@
 import { TransactionManager, type Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import type { MonolithConfig } from '../config.ts';
+import { CONFIG } from '../tokens.ts';
 import { FansApi, type FanContact, type Locale } from './fans.api.ts';
 
 /** What a fan has stored: e-mail address, name and language. */
@@ -20,6 +22,7 @@ export class Profiles extends FansApi {
   constructor(
     private readonly dataSource: DataSource,
     private readonly transactions: TransactionManager,
+    @Inject(CONFIG) private readonly config: Pick<MonolithConfig, 'PUSH_PROVIDER'>,
   ) {
     super();
   }
@@ -49,10 +52,11 @@ export class Profiles extends FansApi {
        from (select distinct unnest($1::uuid[]) as user_id) given left join fans on fans.user_id = given.user_id`,
       [userIds],
     );
+    const hasPushes = this.config.PUSH_PROVIDER !== 'none';
     return new Map(
       rows.map(({ userId, locale, email, fcmTokens }) => [
         userId,
-        { userId, locale: locale ?? emptyProfile.locale, email, fcmTokens },
+        { userId, locale: locale ?? emptyProfile.locale, email, fcmTokens: hasPushes ? fcmTokens : [] },
       ]),
     );
   }

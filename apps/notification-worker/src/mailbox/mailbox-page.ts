@@ -27,11 +27,11 @@ export const mailboxPagePolicy = [
 ].join('; ');
 
 /**
- * The Content-Security-Policy of the HTML of a mail allows only inline styles. Links open outside the sandbox, and only by a
- * click.
+ * The Content-Security-Policy of the HTML of a mail allows only inline styles and the images inside the HTML (QR codes). Links open
+ * outside the sandbox, and only by a click.
  */
 export const mailPolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-popups; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups; base-uri 'none'; frame-ancestors 'none'";
 
 /** The HTML page of the mailbox (messages that were stored instead of sent), for developers and testers. */
 export function mailboxPage(items: readonly MailboxEntry[], filter: { to?: string; template?: string }): string {

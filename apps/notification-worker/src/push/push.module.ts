@@ -7,6 +7,7 @@ import { PushProcessor } from './inbound/push.processor.ts';
 import { PostgresBroadcasts } from './outbound/postgres-broadcasts.ts';
 import { Fcm } from './outbound/fcm.ts';
 import { MailboxPushes } from './outbound/mailbox-pushes.ts';
+import { NoPushes } from './outbound/no-pushes.ts';
 import { ProviderPushes } from './outbound/provider-pushes.ts';
 import { PushLedger } from './outbound/push-ledger.ts';
 
@@ -14,7 +15,11 @@ import { PushLedger } from './outbound/push-ledger.ts';
  * How many pushes of each queue are processed at the same time. Each push uses one of the 24 database connections of the pool
  * while its job is claimed or its progress is recorded.
  */
-const PUSH_CONCURRENCY = { mailbox: { 'push-priority': 4, push: 4 }, fcm: { 'push-priority': 10, push: 6 } };
+const PUSH_CONCURRENCY = {
+  mailbox: { 'push-priority': 4, push: 4 },
+  fcm: { 'push-priority': 10, push: 6 },
+  none: { 'push-priority': 1, push: 1 },
+};
 
 /** Everything that processes the queues `push` and `push-priority`, from the job to the provider. */
 @Module({})
@@ -42,6 +47,7 @@ function pushesOf(parts: WorkerParts): Pushes {
     serviceAccount: account,
     limiters,
   } = parts;
+  if (config.PUSH_PROVIDER === 'none') return new NoPushes();
   if (config.PUSH_PROVIDER === 'mailbox' || !account) return new MailboxPushes(inbox, mailbox);
   const ledger = new PushLedger(statements, transactions, new PostgresOutbox(), {
     lockMs: CLAIM_LOCK_MS,

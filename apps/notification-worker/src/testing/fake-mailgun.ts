@@ -17,6 +17,8 @@ export interface ArrivedFile {
   readonly name: string;
   readonly contentType: string;
   readonly content: Buffer;
+  /** True for an image with its name as Content-ID, which the HTML shows. */
+  readonly inline?: true;
 }
 
 /** A fake server of Mailgun's messages endpoint, as its documentation describes it. It stores the accepted mails. */
@@ -90,12 +92,14 @@ function parseForm(bytes: Buffer, contentType: string): Promise<FormData> {
 }
 
 function filesIn(form: FormData): Promise<ArrivedFile[]> {
-  const files = form.getAll('attachment').filter((value) => typeof value !== 'string');
-  return Promise.all(
-    files.map(async (file) => ({
-      name: file.name,
-      contentType: file.type,
-      content: Buffer.from(await file.arrayBuffer()),
-    })),
-  );
+  const filesOf = (field: string) => form.getAll(field).filter((value) => typeof value !== 'string');
+  const read = async (file: File): Promise<ArrivedFile> => ({
+    name: file.name,
+    contentType: file.type,
+    content: Buffer.from(await file.arrayBuffer()),
+  });
+  return Promise.all([
+    ...filesOf('attachment').map(read),
+    ...filesOf('inline').map(async (file) => ({ ...(await read(file)), inline: true as const })),
+  ]);
 }

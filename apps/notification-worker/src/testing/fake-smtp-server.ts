@@ -6,7 +6,7 @@ import type { ArrivedFile, ArrivedMail } from './fake-mailgun.ts';
  * comes.
  */
 export type SmtpFault =
-  | { readonly at: 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'MESSAGE'; readonly reply: string }
+  | { readonly at: 'GREETING' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'MESSAGE'; readonly reply: string }
   | 'accept without answer'
   | 'disconnect at greeting';
 
@@ -44,7 +44,7 @@ export class FakeSmtpServer {
     const envelope = { from: '', to: '' };
     let inMessage = false;
     let buffered = '';
-    say('220 peer ESMTP');
+    say(this.faultAt('GREETING') ?? '220 peer ESMTP');
     socket.on('data', (bytes) => {
       buffered += bytes.toString('utf8');
       for (;;) {
@@ -67,10 +67,9 @@ export class FakeSmtpServer {
     socket: net.Socket,
   ): boolean {
     const verb = line.split(/[ :]/)[0]?.toUpperCase() ?? '';
-    const [fault] = this.next;
-    if (typeof fault === 'object' && fault.at === verb) {
-      this.next.shift();
-      say(fault.reply);
+    const refusal = this.faultAt(verb);
+    if (refusal !== undefined) {
+      say(refusal);
       return false;
     }
     const address = /<([^>]*)>/.exec(line)?.[1] ?? '';
@@ -84,12 +83,18 @@ export class FakeSmtpServer {
     return verb === 'DATA';
   }
 
+  /** The planned reply at this step. Undefined if none is planned. */
+  private faultAt(step: string): string | undefined {
+    const [fault] = this.next;
+    if (typeof fault !== 'object' || fault.at !== step) return undefined;
+    this.next.shift();
+    return fault.reply;
+  }
+
   private message(source: string, envelope: { from: string; to: string }, say: (line: string) => void): void {
-    const fault = this.next[0];
-    if (typeof fault === 'object' && fault.at === 'MESSAGE') {
-      this.next.shift();
-      return say(fault.reply);
-    }
+    const refusal = this.faultAt('MESSAGE');
+    if (refusal !== undefined) return say(refusal);
+    const [fault] = this.next;
     const header = (name: string): string => new RegExp(`^${name}: (.*(?:\\r\\n[ \\t].*)*)`, 'im').exec(source)?.[1] ?? '';
     const parts = partsOf(source);
     this.arrived.push({
@@ -151,10 +156,14 @@ function textOf(parts: readonly MailPart[], type: string): string {
   return found?.body.toString('utf8').replaceAll('\r\n', '\n') ?? '';
 }
 
+/** The attached files, then the inline images. An image without its name as Content-ID is no inline image: the HTML cannot show it. */
 function filesOf(parts: readonly MailPart[]): ArrivedFile[] {
-  return parts.flatMap(({ headers, body }) => {
-    const name = /^Content-Disposition: attachment;\s+filename="?([^"\r\n]+)"?/im.exec(headers)?.[1];
+  const files = parts.flatMap(({ headers, body }): ArrivedFile[] => {
+    const [, disposition, name] = /^Content-Disposition: (attachment|inline);\s+filename="?([^"\r\n]+)"?/im.exec(headers) ?? [];
     const contentType = /^Content-Type: ([^;\s]+)/im.exec(headers)?.[1] ?? '';
-    return name === undefined ? [] : [{ name, contentType, content: body }];
+    if (name === undefined) return [];
+    const isInline = disposition === 'inline' && headers.toLowerCase().includes(`content-id: <${name.toLowerCase()}>`);
+    return [{ name, contentType, content: body, ...(isInline ? { inline: true } : {}) }];
   });
+  return [...files.filter(({ inline }) => !inline), ...files.filter(({ inline }) => inline)];
 }

@@ -33,7 +33,11 @@ interface Servers {
 /**
  * Starts the real notification worker on its own database and Redis, or on `servers`. It processes jobs but listens on no port.
  */
-export async function runWorker(settings: Record<string, string> = {}, servers?: Servers): Promise<RunningWorker> {
+export async function runWorker(
+  settings: Record<string, string> = {},
+  servers?: Servers,
+  logger = createLogger({ service: 'test', level: 'silent' }),
+): Promise<RunningWorker> {
   const [database, redis] = servers
     ? [servers.database, servers.redis]
     : await Promise.all([createTestDatabase(), createTestRedis()]);
@@ -43,7 +47,7 @@ export async function runWorker(settings: Record<string, string> = {}, servers?:
     RATE_LIMIT_IP_PER_MINUTE: '0',
     ...settings,
   });
-  const { app, start } = await createNotificationWorker(config, createLogger({ service: 'test', level: 'silent' }));
+  const { app, start } = await createNotificationWorker(config, logger);
   await app.getHttpAdapter().getInstance().ready();
   start();
 

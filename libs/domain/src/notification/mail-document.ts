@@ -1,9 +1,18 @@
 import type { MailLocale } from './mail-words.ts';
 
+/** A line of a list, with a square image below it. `file` is the name of the attached image. */
+interface MailImage {
+  readonly line: string;
+  readonly file: string;
+  /** Shown instead of the image by mail programs that show no images. */
+  readonly alt: string;
+}
+
 /** A part of a mail. The plain text and the HTML are rendered from the same blocks, so they always have the same content. */
 export type MailBlock =
   | { readonly kind: 'lines'; readonly lines: readonly string[] }
   | { readonly kind: 'list'; readonly title?: string; readonly items: readonly string[] }
+  | { readonly kind: 'images'; readonly items: readonly MailImage[] }
   | {
       readonly kind: 'link';
       readonly before: string;
@@ -39,6 +48,7 @@ function plainText({ blocks }: MailDocument): string {
   const paragraphs = blocks.map((block) => {
     if (block.kind === 'lines') return block.lines.join('\n');
     if (block.kind === 'link') return [`${block.before}: ${block.url}`, ...(block.after ?? [])].join('\n');
+    if (block.kind === 'images') return block.items.map(({ line }) => `  - ${line}`).join('\n');
     return [...(block.title === undefined ? [] : [block.title]), ...block.items.map((item) => `  - ${item}`)].join('\n');
   });
   return `${paragraphs.join('\n\n')}\n`;
@@ -54,7 +64,8 @@ const FOOTER: Record<MailLocale, string> = {
 
 /**
  * The HTML layout of all mails. Tables and inline styles, because Outlook renders with Word and Gmail removes style sheets. 600 px,
- * because mail programs show that width. No remote images or fonts, because mail programs block them and they would track readers.
+ * because mail programs show that width. Images are attached to the mail. No remote images or
+ * fonts, because mail programs block them and they would track readers.
  */
 function htmlOf({ locale, subject, blocks }: MailDocument): string {
   const rows = blocks.map((block) => `<tr><td style="padding:0 32px 20px;${TEXT}">${blockHtml(block)}</td></tr>`).join('\n');
@@ -88,12 +99,23 @@ function blockHtml(block: MailBlock): string {
     const items = block.items.map((item) => `<li style="margin:0 0 4px;">${escapeHtml(item)}</li>`).join('');
     return `${title}<ul style="margin:8px 0 0;padding:0 0 0 20px;">${items}</ul>`;
   }
+  if (block.kind === 'images')
+    return `<ul style="margin:8px 0 0;padding:0 0 0 20px;">${block.items.map(imageHtml).join('')}</ul>`;
   const url = escapeHtml(webAddress(block.url));
   const button = `<a href="${url}" style="display:inline-block;padding:12px 20px;background-color:#0b4f9e;color:#ffffff;text-decoration:none;font-weight:bold;">${escapeHtml(block.label)}</a>`;
   const after = (block.after ?? []).map(escapeHtml).join('<br>');
   // Show the URL as text below the button: some mail programs show no links, and readers can see where the link leads.
   const address = `<span style="${SMALL}">${url}</span>`;
   return `${escapeHtml(block.before)}:<br><br>${button}<br>${address}${after ? `<br><br>${after}` : ''}`;
+}
+
+/** Width of a shown image: four pixels for each module of a ticket's QR code, which has 49 modules and a border of four. */
+const IMAGE_PIXELS = 228;
+
+function imageHtml({ line, file, alt }: MailImage): string {
+  const size = `width="${IMAGE_PIXELS}" height="${IMAGE_PIXELS}"`;
+  const image = `<img src="cid:${escapeHtml(file)}" ${size} alt="${escapeHtml(alt)}" style="display:block;margin:8px 0 0;border:0;">`;
+  return `<li style="margin:0 0 20px;">${escapeHtml(line)}${image}</li>`;
 }
 
 /** Returns the URL if it is an http or https URL, and throws otherwise. */

@@ -116,7 +116,7 @@ test('mail order_confirmation in Croatian has exactly this text', () => {
       '  - Zapad A, red 12, mjesto 15',
       '  - Sjever, stajanje',
       '',
-      'Ukupno: 450.00 EUR',
+      'Ukupno: 450,00 EUR',
       '',
       'Ulaznice stižu u posebnoj poruci, a naći ćete ih i ovdje: http://127.0.0.1:3000/tickets',
       '',
@@ -178,6 +178,19 @@ test('mail match_changed of a cancelled match has its own subject and the escape
     expect(mail.text).not.toContain('Oluja');
     expect(mailWithReason.text).toContain('Oluja <b>');
     expect(mailWithReason.html).toContain('Oluja &lt;b&gt;');
+  }
+});
+
+test.each([
+  ['hr', '1.234,50 EUR'],
+  ['en', 'EUR 1,234.50'],
+] as const)('mails order_confirmation and refund in locale %s have the amount 1234.50 EUR as "%s"', (locale, amount) => {
+  for (const template of ['order_confirmation', 'refund'] as const) {
+    const payload = { ...samples[template], total_amount: '1234.50 EUR', locale } as never;
+    const { text, html } = writeMail({ template, payload }, links);
+    expect(text).toContain(` ${amount}`);
+    expect(html).toContain(` ${amount}`);
+    expect(text + html).not.toContain('1234.50');
   }
 });
 

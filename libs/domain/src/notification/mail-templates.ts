@@ -1,5 +1,14 @@
 import { lines, render, type MailBlock, type MailText } from './mail-document.ts';
-import { kickoffText, momentText, say, seatText, ticketCountText, type MailLocale, type MailSeat } from './mail-words.ts';
+import {
+  amountText,
+  kickoffText,
+  momentText,
+  say,
+  seatText,
+  ticketCountText,
+  type MailLocale,
+  type MailSeat,
+} from './mail-words.ts';
 
 interface MatchFacts {
   readonly match_name: string;
@@ -78,10 +87,15 @@ type WrittenMail = readonly [subject: string, ...blocks: MailBlock[]];
 
 /**
  * A short ticket id that a fan can read out to a steward or to support. Made from the ticket's id, not from its secret code:
- * anybody who shows the code is let in, so no part of the code may be in a mail.
+ * anybody who shows the code is let in, so no part of the code may be in the text of a mail.
  */
 export function shortTicketId(ticketId: string): string {
   return ticketId.replaceAll('-', '').slice(-8).toUpperCase();
+}
+
+/** The name of the image with the QR code of a ticket. The mail that brings the ticket shows the attached image of this name. */
+export function qrFileName(ticketId: string): string {
+  return `ticket-${shortTicketId(ticketId)}.png`;
 }
 
 /** Writes a mail in the language of its payload. Throws if a required variable is missing. */
@@ -92,8 +106,9 @@ export function writeMail<T extends Template>({ template, payload }: MailContent
 
 const writers: { readonly [T in Template]: (payload: MailPayloads[T], links: MailLinks) => WrittenMail } = {
   order_confirmation: (order, links) => {
-    const { locale, order_id, match_name, total_amount } = order;
+    const { locale, order_id, match_name } = order;
     const hr = locale === 'hr';
+    const total = amountText(order.total_amount, locale);
     return [
       hr ? say`Narudžba ${order_id} je potvrđena: ${match_name}` : say`Order ${order_id} is confirmed: ${match_name}`,
       hr
@@ -101,7 +116,7 @@ const writers: { readonly [T in Template]: (payload: MailPayloads[T], links: Mai
         : lines('Thank you for your order!', say`Order ${order_id} is paid.`),
       matchBlock(order),
       seatList(order),
-      lines(hr ? say`Ukupno: ${total_amount}` : say`Total: ${total_amount}`),
+      lines(hr ? say`Ukupno: ${total}` : say`Total: ${total}`),
       ticketsLink(
         links,
         locale,
@@ -120,7 +135,7 @@ const writers: { readonly [T in Template]: (payload: MailPayloads[T], links: Mai
       hr ? say`Vaše ulaznice: ${match_name}` : say`Your tickets: ${match_name}`,
       lines(hr ? say`${count} iz narudžbe ${order_id}` : say`${count} of order ${order_id}`),
       matchBlock(order),
-      { kind: 'list', items: tickets.map((ticket) => ticketLine(ticket, locale)) },
+      { kind: 'images', items: tickets.map((ticket) => ({ ...qrImage(ticket, locale), line: ticketLine(ticket, locale) })) },
       ticketsLink(
         links,
         locale,
@@ -135,13 +150,14 @@ const writers: { readonly [T in Template]: (payload: MailPayloads[T], links: Mai
 
   refund: ({ locale, order_id, match_name, total_amount, received }) => {
     const hr = locale === 'hr';
+    const amount = amountText(total_amount, locale);
     if (received === undefined)
       return [
         hr ? say`Povrat novca za narudžbu ${order_id}` : say`Refund for order ${order_id}`,
         lines(
           hr
-            ? say`Vratili smo vam ${total_amount} za narudžbu ${order_id} (${match_name}).`
-            : say`We have refunded ${total_amount} for order ${order_id} (${match_name}).`,
+            ? say`Vratili smo vam ${amount} za narudžbu ${order_id} (${match_name}).`
+            : say`We have refunded ${amount} for order ${order_id} (${match_name}).`,
         ),
         hr
           ? lines('Novac dolazi na karticu kojom je plaćeno; kada, ovisi o vašoj banci.', 'Vraćene ulaznice više ne vrijede.')
@@ -258,6 +274,14 @@ function seatList({ tickets, locale }: { readonly tickets: readonly MailSeat[]; 
 
 function ticketsLink({ ticketsUrl }: MailLinks, locale: MailLocale, before: string, ...after: readonly string[]): MailBlock {
   return { kind: 'link', before, label: locale === 'hr' ? 'Moje ulaznice' : 'My tickets', url: say`${ticketsUrl}`, after };
+}
+
+function qrImage({ ticket_id }: TicketDelivery['tickets'][number], locale: MailLocale): { file: string; alt: string } {
+  const ticket = shortTicketId(ticket_id);
+  return {
+    file: qrFileName(ticket_id),
+    alt: locale === 'hr' ? say`QR kod ulaznice ${ticket}` : say`QR code of ticket ${ticket}`,
+  };
 }
 
 function ticketLine(ticket: TicketDelivery['tickets'][number], locale: MailLocale): string {

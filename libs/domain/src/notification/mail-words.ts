@@ -1,3 +1,5 @@
+import { moneyText } from '../shared/money.ts';
+
 /** The languages of mails and pushes: Croatian and English. */
 export type MailLocale = 'hr' | 'en';
 
@@ -88,6 +90,11 @@ function writeMoment(moment: string, locale: MailLocale): string {
 export function seatText({ sector, row, seat }: MailSeat, locale: MailLocale): string {
   if (row === null && seat === null) return locale === 'hr' ? say`${sector}, stajanje` : say`${sector}, standing`;
   return locale === 'hr' ? say`${sector}, red ${row}, mjesto ${seat}` : say`${sector}, row ${row}, seat ${seat}`;
+}
+
+/** An amount in the language of the mail: "70,00 EUR" · "EUR 70.00". Throws if the amount is missing, as `say` does. */
+export function amountText(amount: string, locale: MailLocale): string {
+  return moneyText(say`${amount}`, locale);
 }
 
 /** "2 tickets" or "2 ulaznice". Croatian plural forms: 1 ulaznica, 2 ulaznice, 5 ulaznica, 11 ulaznica, 21 ulaznica. */

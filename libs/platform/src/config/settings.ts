@@ -26,6 +26,9 @@ const list = z.string().transform((text) => text.split(',').flatMap((part) => pa
 const cidr =
   /^([0-9]{1,3}(\.[0-9]{1,3}){3}(\/([0-9]|[12][0-9]|3[0-2]))?|[0-9a-f:]*:[0-9a-f:.]*(\/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))?)$/i;
 
+/** Matches one mail address, with or without a name: `tickets@example.org`, `Club <tickets@example.org>`. */
+const mailSender = /^([^<>\r\n]*<[^\s<>@,;]+@[^\s<>@,;]+>|[^\s<>@,;]+@[^\s<>@,;]+)$/;
+
 /** Default secrets for development. They are public, so production refuses them. */
 export const developmentSecrets = {
   INTERNAL_AUTH_SECRET: 'development-internal-auth-secret-000',
@@ -165,7 +168,11 @@ export const notificationSettings = z.object({
     .enum(['mailbox', 'mailgun', 'smtp'])
     .default('mailbox')
     .describe('`mailbox` stores the mails instead of sending them'),
-  MAIL_FROM: z.string().default('Tribina <tickets@tribina.local>').describe('Sender of all mails'),
+  MAIL_FROM: z
+    .string()
+    .regex(mailSender, 'must be one address, as in "Club <tickets@example.org>"')
+    .default('Tribina <tickets@tribina.local>')
+    .describe('Sender of all mails; its domain is in the Message-ID of each mail'),
   MAILGUN_API_BASE: httpUrl.default('https://api.mailgun.net').describe("Address of Mailgun's API"),
   MAILGUN_DOMAIN: z.string().optional().describe('Sending domain; with mailgun'),
   MAILGUN_API_KEY: z.string().optional().meta({ description: "Mailgun's API key; with mailgun", secret: true }),
@@ -176,7 +183,12 @@ export const notificationSettings = z.object({
       description: 'Mail server with user and password: smtp:// or, with TLS from the start, smtps://; with smtp',
       secret: true,
     }),
-  PUSH_PROVIDER: z.enum(['mailbox', 'fcm']).default('mailbox').describe('`mailbox` stores the pushes instead of sending them'),
+  PUSH_PROVIDER: z
+    .enum(['mailbox', 'fcm', 'none'])
+    .default('mailbox')
+    .describe(
+      '`mailbox` stores the pushes instead of sending them; `none`: no pushes are made (set it for the monolith and the workers)',
+    ),
   FCM_API_BASE: httpUrl.default('https://fcm.googleapis.com').describe('Address of Firebase Cloud Messaging'),
   FCM_SERVICE_ACCOUNT: z.string().optional().describe("Path of the service account's JSON file; with fcm"),
   ALERT_WEBHOOK_URL: httpUrl
@@ -230,15 +242,17 @@ const developmentValues = { AUTH_MODE: 'mock', PAYMENT_PROVIDER: 'sandbox', EMAI
 
 /** Checks the rules that concern several settings, and refuses development values in production. Returns all faults. */
 export function crossChecks(config: Readonly<Record<string, unknown>>): string[] {
-  // A worker that sends only mails or only pushes needs only the credentials of its own provider.
-  const unused = { email: 'PUSH_PROVIDER', push: 'EMAIL_PROVIDER' }[String(config.WORKER_QUEUES)];
+  // A worker that sends only mails or only pushes needs only the credentials of its own provider. The monolith sends neither: it reads
+  // PUSH_PROVIDER only to know whether pushes are made.
+  const isWorker = 'WORKER_QUEUES' in config;
+  const unused = isWorker ? { email: 'PUSH_PROVIDER', push: 'EMAIL_PROVIDER' }[String(config.WORKER_QUEUES)] : 'PUSH_PROVIDER';
   const faults = NEEDED_WITH.flatMap(([setting, value, ...needed]) => {
     const missing = config[setting] === value && setting !== unused ? needed.filter((name) => config[name] === undefined) : [];
     return missing.map((name) => `${name}: is needed with ${setting}=${value}`);
   });
   if (config.NODE_ENV !== 'production') return faults;
   for (const [name, value] of Object.entries(developmentValues))
-    if (config[name] === value) faults.push(`${name}: ${value} is refused in production`);
+    if (config[name] === value && (isWorker || name !== unused)) faults.push(`${name}: ${value} is refused in production`);
   for (const [name, value] of Object.entries(developmentSecrets))
     if (config[name] === value) faults.push(`${name}: the development default is refused in production`);
   return faults;

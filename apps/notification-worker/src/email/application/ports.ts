@@ -5,6 +5,8 @@ export interface Attachment {
   readonly name: string;
   readonly contentType: string;
   readonly content: Buffer;
+  /** True for an image that the HTML of the mail shows as `cid:` and its name. */
+  readonly inline?: boolean;
 }
 
 /** A rendered mail. Two mails with the same message id are the same message, even if they come from different jobs. */

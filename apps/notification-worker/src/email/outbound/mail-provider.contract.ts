@@ -39,18 +39,28 @@ export function mailProviderContract(name: string, make: () => Promise<ProviderU
         subject: mail.subject,
         text: mail.text.trimEnd(),
         html: mail.html.trimEnd(),
-        messageId: expect.stringMatching(new RegExp(`^<${mail.messageId}@`)) as string,
+        messageId: `<${mail.messageId}@hns.hr>`,
       });
     });
 
-    test('arrive with attachments: the files arrive unchanged, and so do subject, text and HTML', async () => {
+    test('that are sent again have the same Message-ID, with the domain of the sender; another mail has another one', async () => {
+      for (const messageId of [mail.messageId, mail.messageId, 'job_abc123']) await it.provider.send({ ...mail, messageId });
+      expect(it.arrived.map(({ messageId }) => messageId)).toEqual([
+        `<${mail.messageId}@hns.hr>`,
+        `<${mail.messageId}@hns.hr>`,
+        '<job_abc123@hns.hr>',
+      ]);
+    });
+
+    test('arrive with attachments and inline images: the files arrive unchanged, and so do subject, text and HTML', async () => {
       const files = [
         {
           name: 'ticket-8BC3DB54.pdf',
           contentType: 'application/pdf',
           content: Buffer.from(Uint8Array.from({ length: 3000 }, (_, n) => n % 256)),
         },
-        { name: 'ticket-8BC3DB54.svg', contentType: 'image/svg+xml', content: Buffer.from('<svg>č</svg>\n') },
+        { name: 'notes.csv', contentType: 'text/csv', content: Buffer.from('č;ž\n') },
+        { name: 'ticket-8BC3DB54.png', contentType: 'image/png', content: Buffer.from([0x89, 0x50, 0x4e, 0x47]), inline: true },
       ];
       await it.provider.send({ ...mail, attachments: () => files });
       const [arrived] = it.arrived;

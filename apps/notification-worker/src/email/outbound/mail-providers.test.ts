@@ -84,6 +84,9 @@ describe('SMTP', () => {
     [{ at: 'MAIL', reply: '421 4.3.2 closing' }, 'ProviderDown'],
     [{ at: 'MESSAGE', reply: '554 5.7.1 spam' }, 'Refused'],
     [{ at: 'MESSAGE', reply: '451 4.3.0 later' }, 'NotSent'],
+    [{ at: 'MAIL', reply: '550 5.7.1 sender refused' }, 'NotSent'],
+    [{ at: 'MAIL', reply: '552 5.3.4 too large' }, 'Refused'],
+    [{ at: 'GREETING', reply: '554 5.7.1 your network is blocked' }, 'ProviderDown'],
     ['disconnect at greeting', 'NoAnswer'],
   ] as const)('after the fault %o send throws %s, and the SMTP library does not send the mail again', async (fault, kind) => {
     const peer = await FakeSmtpServer.start();

@@ -2,6 +2,7 @@ import { CALL_TIMEOUT_MS } from '#messaging/sending/call-timeout';
 import { failureOf, post, type ProviderAnswer } from '#messaging/sending/post-to-provider';
 import { NotSent, Refused, type SendFailure } from '#messaging/sending/send-errors';
 import { MailProvider, type Attachment, type OutgoingMail } from '../application/ports.ts';
+import { messageIdHeader } from './message-id.ts';
 
 /** The account at Mailgun, and the sender of our mails. */
 export interface MailgunOptions {
@@ -28,7 +29,7 @@ export class Mailgun extends MailProvider {
       html: mail.html,
       // Both copies of a mail that is sent twice have this id. So mail programs show the mail once, and Mailgun's log shows the
       // duplicate.
-      'h:Message-Id': `<${mail.messageId}@${domain}>`,
+      'h:Message-Id': messageIdHeader(mail.messageId, from),
       // No click tracking: Mailgun would rewrite our links and lead fans through its own server.
       'o:tracking': 'no',
       'o:tag': mail.template,
@@ -48,8 +49,9 @@ export class Mailgun extends MailProvider {
 function multipartFormOf(fields: Readonly<Record<string, string>>, attachments: readonly Attachment[]): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  for (const { name, contentType, content } of attachments)
-    form.append('attachment', new Blob([new Uint8Array(content)], { type: contentType }), name);
+  // The name of an inline file is its Content-ID, by which the HTML shows it.
+  for (const { name, contentType, content, inline } of attachments)
+    form.append(inline ? 'inline' : 'attachment', new Blob([new Uint8Array(content)], { type: contentType }), name);
   return form;
 }
 

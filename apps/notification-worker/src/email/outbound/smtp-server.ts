@@ -1,38 +1,29 @@
 import { createTransport, type Transporter } from 'nodemailer';
 import { CALL_TIMEOUT_MS } from '#messaging/sending/call-timeout';
-import { NoAnswer, NotSent, ProviderDown, Refused } from '#messaging/sending/send-errors';
+import { Refused } from '#messaging/sending/send-errors';
 import { MailProvider, type OutgoingMail } from '../application/ports.ts';
+import { messageIdHeader } from './message-id.ts';
+import { smtpFailure, type SmtpError } from './smtp-failure.ts';
 
 /**
  * At most this many connections to the mail server. They are kept open and reused, because a handshake for each mail would take
  * longer than the mail.
  */
 const MAX_CONNECTIONS = 5;
-/**
- * Matches nodemailer's messages for timeouts before the SMTP session began. Later timeouts have the same error code, but another
- * message.
- */
-const TIMEOUT_BEFORE_SESSION = /^(Connection timeout|Greeting never received)/;
 /** Matches exactly one mail address, without characters that could add a recipient or a header. */
 const ADDRESS = /^[^\s<>,;:"()[\]\\]+@[^\s<>,;:"()[\]\\]+$/;
-
-interface SmtpError extends Error {
-  readonly code?: string;
-  readonly command?: string;
-  readonly syscall?: string;
-  readonly responseCode?: number;
-}
 
 /** EMAIL_PROVIDER=smtp: sends through the mail server of SMTP_URL. */
 export class SmtpServer extends MailProvider {
   private readonly transport: Transporter;
-  private readonly host: string;
+  private readonly secrets: readonly string[];
 
   constructor(private readonly options: { readonly url: string; readonly from: string; readonly timeoutMs?: number }) {
     super();
     const url = new URL(options.url);
     const timeoutMs = options.timeoutMs ?? CALL_TIMEOUT_MS;
-    this.host = url.hostname;
+    const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+    this.secrets = secretsOf(user, pass);
     this.transport = createTransport({
       pool: true,
       maxConnections: MAX_CONNECTIONS,
@@ -41,9 +32,11 @@ export class SmtpServer extends MailProvider {
       host: url.hostname,
       port: url.port ? Number(url.port) : url.protocol === 'smtps:' ? 465 : 587,
       secure: url.protocol === 'smtps:',
-      ...(url.username ? { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } } : {}),
+      ...(user ? { auth: { user, pass } } : {}),
       connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
+      // Shorter than the timeout of the socket, which also runs while the greeting is awaited: the first one to end decides whether the
+      // mail was certainly not sent.
+      greetingTimeout: timeoutMs * 0.8,
       socketTimeout: timeoutMs,
       // Paths and URLs in a mail's content are never read or fetched.
       disableFileAccess: true,
@@ -53,7 +46,12 @@ export class SmtpServer extends MailProvider {
 
   async send(mail: OutgoingMail): Promise<void> {
     if (!ADDRESS.test(mail.to)) throw new Refused('smtp: not a single valid address');
-    const attachments = mail.attachments?.().map(({ name: filename, ...file }) => ({ filename, ...file }));
+    // The HTML shows an inline file by its name, which is its Content-ID.
+    const attachments = mail.attachments?.().map(({ name: filename, inline, ...file }) => ({
+      filename,
+      ...file,
+      ...(inline ? { cid: filename } : {}),
+    }));
     try {
       await this.transport.sendMail({
         from: this.options.from,
@@ -62,11 +60,11 @@ export class SmtpServer extends MailProvider {
         text: mail.text,
         html: mail.html,
         attachments,
-        messageId: `<${mail.messageId}@${this.host}>`,
+        messageId: messageIdHeader(mail.messageId, this.options.from),
         headers: { 'X-Template': mail.template, 'Auto-Submitted': 'auto-generated' },
       });
     } catch (error) {
-      throw toSendFailure(error as SmtpError);
+      throw smtpFailure(error as SmtpError, { recipient: mail.to, secrets: this.secrets });
     }
   }
 
@@ -75,16 +73,9 @@ export class SmtpServer extends MailProvider {
   }
 }
 
-/**
- * Turns nodemailer's error into a SendFailure. It contains codes only, because a server's error texts may contain the recipient's
- * address.
- */
-function toSendFailure({ code, command, responseCode, syscall, message }: SmtpError): Error {
-  const reason = `smtp ${command ?? 'CONN'}: ${responseCode ?? code ?? 'no answer'}`;
-  if (code === 'EAUTH' || responseCode === 530 || responseCode === 535) return new NotSent(reason);
-  if (responseCode === 421) return new ProviderDown(reason);
-  if (responseCode !== undefined) return responseCode >= 500 ? new Refused(reason) : new NotSent(reason);
-  if (code === 'EENVELOPE') return new Refused(reason);
-  const hasNoSession = syscall === 'connect' || code === 'EDNS' || code === 'ETLS' || TIMEOUT_BEFORE_SESSION.test(message);
-  return hasNoSession ? new ProviderDown(reason) : new NoAnswer(reason);
+/** The password as it is, and as it is sent, the longest first: a server may repeat our command in its reply. */
+function secretsOf(user: string, password: string): string[] {
+  if (password === '') return [];
+  const encoded = [`\0${user}\0${password}`, password].map((text) => Buffer.from(text).toString('base64'));
+  return [...encoded, password];
 }

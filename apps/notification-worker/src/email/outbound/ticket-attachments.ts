@@ -1,15 +1,14 @@
 import { ticketPdf } from '#ticketing/ticket-pdf';
-import { ticketQr } from '#ticketing/ticket-qr';
-import { shortTicketId } from '#domain/notification/mail-templates';
+import { ticketQrPng } from '#ticketing/ticket-qr-png';
+import { qrFileName, shortTicketId } from '#domain/notification/mail-templates';
 import type { Attachment, PrintableTickets } from '../application/ports.ts';
 
 /**
- * Renders each ticket as a PDF to print and as a QR code (SVG) to show. The tickets are in the mail itself and not behind a link,
+ * Renders each ticket as a PDF to print and as a QR code (PNG), which the mail itself shows. The tickets are in the mail itself and not behind a link,
  * because a fan needs them at the stadium gate. The file names contain the short ticket id, as the text of the mail does.
  */
 export function ticketAttachments({ match_name, kickoff_at, venue, tickets }: PrintableTickets): readonly Attachment[] {
   return tickets.flatMap(({ ticket_id, holder_name, sector, row, seat, gate, code }) => {
-    const name = `ticket-${shortTicketId(ticket_id)}`;
     const pdf = ticketPdf({
       id: ticket_id,
       matchName: match_name,
@@ -23,8 +22,8 @@ export function ticketAttachments({ match_name, kickoff_at, venue, tickets }: Pr
       code,
     });
     return [
-      { name: `${name}.pdf`, contentType: 'application/pdf', content: pdf },
-      { name: `${name}.svg`, contentType: 'image/svg+xml', content: Buffer.from(ticketQr(code)) },
+      { name: `ticket-${shortTicketId(ticket_id)}.pdf`, contentType: 'application/pdf', content: pdf },
+      { name: qrFileName(ticket_id), contentType: 'image/png', content: ticketQrPng(code), inline: true },
     ];
   });
 }

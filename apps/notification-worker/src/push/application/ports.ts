@@ -16,8 +16,12 @@ export interface OutgoingPush {
   readonly usefulUntil?: Date;
 }
 
-/** What one call of `send` did. `devices`: to how many devices the call delivered the push; dead tokens are not counted. */
-export type SendOutcome = { readonly outcome: 'sent'; readonly devices: number } | { readonly outcome: 'duplicate' };
+/**
+ * What one call of `send` did. `devices`: to how many devices the call delivered the push; dead tokens are not counted. The outcome is
+ * the result of the push's job.
+ */
+export type SendOutcome =
+  { readonly outcome: 'sent'; readonly devices: number } | { readonly outcome: 'duplicate' | 'not sent: no provider' };
 
 /** Sends each push once to each device. A second send of the same message returns `duplicate` and reaches no device. */
 export abstract class Pushes {
