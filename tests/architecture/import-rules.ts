@@ -25,6 +25,7 @@ export const purchaseFeatures: Readonly<Record<string, readonly string[]>> = {
   hold: ['availability', 'turns'],
   'partner-sales': ['hold'],
   checkout: ['hold'],
+  'quota-places': ['availability', 'hold', 'checkout'],
   settlement: ['turns', 'hold', 'checkout'],
   refunds: ['hold', 'checkout', 'settlement'],
 };

@@ -4,6 +4,7 @@ import { TransactionManager } from '#application/transaction-manager';
 import { BlacklistKeeper } from '../../apps/monolith/src/blacklist/blacklist-keeper.schedule.ts';
 import { PaymentApi } from '../../apps/monolith/src/payment/payment.api.ts';
 import { MatchesForSale } from '../../apps/monolith/src/purchase/application/sale-ports.ts';
+import { PlaceOrders } from '../../apps/monolith/src/purchase/checkout/application/place-orders.ts';
 import { CheckOut } from '../../apps/monolith/src/purchase/checkout/application/check-out.ts';
 import { OrderConsequences, Orders } from '../../apps/monolith/src/purchase/checkout/application/ports.ts';
 import { Reservations } from '../../apps/monolith/src/purchase/hold/application/reservation-ports.ts';
@@ -77,12 +78,11 @@ test('negative control: a checkout that does not read the blacklist creates the 
   }) as Orders;
   const unguardedCheckOut = new CheckOut(
     monolith.get(TransactionManager),
+    new PlaceOrders(monolith.get(Reservations), ordersWithoutCheck, monolith.get(Ids), monolith.get(MatchesForSale)),
     monolith.get(Reservations),
     ordersWithoutCheck,
     monolith.get(PaymentApi),
     monolith.get(OrderConsequences),
-    monolith.get(Ids),
-    monolith.get(MatchesForSale),
   );
   const { order } = await unguardedCheckOut.execute({
     reservationId: held.id,

@@ -1,8 +1,10 @@
 import { runReadCommitted } from '#platform/postgres/read-committed';
+import type { Transaction } from '#application/transaction-manager';
 import { namedSql } from '#platform/postgres/named-sql';
 import { inside } from '#platform/postgres/transaction';
 import { randomUUID } from 'node:crypto';
 import { PlacesNotFree, type PlaceMove } from '../../apps/monolith/src/purchase/quota-places.api.ts';
+import { SeatChangeBroadcast } from '../../apps/monolith/src/purchase/hold/outbound/seat-change-broadcast.ts';
 import { isFreeForOwner, MOVE_PLACES_SQL } from '../../apps/monolith/src/purchase/quota-places/quota-places.sql.ts';
 import { QuotaOffice } from '../../apps/monolith/src/purchase/testing/quota-office.ts';
 import type { TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
@@ -106,21 +108,61 @@ test(`a move of ${PLACES} places takes at most ${MAX_MOVE_MS} ms while buyers ho
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 }, 120_000);
 
-test('a move keeps no predicate lock on the rows of seats, so no hold is a conflict with it', async () => {
-  const match = await putOnSale(replicas.offices[0].monolith, { sectors: [seated('North', 40, 50)] });
+test('every process learns within a second of places that come back to the public, and sells them', async () => {
+  const match = await putOnSale(replicas.offices[0].monolith, { sectors: [seated('North', 1, 10)] });
+  const [seatIds, sectorId] = [await officeOf(0).seatIds(match), match.sectors[0]?.id ?? ''];
+  const quotaId = await quotas.quota(match, seatIds.slice(0, 8));
+  const available = (process: number) =>
+    officeOf(process)
+      .monolith.call('GET', `/api/v1/matches/${match.id}/sectors`)
+      .then(({ json }) => json.items[0].available as number);
+  // Both processes have the sector in memory, without the places of the quota.
+  await Promise.all([officeOf(0).held(match), officeOf(1).held(match)]);
+  expect((await officeOf(1).hold(match)).json.code).toBe('ALL_SEATS_HELD');
+  const told = new Set<string>();
+  for (const [index, { monolith }] of replicas.offices.entries())
+    monolith
+      .get(SeatChangeBroadcast)
+      .listen({ taken: () => undefined, missed: () => undefined, freed: (id) => told.add(`${id} ${index}`) });
+  expect(await available(0)).toBe(0);
+  await quotas.move({ matchId: match.id, from: quotaId, to: null, seatIds: seatIds.slice(0, 8) });
+  expect(await available(0)).toBe(8);
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  expect([[...told].toSorted(), await available(1)]).toEqual([[`${sectorId} 0`, `${sectorId} 1`], 8]);
+  const answers = await Promise.all([officeOf(1).hold(match, { quantity: 4 }), officeOf(0).hold(match, { quantity: 4 })]);
+  expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+});
+
+test('a move and a binding keep no predicate lock on seats, so no hold is a conflict with them', async () => {
+  const match = await putOnSale(replicas.offices[0].monolith, { sectors: [seated('North', 80, 100)] });
   const seatIds = await officeOf(0).seatIds(match);
-  const quotaId = await emptyQuota(match);
-  const locks = (await quotas
-    .inTransaction(async (tx) => {
-      await quotas.places.move(tx, { matchId: match.id, from: null, to: quotaId, seatIds });
-      const rows = await inside(tx).rows(
-        `select locktype, count(*)::int as n from pg_locks
-         where mode = 'SIReadLock' and relation = 'seats'::regclass and pid = pg_backend_pid() group by locktype`,
-      );
-      throw Object.assign(new Error('rolled back'), { rows });
-    })
-    .catch((error: { rows: unknown }) => error.rows)) as unknown;
-  expect(locks).toEqual([]);
+  await replicas.dataSource.query('analyze seats');
+  const largeQuotaId = await quotas.quota(match, seatIds.slice(0, 4000));
+  const quotaId = await quotas.quota(match, seatIds.slice(4000, 4100));
+  /** The predicate locks on the table `seats` that `work` leaves in its transaction. Rolls it back. */
+  const locksOf = (work: (tx: Transaction) => Promise<unknown>): Promise<unknown> =>
+    quotas
+      .inTransaction(async (tx) => {
+        await work(tx);
+        const rows = await inside(tx).rows<{ locktype: string; n: number }>(
+          `select locktype, count(*)::int as n from pg_locks
+           where mode = 'SIReadLock' and relation = 'seats'::regclass and pid = pg_backend_pid() group by locktype`,
+        );
+        throw Object.assign(new Error('rolled back'), { rows });
+      })
+      .catch((error: { rows: unknown }) => error.rows);
+  const everySecond = (from: number, to: number): string[] => seatIds.slice(from, to).filter((_, index) => index % 2 === 0);
+  const move = { matchId: match.id, from: largeQuotaId, to: null, seatIds: everySecond(0, 4000) };
+  const bound = [{ boundTo: randomUUID(), seatIds: everySecond(4000, 4040) }];
+  expect(await locksOf((tx) => quotas.places.move(tx, move))).toEqual([]);
+  expect(await locksOf((tx) => quotas.places.bind(tx, quotaId, bound))).toEqual([]);
+  const bindAndUnbind = async (tx: Transaction): Promise<void> => {
+    await quotas.places.bind(tx, quotaId, bound);
+    expect(await quotas.places.unbind(tx, bound)).toHaveLength(20);
+  };
+  expect(await locksOf(bindAndUnbind)).toEqual([]);
+  const scan = (tx: Transaction) => inside(tx).rows(`select from seats where quota_id = $1`, [quotaId]);
+  expect(await locksOf(scan)).not.toEqual([]);
 });
 
 test('two moves of the same places at once: one of them moves them, and the ledger agrees with the places', async () => {

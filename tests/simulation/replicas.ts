@@ -1,4 +1,5 @@
 import type { SectorForSale } from '../../apps/monolith/src/purchase/application/ports.ts';
+import { PlaceOrders } from '../../apps/monolith/src/purchase/checkout/application/place-orders.ts';
 import { CheckOut } from '../../apps/monolith/src/purchase/checkout/application/check-out.ts';
 import { ReleaseReservation } from '../../apps/monolith/src/purchase/checkout/application/release-reservation.ts';
 import { ExpireReservations } from '../../apps/monolith/src/purchase/hold/application/expire-reservations.ts';
@@ -159,13 +160,13 @@ export class SimulatedSystem {
     const holds = new MemorySeatHolds(db, transactions, this.waitingRoom, HOLD_MS, guards);
     const inbox = new MemoryPaymentInbox(protections.paymentInbox);
     const cursors = new MemoryStreamCursors(db, protections.cursorCompares);
-    const ids = { next: () => scheduler.newId('o') };
+    const placeOrders = new PlaceOrders(reservations, orders, { next: () => scheduler.newId('o') }, matches);
     const replica: Replica = {
       name: `p${this.started}`,
       frozenUntil: 0,
       steps: 0,
       holdSeats: new HoldSeats(matches, new MemorySectorReader(db), holds, { has: () => false }),
-      checkOut: new CheckOut(transactions, reservations, orders, payments, consequences, ids, matches),
+      checkOut: new CheckOut(transactions, placeOrders, reservations, orders, payments, consequences),
       settlePayment: new SettlePayment(transactions, inbox, orders, reservations, matches, consequences),
       releaseReservation: new ReleaseReservation(transactions, reservations, orders, consequences),
       expireReservations: new ExpireReservations(reservations),

@@ -17,8 +17,11 @@ export const seatIsHeld = (seats: string): string => `(${seats}.status = 'held' 
 export const seatIsHeldByPublic = (seats: string): string => `(${seatIsHeld(seats)} and ${seats}.quota_id is null)`;
 
 /** SQL condition: nobody holds or has bought the seat of a quota. It may be bound to an invitation. */
-export const seatIsUnusedInQuota = (seats: string): string =>
-  `(${seats}.quota_id is not null and (${seats}.status = 'blocked' or (${seats}.status = 'held' and ${seats}.expires_at <= now())))`;
+export const seatIsUnusedInQuota = (seats: string): string => `(${seats}.quota_id is not null and ${seatIsUnused(seats)})`;
+
+/** SQL condition: the same for a seat that is known to be in a quota. */
+export const seatIsUnused = (seats: string): string =>
+  `(${seats}.status = 'blocked' or (${seats}.status = 'held' and ${seats}.expires_at <= now()))`;
 
 /** SQL: the status that a seat gets when its hold or its order ends. */
 export const freedStatus = (seats: string): string => `case when ${seats}.quota_id is null then 'available' else 'blocked' end`;

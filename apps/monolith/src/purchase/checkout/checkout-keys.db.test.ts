@@ -1,11 +1,10 @@
-import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
 import { PaymentApi } from '../../payment/payment.api.ts';
 import { newKey, type TestAnswer } from '../../testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
-import { MatchesForSale } from '../application/sale-ports.ts';
+import { PlaceOrders } from './application/place-orders.ts';
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders, type Payments } from './application/ports.ts';
 
@@ -91,9 +90,7 @@ test.each([
     const ports = [resolve(Reservations), resolve(Orders), payments, resolve(OrderConsequences)] as const;
     const holders = held.seatIds.map((seatId) => ({ seatId, name: 'Ana' }));
     const command = { reservationId: held.id, userId: held.userId, holders, email: 'ana@example.hr', key };
-    const first = await new CheckOut(resolve(TransactionManager), ...ports, resolve(Ids), resolve(MatchesForSale)).execute(
-      command,
-    );
+    const first = await new CheckOut(resolve(TransactionManager), resolve(PlaceOrders), ...ports).execute(command);
     expect([others.map((other) => other.status), others[0]?.json.order_id, first.isNew]).toEqual([
       [status],
       first.order.id,

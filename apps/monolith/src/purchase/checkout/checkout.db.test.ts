@@ -1,4 +1,3 @@
-import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
 import { randomUUID } from 'node:crypto';
 import { PaymentApi } from '../../payment/payment.api.ts';
@@ -6,7 +5,7 @@ import { newKey } from '../../testing/test-app.ts';
 import { grantTurn, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
-import { MatchesForSale } from '../application/sale-ports.ts';
+import { PlaceOrders } from './application/place-orders.ts';
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders, type Payments } from './application/ports.ts';
 
@@ -220,12 +219,11 @@ describe('crashes during checkout', () => {
   const checkOutWith = (replaced: { transactions?: TransactionManager; payments?: Payments }) =>
     new CheckOut(
       replaced.transactions ?? resolve(TransactionManager),
+      resolve(PlaceOrders),
       resolve(Reservations),
       resolve(Orders),
       replaced.payments ?? resolve(PaymentApi),
       resolve(OrderConsequences),
-      resolve(Ids),
-      resolve(MatchesForSale),
     );
   const command = (held: HeldSeats) => ({
     reservationId: held.id,

@@ -8,6 +8,7 @@ import { PaymentApi } from '../../payment/payment.api.ts';
 import { MatchesForSale } from '../application/sale-ports.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { CheckOut } from './application/check-out.ts';
+import { PlaceOrders } from './application/place-orders.ts';
 import { OrderConsequences, Orders } from './application/ports.ts';
 import { PurchaseReader } from './application/purchase-reader.ts';
 import { ReleaseReservation } from './application/release-reservation.ts';
@@ -22,6 +23,7 @@ export const checkoutControllers = [CheckoutController, OrdersController];
 export const checkoutProviders: Provider[] = [
   adapter(PurchaseReader, PostgresPurchaseReader, DataSource),
   adapter(Orders, PostgresOrders, BlacklistApi),
-  useCase(CheckOut, TransactionManager, Reservations, Orders, PaymentApi, OrderConsequences, Ids, MatchesForSale),
+  useCase(PlaceOrders, Reservations, Orders, Ids, MatchesForSale),
+  useCase(CheckOut, TransactionManager, PlaceOrders, Reservations, Orders, PaymentApi, OrderConsequences),
   useCase(ReleaseReservation, TransactionManager, Reservations, Orders, OrderConsequences),
 ];

@@ -1,4 +1,3 @@
-import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
 import { randomUUID } from 'node:crypto';
 import { verifyDatabase } from '../../cli/verify/verify-database.ts';
@@ -9,7 +8,7 @@ import { grantTurn, ops, putOnSale, seated, type MatchOnSale } from '../../testi
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
 import { RefundActions } from '../testing/refunding.ts';
-import { MatchesForSale } from '../application/sale-ports.ts';
+import { PlaceOrders } from './application/place-orders.ts';
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders } from './application/ports.ts';
 
@@ -215,8 +214,8 @@ test('a free checkout whose process dies before the commit leaves nothing, and a
     cancelled = (): Promise<void> => Promise.reject(crash);
   }
   const checkOut = new CheckOut(
-    ...[resolve(TransactionManager), resolve(Reservations), resolve(Orders), resolve(PaymentApi)],
-    ...[new DyingConsequences(), resolve(Ids), resolve(MatchesForSale)],
+    ...[resolve(TransactionManager), resolve(PlaceOrders), resolve(Reservations), resolve(Orders), resolve(PaymentApi)],
+    new DyingConsequences(),
   );
   const command = {
     reservationId: held.id,

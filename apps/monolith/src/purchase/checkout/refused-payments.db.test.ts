@@ -1,4 +1,3 @@
-import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
 import { randomUUID } from 'node:crypto';
 import { verifyDatabase } from '../../cli/verify/verify-database.ts';
@@ -8,7 +7,7 @@ import { newKey } from '../../testing/test-app.ts';
 import { grantTurn, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
-import { MatchesForSale } from '../application/sale-ports.ts';
+import { PlaceOrders } from './application/place-orders.ts';
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders, type Payments } from './application/ports.ts';
 
@@ -101,12 +100,11 @@ describe('two checkouts of one hold, one of them refused by the provider:', () =
   const checkOutWith = (payments: Payments) =>
     new CheckOut(
       resolve(TransactionManager),
+      resolve(PlaceOrders),
       resolve(Reservations),
       resolve(Orders),
       payments,
       resolve(OrderConsequences),
-      resolve(Ids),
-      resolve(MatchesForSale),
     );
   const command = (held: HeldSeats) => ({
     reservationId: held.id,

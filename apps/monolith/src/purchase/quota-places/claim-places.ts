@@ -45,8 +45,8 @@ export class ClaimPlaces {
     if (reservation?.status !== 'held' && reservation?.status !== 'ordered') return 'over';
     // Expired, not released: a checkout that is under way tells the fan that the reservation has expired.
     await this.reservations.setStatus(tx, reservationId, 'expired');
-    await this.reservations.freeSeats(tx, reservationId);
     const order = reservation.status === 'ordered' ? await this.orders.lockOfReservation(tx, reservationId) : undefined;
+    await this.reservations.freeSeats(tx, reservationId);
     if (order?.status !== 'awaiting_payment') return 'ended';
     await this.orders.setStatus(tx, [order.id], 'expired', ['expired']);
     await this.consequences.cancelled(tx, order);

@@ -2,6 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { verifyDatabase } from '../../cli/verify/verify-database.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
+import { SEAT_STATES } from '../hold/outbound/sector-seats.sql.ts';
+import { PartnerSalesApi } from '../partner-sales.api.ts';
+import { PurchaseApi } from '../purchase.api.ts';
+import { CheckSale } from '../../operations/check-sale.ts';
 import { PlacesNotFree } from '../quota-places.api.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
 import { QuotaOffice } from '../testing/quota-office.ts';
@@ -91,6 +95,9 @@ describe('move', () => {
     expect(await quotas.counts(match, from)).toEqual([3, 1, 0, 2, 0]);
     await expect(quotas.move({ matchId: match.id, from, to, seatIds: seats.slice(0, 2) })).rejects.toThrow(PlacesNotFree);
     await quotas.move({ matchId: match.id, from, to, seatIds: seats.slice(0, 2), boundTo });
+    await office.rows(`update quota_move_requests set status = 'approved', decided_by = 'b', decided_at = now() where id = $1`, [
+      boundTo,
+    ]);
     expect([await quotas.counts(match, from), await quotas.counts(match, to)]).toEqual([
       [1, 1, 0, 0, 0],
       [3, 3, 0, 0, 0],
@@ -173,4 +180,63 @@ describe('the public numbers', () => {
   });
 });
 
+test('the end of a hold of an invitation does not make the hold queue read the sector again', async () => {
+  const { text, values } = SEAT_STATES.with({ sectorId: match.sectors[0]?.id ?? '' });
+  const quotaId = await quotas.quota(match, seats.slice(0, 4));
+  const held = await quotas.claimed(await quotas.invite(match, quotaId, seats.slice(0, 2)));
+  const nextExpiry = async () => (await office.rows<{ nextExpiryMs: number | null }>(text, values))[0]?.nextExpiryMs;
+  expect(await nextExpiry()).toBeNull();
+  await office.lapse(held);
+  expect(await nextExpiry()).toBeNull();
+  const publicHold = await office.held(match);
+  expect(await nextExpiry()).toBe(new Date(publicHold.expires_at).getTime());
+});
+
+describe('a sale with quotas', () => {
+  const checkSale = () => office.monolith.get(CheckSale).endOrReopen(match.id);
+
+  test('is sold out when the public has no seats, although places are held in quotas, and opens when places come back', async () => {
+    const west = await office.seatIds(match, 1);
+    const quotaId = await quotas.quota(match, [...seats, ...west.slice(1)]);
+    await quotas.claimed(await quotas.invite(match, quotaId, seats.slice(0, 2)));
+    const last = await office.held(match, { seatIds: west.slice(0, 1) });
+    const purchase = office.monolith.get(PurchaseApi);
+    expect(await purchase.seatsLeftNow(match.id)).toMatchObject({ free: 0, held: 1, usefulWindows: 0 });
+    expect(await checkSale()).toBe('open');
+    await office.settle(office.report(await office.ordered(last)));
+    expect([await checkSale(), (await purchase.seatsLeftNow(match.id)).held]).toEqual(['sold_out', 0]);
+    await quotas.move({ matchId: match.id, from: quotaId, to: null, seatIds: west.slice(1, 2) });
+    expect([(await purchase.seatsLeft(match.id)).free, await checkSale()]).toEqual([1, 'open']);
+  });
+
+  test('a partner’s sale of its places is a conflict, also while a fan holds them, and is not applied again', async () => {
+    const quotaId = await quotas.quota(match, seats.slice(0, 3));
+    await quotas.claimed(await quotas.invite(match, quotaId, seats.slice(0, 1)));
+    const sold = await quotas.invite(match, quotaId, seats.slice(1, 2));
+    await office.settle(office.report(await office.ordered(await quotas.claimed(sold))));
+    const event = { source: 'partner', eventId: 'e1', begin: () => Promise.resolve(true), end: () => Promise.resolve() };
+    const sale = { type: 'partner.sale', reference: 'r1', match_id: match.id, seat_ids: seats.slice(0, 4), sold_at: SOLD_AT };
+    const { conflicts, again } = await office.monolith.get(PartnerSalesApi).apply(sale, event);
+    const told = conflicts.map(({ subject, code, detail }) => [subject, code, detail.replace(/^.*: /, '')]);
+    expect([told, again]).toEqual([
+      [
+        [seats[0], 'SEAT_BLOCKED', 'it belongs to a quota'],
+        [seats[1], 'SEAT_SOLD', 'it is sold here too'],
+        [seats[2], 'SEAT_BLOCKED', 'it belongs to a quota'],
+      ],
+      undefined,
+    ]);
+    expect(await Promise.all(seats.slice(0, 4).map((seatId) => quotas.place(seatId)))).toEqual([
+      'held of a quota bound',
+      'sold of a quota bound',
+      'blocked of a quota',
+      'blocked of the public',
+    ]);
+    await expect(quotas.move({ matchId: match.id, from: null, to: quotaId, seatIds: seats.slice(3, 4) })).rejects.toThrow(
+      PlacesNotFree,
+    );
+  });
+});
+
+const SOLD_AT = '2026-11-01T10:00:00Z';
 const sweep = async (): Promise<number> => (await office.monolith.get(Reservations).expireDueReservations(200)).ended;

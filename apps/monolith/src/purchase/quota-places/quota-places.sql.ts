@@ -1,5 +1,5 @@
 import { namedSql } from '#platform/postgres/named-sql';
-import { seatIsFree, seatIsHeld, seatIsUnusedInQuota } from '../seat-is-free.api.ts';
+import { seatIsFree, seatIsHeld, seatIsUnused, seatIsUnusedInQuota } from '../seat-is-free.api.ts';
 
 /*
  * The places of quotas.
@@ -9,17 +9,18 @@ import { seatIsFree, seatIsHeld, seatIsUnusedInQuota } from '../seat-is-free.api
  *
  * How the writing statements stay out of the way of buyers
  * - One UPDATE reads and changes row by row, by the primary key: PostgreSQL drops the predicate lock of a row when the same
- *   transaction changes the row. So a move of 8,000 places keeps none of these locks, and no hold conflicts with it. A SELECT FOR
- *   UPDATE before the UPDATE, a bitmap scan, or an index on the match or the quota would lock also rows that buyers change.
- *   USE_PRIMARY_KEY and `is not distinct from`, which no index supports, keep the planner on the primary key.
+ *   transaction changes the row. So a move of 8,000 places keeps no predicate lock on a seat, and no hold is a conflict with it. An
+ *   index on the match or the quota would lock also rows that buyers change.
+ * - The conditions keep the planner on the primary key: no index supports `is not distinct from`, and no condition says
+ *   `quota_id is not null`, because then the planner reads all of the partial index `seats_by_quota`.
  * - The rows are locked in the order of their ids, because the index is read in its order. All code that waits for locks of seats
- *   uses this order, so there are no deadlocks. A hold waits for no lock.
+ *   uses this order, so there are no deadlocks. A bitmap scan would use the order of the table. A hold waits for no lock.
  */
 
 /** SQL condition: the place is free for its owner: for sale to the public, or unused in its quota. */
 export const isFreeForOwner = `(${seatIsFree('seats')} or ${seatIsUnusedInQuota('seats')})`;
 
-/** Call before MOVE_PLACES, BIND_PLACES and UNBIND_PLACES: with a bitmap scan a transaction would lock whole pages of seats. */
+/** Sent before MOVE_PLACES, BIND_PLACES and UNBIND_PLACES; USE_ANY_INDEX is sent after them. */
 export const USE_PRIMARY_KEY = `select set_config('enable_bitmapscan', 'off', true)`;
 export const USE_ANY_INDEX = `select set_config('enable_bitmapscan', 'on', true)`;
 
@@ -56,7 +57,7 @@ export const BIND_PLACES = namedSql<{
   with bound as (
     update seats set bound_to = (:owners::jsonb ->> id::text)::uuid, status = 'blocked', reservation_id = null, expires_at = null
     where id = any(:seatIds::uuid[]) and quota_id is not distinct from :quotaId::uuid and bound_to is null
-      and ${seatIsUnusedInQuota('seats')} returning 1
+      and ${seatIsUnused('seats')} returning 1
   )
   select count(*)::int as bound from bound`,
 );

@@ -1,11 +1,10 @@
-import type { Ids } from '#application/ids';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
-import type { MatchesForSale, Order } from '../../application/sale-ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import { firstOfEachKey } from './first-of-each-key.ts';
 import { FreeCheckOut, costsNothing } from './free-check-out.ts';
-import { PlaceOrders, type CheckedOut, type CheckOutCommand } from './place-orders.ts';
+import type { PlaceOrders, CheckedOut, CheckOutCommand } from './place-orders.ts';
 import type { OrderConsequences, Orders, Payments } from './ports.ts';
 
 /** An order and the intent that the provider created for it, not stored yet. */
@@ -32,22 +31,19 @@ class OrderEnded extends Error {
  * If the hold costs nothing, step 1 writes nothing and `FreeCheckOut` does the rest.
  */
 export class CheckOut {
-  private readonly placeOrders: PlaceOrders;
   private readonly freeCheckOut: FreeCheckOut;
   private readonly place: (command: CheckOutCommand) => Promise<CheckedOut | 'free'>;
   private readonly storeIntent: (created: CreatedIntent) => Promise<CheckedOut>;
 
   constructor(
     private readonly transactions: TransactionManager,
+    private readonly placeOrders: PlaceOrders,
     private readonly reservations: Reservations,
     private readonly orders: Orders,
     private readonly payments: Payments,
     private readonly consequences: OrderConsequences,
-    ids: Ids,
-    matches: Pick<MatchesForSale, 'match'>,
   ) {
-    this.placeOrders = new PlaceOrders(reservations, orders, ids, matches);
-    this.freeCheckOut = new FreeCheckOut(transactions, this.placeOrders, reservations, orders, consequences);
+    this.freeCheckOut = new FreeCheckOut(transactions, placeOrders, reservations, orders, consequences);
     this.place = transactions.stepTogether({
       many: (tx, commands) => this.placeMany(tx, commands),
       one: (tx, command) => this.placeOne(tx, command),
