@@ -71,7 +71,10 @@ export const problemMembers = {
   QUEUE_CLOSED: { reason: z.enum(['sold_out', 'closed']) },
   QUOTA_EXCEEDED: {
     sector_id: z.guid().optional().meta({ description: 'Missing if the places may be of any sector' }),
-    available: z.int().min(0).meta({ description: 'Free places of the sector, or of all sectors, in the public part or the quota' }),
+    available: z
+      .int()
+      .min(0)
+      .meta({ description: 'Free places of the sector, or of all sectors, in the public part or the quota' }),
     seat_ids: seatIds.optional().meta({ description: 'Requested places that are not free, at most 100' }),
   },
   RATE_LIMITED: {},

@@ -51,7 +51,6 @@ export function guardAccess(fastify: FastifyInstance, options: { identify: Ident
 function admit(request: FastifyRequest, caller: CallerIdentity | undefined, access: Access): void {
   if (!caller) throw new RequestRefused('UNAUTHENTICATED', { detail: 'Credentials are missing or not valid.' });
   const isAllowed = access === 'fan' || caller.roles.includes(access) || (access === 'partner' && caller.roles.includes('ops'));
-  if (!isAllowed)
-    throw new RequestRefused('FORBIDDEN', { detail: `This call needs the role ${access}.` });
+  if (!isAllowed) throw new RequestRefused('FORBIDDEN', { detail: `This call needs the role ${access}.` });
   request.caller = caller;
 }

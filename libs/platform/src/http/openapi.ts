@@ -83,7 +83,10 @@ export function describeApi(
     .setVersion('1')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'bearer')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Mock-User-Id', description: 'AUTH_MODE=mock only' }, 'mockUser')
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Mock-Roles', description: 'AUTH_MODE=mock only: ops,partner,gate' }, 'mockRoles')
+    .addApiKey(
+      { type: 'apiKey', in: 'header', name: 'X-Mock-Roles', description: 'AUTH_MODE=mock only: ops,partner,gate' },
+      'mockRoles',
+    )
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Internal-Auth', description: 'Between our own services' }, 'internal');
   const document = SwaggerModule.createDocument(app, builder.build(), { standardSchemaConverter: convert });
   delete document.info.contact;
