@@ -30,8 +30,10 @@ export class PostgresQuotas {
     return (await inside(tx).rows<Quota>(sql.LOCK_QUOTA.with({ id })))[0];
   }
 
-  /** Locks a quota whose return is due; undefined if another process has returned it or is returning it. */
+  /** Locks a quota whose return is due; undefined if it has been returned, or another process is returning quotas now. */
   async lockDue(tx: Transaction, id: string): Promise<Quota | undefined> {
+    const [lock] = await inside(tx).rows<{ isLocked: boolean }>(sql.TRY_RETURN_LOCK);
+    if (!lock?.isLocked) return undefined;
     return (await inside(tx).rows<Quota>(sql.LOCK_DUE_QUOTA.with({ id })))[0];
   }
 
