@@ -21,8 +21,11 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts --loglevel=error
 
 FROM ${NODE_IMAGE}
 WORKDIR /app
-# By default a service listens on 127.0.0.1, which is not reachable from outside the container. NODE_ENV is set by the deployment.
+# By default a service listens on 127.0.0.1, which is not reachable from outside the container.
 ENV BIND_HOST=0.0.0.0
+# A container that is started without settings refuses to start. Without this it would run with mock callers and public secrets.
+# A demo sets NODE_ENV=development itself (docker-compose.yml, k8s/overlays/kind).
+ENV NODE_ENV=production
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /assets ./
 COPY --from=build /app/dist ./dist

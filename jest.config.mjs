@@ -16,6 +16,8 @@ const compile = (syntax) => [
     jsc: {
       target: 'es2023',
       keepClassNames: true,
+      // `with { type: 'json' }`, without which an import of JSON will be an error in Jest.
+      experimental: { keepImportAttributes: true },
       parser: { syntax: 'typescript', decorators: true, ...syntax },
       transform: {
         legacyDecorator: true,

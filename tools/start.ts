@@ -18,7 +18,8 @@ Starts PostgreSQL, Redis, the three services and the web app on this machine, an
   --help      prints this help
 
 Settings (environment variables, with their defaults): TRIBINA_HOME (.tribina), the folder for the data; MONOLITH_PORT (3000);
-QUEUE_PORT (3001); WORKER_PORT (3002); BIND_HOST (127.0.0.1); DATABASE_URL and REDIS_URL, to use your own servers. All settings:
+QUEUE_PORT (3001); WORKER_PORT (3002); BIND_HOST (127.0.0.1; any other
+address also needs ALLOW_MOCK_ON_NETWORK=true); DATABASE_URL and REDIS_URL, to use your own servers. All settings:
 docs/reference/env.md`;
 
 const out = new LineWriter(1);

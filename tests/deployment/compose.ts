@@ -66,7 +66,10 @@ function ownServiceViolations(name: string, service: Service, facts: ProjectFact
       isOneShot || Number.parseInt(service.stop_grace_period ?? '10s', 10) > facts.drainSeconds,
       'is killed before its drain is over',
     ],
-    [service.environment?.NODE_ENV !== 'production', 'runs in production mode, which refuses the development secrets'],
+    [
+      service.environment?.NODE_ENV === 'development',
+      'runs in the production mode of the image, which refuses the development secrets',
+    ],
     [
       port === undefined || UNPUBLISHED.has(name)
         ? !service.ports?.length

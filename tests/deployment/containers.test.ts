@@ -9,6 +9,7 @@ import {
   readText,
   runtimeVariables,
   settings,
+  settingsFaults,
 } from './manifests-and-settings.ts';
 import { dockerfileViolations, dockerignoreViolations, runtimeAssets } from './image.ts';
 
@@ -24,7 +25,9 @@ describe('the image', () => {
     ['USER 10001:10001', 'USER node', 'runs as root, or as a name'],
     ['USER 10001:10001\n', '', 'runs as root, or as a name'],
     ['node:24-slim\n', 'node:20-slim\n', 'not built on Node 24'],
-    ['ENV BIND_HOST=0.0.0.0', 'ENV NODE_ENV=production', 'sets NODE_ENV'],
+    ['ENV NODE_ENV=production\n', '', 'does not run in production mode'],
+    ['ENV NODE_ENV=production', 'ENV NODE_ENV=development', 'does not run in production mode'],
+    ['WORKDIR /app\nCOPY .npmrc', 'WORKDIR /app\nENV NODE_ENV=production\nCOPY .npmrc', 'builds in it'],
     ['ENV BIND_HOST=0.0.0.0', 'ENV BIND=0.0.0.0', 'BIND is not a setting'],
     ['ENV BIND_HOST=0.0.0.0\n', '', 'listens on 127.0.0.1'],
     [' --ignore-scripts', '', 'install scripts'],
@@ -68,6 +71,26 @@ describe('docker-compose.yml', () => {
     expect(composeViolations(parseCompose(compose), facts)).toEqual([]);
   });
 
+  /** The faults of the settings with which a service runs: those of compose on top of those of the image. */
+  const faultsIn = (text: string) =>
+    Object.entries(apps).flatMap(([name, app]) => {
+      const own = Object.entries(parseCompose(text).services[name]?.environment ?? {});
+      // Compose replaces `${NAME:-default}` by the default.
+      const values = own.map(([setting, value]) => [setting, value.replace(/^\$\{\w+:-(\w*)\}$/, '$1')]);
+      return settingsFaults(app, {
+        BIND_HOST: '0.0.0.0',
+        NODE_ENV: 'production',
+        ...(Object.fromEntries(values) as Record<string, string>),
+      });
+    });
+
+  test('every service starts with its settings in the image; without ALLOW_MOCK_ON_NETWORK the two with callers refuse', () => {
+    expect(faultsIn(compose)).toEqual([]);
+    const faults = faultsIn(compose.replace("ALLOW_MOCK_ON_NETWORK: 'true'", "ALLOW_MOCK_ON_NETWORK: 'false'"));
+    expect(faults).toHaveLength(2);
+    expect(faults.join()).toContain('AUTH_MODE: mock is refused when BIND_HOST is not a loopback address');
+  });
+
   test('one service sends the mails and one the pushes; the job worker starts only with the profile `worker`', () => {
     const { services } = parseCompose(compose);
     const queues = Object.entries(services).flatMap(([name, { environment }]) =>
@@ -97,7 +120,8 @@ describe('docker-compose.yml', () => {
     ['127.0.0.1:3001:3001', '3001:3001', 'not its port on 127.0.0.1 only'],
     ['127.0.0.1:3001/health/ready', '127.0.0.1:3000/health/ready', 'queue-service: has no health check'],
     ['QUEUE_INTERNAL_URL:', 'QUEUE_URL:', 'QUEUE_URL is not a setting'],
-    ['PUBLIC_URL:', 'NODE_ENV: production\n  PUBLIC_URL:', 'production mode'],
+    ['NODE_ENV: development\n', '\n', 'production mode'],
+    ['NODE_ENV: development', 'NODE_ENV: production', 'production mode'],
     [', noeviction]', ', allkeys-lru]', 'redis: may lose data'],
     ['max_pred_locks_per_page=200', 'max_pred_locks_per_page=2', 'predicate locks'],
     ['postgres-data:/var/lib/postgresql', 'postgres-data:/var/lib/postgresql/data', 'its data is not in the volume'],

@@ -29,12 +29,14 @@ function filesBelow(folder: string): string[] {
   return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
 }
 
-/** Files that the services read at run time and that the compiler does not produce, such as .sql and .lua. The image must copy them. */
+/**
+ * Files that the services read at run time and that the compiler does not produce, such as .sql and .lua. The image must copy them.
+ * JSON is imported, and the compiler copies it, except the policies: they are read by name.
+ */
 export function runtimeAssets(): string[] {
   const libraries = fs.readdirSync('libs').map((library) => `libs/${library}/src`);
-  return [...SERVICES, ...libraries, 'migrations', 'policies']
-    .flatMap(filesBelow)
-    .filter((file) => !file.endsWith('.ts') && !file.endsWith('.md'));
+  const compiled = [...SERVICES, ...libraries, 'migrations'].flatMap(filesBelow);
+  return [...compiled.filter((file) => !/\.(ts|json|md)$/.test(file)), ...filesBelow('policies')];
 }
 
 /** Facts of the project that the Dockerfile is compared with. */
@@ -69,7 +71,11 @@ export function dockerfileViolations(text: string, { settings, ports, assets, ex
     [/^[1-9]\d*(:[1-9]\d*)?$/.test(inFinalStage('USER').join()), 'runs as root, or as a name that Kubernetes cannot check'],
     [inFinalStage('HEALTHCHECK').length === 0, 'has a HEALTHCHECK, which fits one of the three services at most'],
     [inFinalStage('ENV').includes('BIND_HOST=0.0.0.0'), 'listens on 127.0.0.1 inside the container'],
-    [!variables.includes('NODE_ENV'), 'sets NODE_ENV, which the deployment must set'],
+    [
+      inFinalStage('ENV').includes('NODE_ENV=production') && variables.filter((name) => name === 'NODE_ENV').length === 1,
+      // In the build stage, NODE_ENV=production would leave out the packages that the build needs.
+      'does not run in production mode, or builds in it',
+    ],
     [inFinalStage('RUN').length === 0, 'runs commands in the final stage'],
     [
       installs.filter((run) => run.startsWith('npm ci')).every((run) => run.includes('--ignore-scripts')) &&

@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { ConfigFaults, loadConfig } from '#platform/config/load-config';
 import * as settingsSlices from '#platform/config/settings';
 import type { ZodType } from 'zod';
 import { monolithConfig } from '../../apps/monolith/src/config.ts';
@@ -38,6 +39,17 @@ export const deployments = { base, production, 'in-cluster': inCluster, kind, ke
 
 /** The settings schema of each service. */
 export const configs = { monolith: monolithConfig, 'queue-service': queueServiceConfig, 'notification-worker': workerConfig };
+
+/** The faults for which an app would refuse to start with these settings. */
+export function settingsFaults(app: keyof typeof configs, environment: Readonly<Record<string, string>>): readonly string[] {
+  try {
+    loadConfig(configs[app], environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigFaults) return error.faults;
+    throw error;
+  }
+}
 
 /** The fields of all settings: of every service, and of groups of settings (slices) that no service reads yet. */
 const settingFields = [...Object.values(configs), ...Object.values(settingsSlices)].flatMap((slice) =>

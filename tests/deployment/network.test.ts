@@ -135,6 +135,7 @@ describe('ingress', () => {
     '/sse/qt_Ab-9_x',
     '/docs',
     '/openapi.json',
+    '/asyncapi.json',
   ])('the queue host routes the path %s to the queue service', (target) => {
     expect(queue(target)).toBe('queue-service');
   });
@@ -142,6 +143,7 @@ describe('ingress', () => {
   const internal = [
     '/metrics',
     '/health/ready',
+    '/asyncapiXjson',
     '/mailbox',
     '/mailbox/',
     `/api/v1/queue/${match}/sold-out`,

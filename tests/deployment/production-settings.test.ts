@@ -1,9 +1,9 @@
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
-import { ConfigFaults, loadConfig } from '#platform/config/load-config';
+import { loadConfig } from '#platform/config/load-config';
 import { parseSources } from '#event-loader/adapters/configured-sources';
 import path from 'node:path';
 import { loaderSettings } from '../../apps/monolith/src/config.ts';
-import { apps, configs, inCluster, kind, production, runtimeVariables } from './manifests-and-settings.ts';
+import { apps, configs, inCluster, kind, production, runtimeVariables, settingsFaults } from './manifests-and-settings.ts';
 import type { KubeDocument } from './kube-documents.ts';
 import { ofKind } from './kube-documents.ts';
 
@@ -37,8 +37,8 @@ function containerEnvironment(documents: readonly KubeDocument[], service: strin
     secretRef ? dataOf(documents, 'Secret', secretRef.name ?? '') : dataOf(documents, 'ConfigMap', configMapRef?.name ?? ''),
   );
   const own = (container?.env ?? []).map(({ name, value }) => [name, value ?? '']);
-  // The image sets BIND_HOST.
-  return Object.assign({ BIND_HOST: '0.0.0.0' }, ...sources, Object.fromEntries(own)) as Variables;
+  // The image sets BIND_HOST and NODE_ENV.
+  return Object.assign({ BIND_HOST: '0.0.0.0', NODE_ENV: 'production' }, ...sources, Object.fromEntries(own)) as Variables;
 }
 
 /** The environment of a production pod with filled Secret templates. The secrets named in `empty` have no value. */
@@ -53,15 +53,7 @@ function environmentOf(
 
 const secretNames = (service: Service) => Object.keys(dataOf(production, 'Secret', `tribina-${service}`));
 
-function faultsOf(service: Service, environment: Variables): readonly string[] {
-  try {
-    loadConfig(configs[apps[service]], environment);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigFaults) return error.faults;
-    throw error;
-  }
-}
+const faultsOf = (service: Service, environment: Variables) => settingsFaults(apps[service], environment);
 
 const services = Object.keys(apps) as Service[];
 
@@ -97,6 +89,11 @@ test.each(services)('kind: %s starts with the settings of the overlay, in develo
   expect(faultsOf(service, environment)).toEqual([]);
   expect(environment).toMatchObject({ NODE_ENV: 'development', AUTH_MODE: 'mock', EMAIL_PROVIDER: 'mailbox' });
   expect(faultsOf(service, { ...environment, NODE_ENV: 'production' })).not.toEqual([]);
+});
+
+test.each(['monolith', 'queue-service'] as const)('kind: %s refuses mock callers without ALLOW_MOCK_ON_NETWORK', (service) => {
+  const { ALLOW_MOCK_ON_NETWORK: _allowed, ...environment } = containerEnvironment(kind, service);
+  expect(faultsOf(service, environment)).toEqual([expect.stringMatching(/^AUTH_MODE: mock is refused when BIND_HOST/)]);
 });
 
 test('kind: the loader’s source file is valid, and the file that it names is in the same ConfigMap', () => {

@@ -2,6 +2,7 @@ import type { Scenario } from './scenario.ts';
 import { checkoutKilled } from './scenarios/checkout-killed.ts';
 import { commitUnanswered } from './scenarios/commit-unanswered.ts';
 import { contentionStorm } from './scenarios/contention-storm.ts';
+import { databaseReplicaLost } from './scenarios/database-replica-lost.ts';
 import { databaseKilled } from './scenarios/database-killed.ts';
 import { lockedRows } from './scenarios/locked-rows.ts';
 import { redisLost } from './scenarios/redis-lost.ts';
@@ -28,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
   replicaFrozen({ rounds: 2, waitingFans: 12 }),
   turnsKept({ fans: 120, wipes: 20, windows: 30 }),
   turnsKept({ fans: 120, wipes: 20, windows: 30, cluster: true }),
+  databaseReplicaLost({ buyers: 8 }),
 ];
 
 /** Small versions of the scenarios for `npm test`: together at most 25 s. They share PostgreSQL and Redis, so none kills a server. */

@@ -222,3 +222,27 @@ export async function searchOnThePage({ browser, system, matches }: JourneyConte
   expect(browserErrors).toEqual([]);
   await context.close();
 }
+
+/** A fan opens an address that does not exist, in both languages: the page says so, with status 404, and leads back to the matches. */
+export async function getLostOnThePage({ browser, system }: JourneyContext): Promise<void> {
+  for (const [locale, language, title] of [
+    ['hr-HR', 'hr', 'Stranica nije pronađena'],
+    ['en-GB', 'en', 'Page not found'],
+  ] as const) {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale });
+    const tab = await context.newPage();
+    const browserErrors = page.collectBrowserErrors(tab);
+    for (const path of ['/nowhere', '/matches/1', '/ops/elsewhere/deep']) {
+      expect((await tab.goto(system.publicUrl + path))?.status()).toBe(404);
+      await tab.getByRole('heading', { level: 1, name: title }).waitFor();
+    }
+    expect(await tab.locator('html').getAttribute('lang')).toBe(language);
+    expect([await tab.getByRole('main').count(), await tab.getByRole('heading', { level: 1 }).count()]).toEqual([1, 1]);
+    await page.takeScreenshot(tab, `journey-13-lost-${language}`);
+    await tab.getByRole('main').getByRole('link').click();
+    await tab.getByTestId('match-card').first().waitFor();
+    expect(new URL(tab.url()).pathname).toBe('/');
+    expect(browserErrors).toEqual([]);
+    await context.close();
+  }
+}

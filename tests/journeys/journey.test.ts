@@ -6,6 +6,7 @@ import {
   reopenSectorOnThePage,
   loseTheNetworkOnThePage,
   operateOnThePage,
+  getLostOnThePage,
   searchOnThePage,
   type JourneyContext,
 } from './browser-journeys.ts';
@@ -226,6 +227,8 @@ describe('web page in a real browser', () => {
   test('an operator pauses the sale, blacklists a fan, refunds a ticket and cancels the match', () => operateOnThePage(context));
   test('with eleven matches fans and operators can search them, without accents, and are told when nothing is found', () =>
     searchOnThePage(context));
+  test('an unknown address is 404 with the page, which says so in the reader’s language and leads back to the matches', () =>
+    getLostOnThePage(context));
 });
 
 test('after a restart of the whole system a hold still exists', async () => {

@@ -1,18 +1,38 @@
+/** A response of an operation. */
+export interface DocumentedResponse {
+  readonly content?: Readonly<Record<string, MediaType>>;
+  readonly headers?: Readonly<Record<string, unknown>>;
+}
+interface MediaType {
+  readonly schema?: unknown;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, unknown>>;
+}
+
 interface Operation {
   readonly operationId: string;
   readonly summary?: string;
+  readonly description?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly unknown[];
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema?: unknown }[];
-  readonly requestBody?: unknown;
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly description?: string;
+    readonly schema?: unknown;
+  }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, MediaType>> };
+  readonly responses: Readonly<Record<string, DocumentedResponse>>;
 }
 
 /** The parts of an OpenAPI document that the tests read. */
 export interface OpenApiDocument {
   readonly openapi: string;
+  readonly info: Readonly<Record<'title' | 'version' | 'description', string>> & { readonly license: object };
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+  readonly components: Readonly<Record<'schemas' | 'headers' | 'examples', Readonly<Record<string, unknown>>>>;
 }
 
 interface DocumentedOperation {

@@ -38,6 +38,15 @@ test('asyncapi.queue-service.json, the document of the WebSocket protocol, equal
   expectGenerated('docs/reference/asyncapi.queue-service.json', `${JSON.stringify(answer.json(), null, 2)}\n`);
 });
 
+test('/docs of the queue service links its AsyncAPI document, and /docs of the monolith those of the queue service', async () => {
+  const shown = async (name: 'monolith' | 'queue') =>
+    (await system[name].app.inject({ method: 'GET', url: '/docs/swagger-ui-init.js' })).body;
+  const [queue, monolith] = [await shown('queue'), await shown('monolith')];
+  expect(queue).toMatch(/"externalDocs": \{\s+"url": "http:\/\/127\.0\.0\.1:3001\/asyncapi\.json"/);
+  expect(queue).toContain('[an AsyncAPI document](http://127.0.0.1:3001/asyncapi.json)');
+  expect(monolith).toContain('(http://127.0.0.1:3001/docs)');
+});
+
 describe.each([
   ['monolith', 'openapi.monolith.json'],
   ['queue', 'openapi.queue-service.json'],
@@ -57,18 +66,20 @@ describe.each([
     expect(operationsOf(document).map(routeOf).sort()).toEqual(routes.map(({ method, url }) => `${method} ${url}`).sort());
   });
 
-  test('every $ref in the OpenAPI document has a target, every schema is referenced, and no schema is only a $ref', async () => {
+  test('every $ref in the OpenAPI document has a target, every component is referenced, and no schema is only a $ref', async () => {
     const document = await documentOf(name);
-    const { schemas } = document.components;
-    const known = new Set(Object.keys(schemas).map((schema) => `#/components/schemas/${schema}`));
-    const referred = referencesOf(document);
-    expect(referred.filter((reference) => !known.has(reference))).toEqual([]);
+    const { schemas, headers, examples } = document.components;
+    const known = Object.entries({ schemas, headers, examples }).flatMap(([kind, parts]) =>
+      Object.keys(parts).map((part) => `#/components/${kind}/${part}`),
+    );
+    const referred = new Set(referencesOf(document));
+    expect([...referred].filter((reference) => !known.includes(reference))).toEqual([]);
     expect(
       Object.entries(schemas)
         .filter(([, schema]) => '$ref' in (schema as object))
         .map(([schema]) => schema),
     ).toEqual([]);
-    expect([...known].filter((schema) => !referred.includes(schema))).toEqual([]);
+    expect(known.filter((part) => !referred.has(part))).toEqual([]);
   });
 
   test('every operation documents its answers, its body, its parameters and its access', async () => {

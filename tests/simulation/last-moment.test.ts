@@ -1,3 +1,4 @@
+import type { Settlement } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
 import { Scheduler } from '#testing/simulation/scheduler';
 import { faultsNow } from './invariants.ts';
 import { ALL_PROTECTIONS, MATCH_ID, SimulatedSystem, type Protections } from './replicas.ts';
@@ -41,7 +42,7 @@ async function payAndHoldAgain(
     const holding = scheduler.spawn('holds', second, () => second.holdSeats.execute({ ...fan, sectorId: 'south', quantity: 1 }));
     await scheduler.finished(holding);
     await scheduler.finished(settling);
-    outcomes.push(holding.state, String(settling.value));
+    outcomes.push(holding.state, String((settling.value as Settlement | undefined)?.result));
   });
   await scheduler.run();
   return { faults, bothSucceeded: outcomes.join() === 'done,completed' && system.match.maxTicketsPerFan === 2 };

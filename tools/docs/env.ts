@@ -59,7 +59,9 @@ own PostgreSQL and Redis and passes the settings that you set on to the services
 \`.tribina\` in the checkout). In this folder \`npm start\` keeps its data and \`npm run cli\` finds the running system.
 
 With \`NODE_ENV=production\` a process refuses \`AUTH_MODE=mock\`, \`PAYMENT_PROVIDER=sandbox\`, the mailbox, and every secret that still has
-the default of this page, because these defaults are public.
+the default of this page, because these defaults are public. A text that \`NODE_ENV\` does not know is a fault. \`AUTH_MODE=mock\` is refused in
+every mode when \`BIND_HOST\` is not a loopback address, unless \`ALLOW_MOCK_ON_NETWORK=true\`: everybody who reaches the port could be any
+fan or operator.
 `;
 
 type SettingSection = ReturnType<typeof settingSections>[number];

@@ -16,7 +16,14 @@ const WEB_OUTPUT = path.join(ROOT, WEB_FOLDER);
  */
 const WEB_STAMP = path.join(ROOT, 'dist/.web-stamp');
 /** The inputs of the web app's build. Vite (2–4 s) runs only if one of them has changed. */
-const WEB_INPUTS = ['apps/web', 'libs/contracts/src', 'libs/queue-client/src', 'package.json', 'package-lock.json'];
+const WEB_INPUTS = [
+  'apps/web',
+  'tools/local/web-app.ts',
+  'libs/contracts/src',
+  'libs/queue-client/src',
+  'package.json',
+  'package-lock.json',
+];
 
 /** What to build, and where to print progress. */
 export interface BuildOptions {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import zlib from 'node:zlib';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { publishWebApp } from './web-app.ts';
 
@@ -36,6 +37,18 @@ test('publishWebApp: the page names the new build, and the assets of the build b
     await sleep(2); // Builds are told apart by their time in milliseconds.
   }
   expect(readdirSync(served).sort()).toEqual(['assets', 'favicon.svg', 'index.html']);
+});
+
+test('publishWebApp: scripts and styles of more than 1 KB are also written as brotli and gzip', () => {
+  const [first, served] = [build('large'), path.join(folder, 'served-compressed')];
+  const text = 'a rule of a style sheet; '.repeat(100);
+  writeFileSync(path.join(first, 'assets', 'large.css'), text);
+  writeFileSync(path.join(first, 'assets', 'photo.png'), text);
+  publishWebApp(first, served);
+  const assets = readdirSync(path.join(served, 'assets')).sort();
+  expect(assets).toEqual(['large.css', 'large.css.br', 'large.css.gz', 'large.js', 'photo.png']);
+  const read = (ending: string) => readFileSync(path.join(served, 'assets', `large.css${ending}`));
+  expect([zlib.brotliDecompressSync(read('.br')).toString(), zlib.gunzipSync(read('.gz')).toString()]).toEqual([text, text]);
 });
 
 test('publishWebApp: an incomplete build changes nothing that is served', () => {

@@ -12,11 +12,10 @@ import { RateLimiter } from '#platform/limits/rate-limiter';
 import { observeOutbox } from '#messaging/outbox/outbox-metrics';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { apiFacts } from './api-facts.ts';
 import { AppModule } from './app.module.ts';
 import type { Resources } from './resources.ts';
 import { serveWebPages, webPrefixes } from './web-pages.ts';
-
-const DESCRIPTION = 'Matches, seats, holds, orders and tickets. Errors are application/problem+json with a stable code.';
 
 /**
  * Builds the whole monolith, which does not listen for requests yet. Tests use the same function, most of them without background
@@ -37,6 +36,7 @@ export async function createMonolith(resources: Resources, parts = { backgroundW
       production: config.NODE_ENV === 'production',
     }),
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+    logReadsEvery: config.LOG_READS_EVERY,
     publicPrefixes: [...apiDocsPrefixes, ...webPrefixes],
     limitAddress: limitByAddress(
       new RateLimiter(redis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE),
@@ -50,6 +50,6 @@ export async function createMonolith(resources: Resources, parts = { backgroundW
   });
   await serveWebPages(app.getHttpAdapter().getInstance() as unknown as FastifyInstance, config);
   await app.init();
-  serveApiDocs(app, describeApi(app, { title: 'Tribina', description: DESCRIPTION, withKeys: true }));
+  serveApiDocs(app, describeApi(app, apiFacts(publicUrls(config))));
   return app;
 }

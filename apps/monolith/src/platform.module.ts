@@ -9,11 +9,13 @@ import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
 import { PostgresJobs } from '#messaging/jobs/job-ledger';
 import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { RelayBell } from '#messaging/outbox/relay-bell';
+import { ReplicaReads } from '#platform/postgres/replica-reads';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { SystemClock, TimeOrderedIds } from '#platform/system-clock';
 import { Global, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { DataSource } from 'typeorm';
+import { DatabaseReplicaSchedule } from './database-replica.schedule.ts';
 import type { Resources } from './resources.ts';
 import { CONFIG, LOGGER, REDIS, TRANSACTION_RETRIES } from './tokens.ts';
 
@@ -33,7 +35,7 @@ class ConnectionsAtShutdown implements OnApplicationShutdown {
 @Module({})
 export class PlatformModule {
   static register(resources: Resources): DynamicModule {
-    const { config, logger, metrics, dataSource, redis } = resources;
+    const { config, logger, metrics, dataSource, replicaReads, redis } = resources;
     const bell = new RelayBell();
     const retries = new Counter({
       name: 'transaction_retries_total',
@@ -54,6 +56,7 @@ export class PlatformModule {
       { provide: REDIS, useValue: redis },
       { provide: TRANSACTION_RETRIES, useValue: retries },
       { provide: DataSource, useValue: dataSource },
+      { provide: ReplicaReads, useValue: replicaReads },
       { provide: Metrics, useValue: metrics },
       { provide: TransactionManager, useValue: transactions },
       { provide: Outbox, useValue: outbox },
@@ -64,6 +67,6 @@ export class PlatformModule {
       { provide: IdempotencyRows, useValue: new IdempotencyRows(dataSource) },
       Answers,
     ];
-    return { module: PlatformModule, providers: provided, exports: provided };
+    return { module: PlatformModule, providers: [...provided, DatabaseReplicaSchedule], exports: provided };
   }
 }

@@ -2,6 +2,7 @@ import '#platform/short-lived-objects';
 import { createLogger, type Logger } from '#platform/logging/logger';
 import { Metrics } from '#platform/health/metrics';
 import { openDatabase } from '#platform/postgres/database';
+import { ReplicaReads } from '#platform/postgres/replica-reads';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '#platform/redis/redis-connection';
 import type { DataSource } from 'typeorm';
 import { matchTable, sectorTable } from './catalog/catalog.tables.ts';
@@ -16,6 +17,7 @@ export interface Resources {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly dataSource: DataSource;
+  readonly replicaReads: ReplicaReads;
   readonly redis: RedisConnection;
   /** Nest calls this once, when the app has stopped. */
   close(): Promise<void>;
@@ -25,24 +27,32 @@ export interface Resources {
 export async function openResources(config: MonolithConfig, service: string, poolSize?: number): Promise<Resources> {
   const destination = service === 'cli' ? process.stderr : undefined;
   const logger = createLogger({ service, level: config.LOG_LEVEL, destination });
+  const entities = [matchTable, sectorTable];
   const dataSource = await openDatabase({
     url: config.DATABASE_URL,
     name: service,
-    entities: [matchTable, sectorTable],
+    entities,
     logger,
     poolSize,
   });
   const redis = connectRedis(config.REDIS_URL, { name: service, sharedWrites: 'all but scripts' });
   // We wait for Redis for a limited time, then start without it: everything except the waiting room works without Redis.
   if (!(await whenReady(redis))) logger.warn('starting without Redis');
+  const metrics = new Metrics();
+  const replicaReads = new ReplicaReads({
+    ...{ primary: dataSource, url: config.DATABASE_REPLICA_URL, name: service },
+    ...{ entities, logger, registry: metrics.registry },
+  });
   return {
     config,
     logger,
-    metrics: new Metrics(),
+    metrics,
     dataSource,
+    replicaReads,
     redis,
     close: async () => {
       await closeRedis(redis).catch(() => undefined);
+      await replicaReads.close();
       await dataSource.destroy();
     },
   };

@@ -1,16 +1,25 @@
+import { isPageAddress, pageAddresses } from '#contracts/page-addresses';
 import { projectFile } from '#platform/project-root';
 import { publicUrls } from '#platform/config/settings';
+import { RequestRefused } from '#platform/http/request-refused';
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { MonolithConfig } from './config.ts';
 
-/** Routes of the web app. All of them answer the same HTML document; the browser renders the page. */
-const PAGES = ['/', '/matches/*', '/orders/*', '/orders', '/tickets', '/tickets/*', '/ops', '/ops/*'];
+/** The paths of the web app, which anybody may read: `/assets/` are all paths below. */
+export const webPrefixes = ['/config.json', '/assets/', '/favicon.svg', ...pageAddresses];
 
-/** The paths of the web app, which anybody may read: `/` is the home page only, `/assets/` and `/x/*` are all paths below. */
-export const webPrefixes = ['/config.json', '/assets/', '/favicon.svg', ...PAGES];
+/**
+ * True if a browser opens this address as a page. Programs, and the scripts of pages, do not ask for HTML. They get problem+json, as
+ * everybody does for an address of the API.
+ */
+function isPageVisit({ method, url, headers }: FastifyRequest): boolean {
+  const isHtmlWanted = /(^|[\s,])text\/html\s*(;(?!\s*q=0(\.0*)?\s*(,|$))|,|$)/i.test(headers.accept ?? '');
+  const isNavigation = (headers['sec-fetch-mode'] ?? 'navigate') === 'navigate';
+  return method === 'GET' && isHtmlWanted && isNavigation && !/^\/(api|\.well-known)(\/|\?|$)/.test(url);
+}
 
 /**
  * The Content-Security-Policy of the pages: they load only our own files and call only our two services, and no other site may
@@ -38,7 +47,8 @@ function contentSecurity(config: MonolithConfig): string {
 
 /**
  * Serves the web app that `npm run build` wrote to dist/web. If it was not built (an API-only deployment), only /config.json is
- * served. Except in production the page is read for each request, so that `npm run dev` can replace it without a restart.
+ * served. An unknown address is answered 404, for a browser with the page, which then says so in the reader's language. Except in
+ * production the page is read for each request, so that `npm run dev` can replace it without a restart.
  */
 export async function serveWebPages(
   fastify: FastifyInstance,
@@ -54,6 +64,8 @@ export async function serveWebPages(
   await fastify.register(fastifyStatic, {
     root: path.join(folder, 'assets'),
     prefix: '/assets/',
+    // The build has written compressed files beside the plain ones (tools/local/web-app.ts).
+    preCompressed: true,
     // The file names contain a hash of the content, so a cached file never becomes stale.
     cacheControl: true,
     immutable: true,
@@ -62,12 +74,20 @@ export async function serveWebPages(
   const security = contentSecurity(config);
   const readPage = () => fs.readFileSync(page, 'utf8');
   const html = config.NODE_ENV === 'production' ? readPage() : undefined;
-  const sendPage = (_request: unknown, reply: FastifyReply): FastifyReply =>
-    reply
-      .headers({ 'content-security-policy': security, 'cache-control': 'no-cache' })
+  const sendPage = (request: FastifyRequest, reply: FastifyReply): void => {
+    const isKnown = isPageAddress(request.url.split('?', 1)[0] ?? '');
+    if (!isKnown && !isPageVisit(request)) throw new RequestRefused('NOT_FOUND');
+    void reply
+      .status(isKnown ? 200 : 404)
+      .headers({ 'content-security-policy': security, 'cache-control': isKnown ? 'no-cache' : 'no-store' })
       .type('text/html; charset=utf-8')
       .send(html ?? readPage());
-  for (const url of PAGES) fastify.get(url, { config: { access: 'public', noAddressLimit: true } }, sendPage);
+  };
+  for (const url of pageAddresses) fastify.get(url, { config: { access: 'public', noAddressLimit: true } }, sendPage);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.is404 && isPageVisit(request)) sendPage(request, reply);
+    else done();
+  });
   const icon = path.join(folder, 'favicon.svg');
   if (fs.existsSync(icon)) {
     const svg = fs.readFileSync(icon, 'utf8');

@@ -28,7 +28,9 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
   // No route of the notification worker is for signed-in callers or for our other services. A random secret makes internal calls
   // impossible.
   const internalSecret = randomUUID();
-  const addressLimit = new RateLimiter(parts.redis, 'rate_limit:global:notification-worker', config.RATE_LIMIT_IP_PER_MINUTE);
+  const addressLimit = new RateLimiter(parts.redis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE, {
+    service: 'notification-worker',
+  });
   const app = await createHttpApp(AppModule.register(parts), {
     logger,
     identify: () => Promise.resolve(undefined),
@@ -40,12 +42,21 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
       production: config.NODE_ENV === 'production',
     }),
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+    logReadsEvery: config.LOG_READS_EVERY,
     publicPrefixes: apiDocsPrefixes,
     limitAddress: limitByAddress(addressLimit, internalSecret),
   });
   parts.metrics.timeRequests(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();
-  serveApiDocs(app, describeApi(app, { title: 'Tribina notifications', description: DESCRIPTION, withKeys: false }));
+  const facts = {
+    title: 'Tribina notifications',
+    description: DESCRIPTION,
+    url: `http://127.0.0.1:${config.WORKER_PORT}`,
+    contactUrl: publicUrls(config).publicUrl,
+    withKeys: false,
+    tags: { mailbox: 'The messages that would have been sent. Only without real providers.' },
+  };
+  serveApiDocs(app, describeApi(app, facts));
   const processors = [
     ...sendersOf(config).map(({ processor }) => app.get<QueueProcessor>(processor)),
     app.get(ConsumerHeartbeats),

@@ -11,6 +11,7 @@ import { limitByAddress } from '#platform/limits/limit-hooks';
 import { RateLimiter } from '#platform/limits/rate-limiter';
 import type { Logger } from '#platform/logging/logger';
 import { connectRedis, whenReady } from '#platform/redis/redis-connection';
+import { apiFacts, ASYNCAPI_PATH } from './api-facts.ts';
 import type { QueueServiceConfig } from './config.ts';
 import { describeSocket } from './waiting-room/inbound/asyncapi.ts';
 import { ConnectionBudget } from './waiting-room/inbound/connection-budget.ts';
@@ -22,11 +23,6 @@ import { WaitingRoomModule } from './waiting-room/waiting-room.module.ts';
  * check, then for its line command, and only then gets 503.
  */
 const REDIS_TIMEOUT_MS = { lines: 1200, limits: 300 };
-
-const ASYNCAPI_PATH = '/asyncapi.json';
-
-const DESCRIPTION =
-  'The line in front of a sale. The messages of `/ws/{queue_token}` and `/sse/{queue_token}` are the same JSON, described in `/asyncapi.json`. Errors are application/problem+json with a stable code.';
 
 /** Builds the whole queue service. The caller makes it listen. Tests use this function too. */
 export async function createQueueService(config: QueueServiceConfig, logger: Logger): Promise<NestFastifyApplication> {
@@ -52,9 +48,10 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
       trustedProxies: config.TRUSTED_PROXIES,
       isAllowedOrigin,
       requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+      logReadsEvery: config.LOG_READS_EVERY,
       publicPrefixes: [...apiDocsPrefixes, ASYNCAPI_PATH],
       limitAddress: limitByAddress(
-        new RateLimiter(limitsRedis, 'rate_limit:global:queue-service', config.RATE_LIMIT_IP_PER_MINUTE),
+        new RateLimiter(limitsRedis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE, { service: 'queue-service' }),
         config.INTERNAL_AUTH_SECRET,
       ),
     },
@@ -63,8 +60,8 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
   metrics.timeRequests(fastify);
   app.useWebSocketAdapter(new UpgradeAdapter(app.getHttpServer() as Server, fastify, { budget, isAllowedOrigin }));
   await app.init();
-  const socketProtocol = describeSocket(publicUrls(config).queuePublicUrl);
+  const socketProtocol = describeSocket(publicUrls(config));
   fastify.get(ASYNCAPI_PATH, { config: { access: 'public' } }, () => socketProtocol);
-  serveApiDocs(app, describeApi(app, { title: 'Tribina waiting room', description: DESCRIPTION, withKeys: false }));
+  serveApiDocs(app, describeApi(app, apiFacts(publicUrls(config))));
   return app;
 }

@@ -1,3 +1,4 @@
+import { isPageAddress, pageAddresses } from '#contracts/page-addresses';
 import { parseRoute, paths, type Route } from './routes.ts';
 
 const id = '01938f5e-7c1a-7b3c-9d2e-0123456789ab';
@@ -24,3 +25,28 @@ test.each(['/matches', '/matches/1', `/matches/${id}/seats`, `/matches/${id}/che
     expect(at(address)).toEqual({ page: 'unknown' });
   },
 );
+
+const addressOf = (path: string | ((id: string) => string)) => new URL(typeof path === 'string' ? path : path(id), 'http://page');
+const pathOfEachPage = Object.values(paths).map((path) => addressOf(path).pathname);
+
+test('the monolith answers each address of the page with the page, and no other page address exists', () => {
+  expect(pathOfEachPage.filter((path) => !isPageAddress(path))).toEqual([]);
+  expect([...new Set(pathOfEachPage)].sort()).toEqual(pageAddresses.map((address) => address.replace(':id', id)).sort());
+});
+
+test.each([
+  ...pathOfEachPage,
+  '/matches',
+  '/matches/1',
+  `/matches/${id}/seats`,
+  `/matches/${id}/checkout/more`,
+  `/matches/${id.toUpperCase()}`,
+  '/orders',
+  `/orders/${id}/checkout`,
+  '/tickets/',
+  `/tickets/${id}`,
+  '/ops/nothing',
+  '/nowhere',
+])('the monolith and the page agree whether %s is the address of a page', (pathname) => {
+  expect(isPageAddress(pathname)).toBe(parseRoute({ pathname, search: '' }).page !== 'unknown');
+});

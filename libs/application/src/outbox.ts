@@ -1,3 +1,4 @@
+import type { Origin } from './origin.ts';
 import type { Transaction } from './transaction-manager.ts';
 
 /** A message to another system, with the content that will be delivered. */
@@ -23,6 +24,11 @@ export interface OutboxMessage {
   readonly series?: string;
   /** Minimum delay before the message is delivered. */
   readonly afterSeconds?: number;
+  /**
+   * Where the message comes from, if it is not the current request or job. A transaction that commands of several requests share
+   * has no current request, so its messages name their origin.
+   */
+  readonly origin?: Origin | undefined;
 }
 
 /**

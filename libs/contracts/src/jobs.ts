@@ -11,8 +11,11 @@ export type QueueName = (typeof queueNames)[number];
 
 /** The query parameters of `GET /ops/jobs`. */
 export const jobQuery = pageQuery.extend({
-  state: z.enum(jobStates).optional(),
-  queue: z.enum(queueNames).optional().meta({ description: '`outbox`: parked messages' }),
+  state: z.enum(jobStates).optional().meta({ description: 'Only jobs in this state. `failed` is the dead letter' }),
+  queue: z
+    .enum(queueNames)
+    .optional()
+    .meta({ description: 'Only jobs of this queue. `outbox`: messages that could not be delivered and were parked' }),
   template: z
     .string()
     .regex(/^[\w.-]{1,100}$/, 'is not the name of a template')
@@ -22,21 +25,41 @@ export const jobQuery = pageQuery.extend({
 });
 
 /** The id of a job. It is a UUID, except for jobs that someone added to a queue by hand. */
-export const jobId = z.string().regex(/^[\w-]{1,100}$/, 'is not the id of a job');
+export const jobId = z
+  .string()
+  .regex(/^[\w-]{1,100}$/, 'is not the id of a job')
+  .meta({ description: 'Id of the job, or of the parked message' });
 
 export const jobAnswer = z
   .object({
-    id: z.string(),
-    queue: z.enum(queueNames),
-    template: z.string(),
-    state: z.enum(jobStates),
+    id: z.string().meta({ description: 'Id of the job' }),
+    queue: z.enum(queueNames).meta({ description: 'Queue of the job. `outbox`: a parked message, which is not a job' }),
+    template: z
+      .string()
+      .meta({ description: 'Template of a mail or push, class of a background job, event of a parked message' }),
+    state: z
+      .enum(jobStates)
+      .meta({ description: '`delayed`: waits for the time of its next attempt. `failed`: no attempt is left' }),
     attempts: z
-      .array(z.object({ at: z.iso.datetime().nullable(), error: z.string() }))
+      .array(
+        z.object({
+          at: z.iso.datetime().nullable().meta({ description: 'When the attempt failed. Null: not recorded' }),
+          error: z.string().meta({ description: 'Why the attempt failed. Addresses and tokens are masked' }),
+        }),
+      )
       .meta({ description: 'The failed attempts, newest first' }),
-    created_at: z.iso.datetime(),
-    transport: z.enum(['redis', 'postgres']),
-    payload: z.unknown().meta({ description: 'Addresses, names, tokens and codes are masked' }),
-    interventions: z.array(z.object({ action: z.enum(['retry', 'drop']), by: z.string(), at: z.iso.datetime() })),
+    created_at: z.iso.datetime().meta({ description: 'When the job was created' }),
+    transport: z.enum(['redis', 'postgres']).meta({ description: 'Where the job waits: in Redis or in PostgreSQL' }),
+    payload: z.unknown().meta({ description: 'The data of the job. Addresses, names, tokens and codes are masked' }),
+    interventions: z
+      .array(
+        z.object({
+          action: z.enum(['retry', 'drop']).meta({ description: 'What the operator did' }),
+          by: z.string().meta({ description: 'Who did it' }),
+          at: z.iso.datetime().meta({ description: 'When the operator did it' }),
+        }),
+      )
+      .meta({ description: 'What operators did with the job, newest first' }),
   })
   .meta({ id: 'Job' });
 

@@ -20,7 +20,7 @@ export const pageQuery = z.object({
     .string()
     .refine((cursor) => idInCursor(cursor) !== undefined, 'is not a cursor of ours')
     .optional()
-    .meta({ description: 'next_cursor of the previous page' }),
+    .meta({ description: '`next_cursor` of the previous page. Omit it for the first page' }),
 });
 export type PageQuery = z.output<typeof pageQuery>;
 
@@ -31,7 +31,11 @@ export interface Page<T> {
 }
 
 /** The schema of a page of such items. */
-export const pageOf = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next_cursor: z.string().nullable() });
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.object({
+    items: z.array(item).meta({ description: 'The items of this page' }),
+    next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page. Null on the last page' }),
+  });
 
 /** The id in a cursor. Undefined for a text that is not a cursor of ours. */
 export function idInCursor(cursor: string): string | undefined {

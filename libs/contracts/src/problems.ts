@@ -2,15 +2,23 @@ import { saleStatuses } from '#domain/catalog/sale';
 import { z } from 'zod';
 import { errorCatalogue, rowOf, type ErrorCode } from './error-catalogue.ts';
 
+const STATUS = 'HTTP status of the answer';
+const CODE = 'Stable code for programs: its meaning never changes';
+
 const standardMembers = {
-  type: z.string(),
-  title: z.string(),
-  status: z.int(),
-  code: z.enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]),
-  detail: z.string(),
-  request_id: z.string(),
+  type: z.string().meta({ description: 'URN of the code, such as `urn:tribina:problem:SOLD_OUT`' }),
+  title: z.string().meta({ description: 'The code in words, for people. The text may change' }),
+  status: z.int().meta({ description: STATUS }),
+  code: z.enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]).meta({ description: CODE }),
+  detail: z.string().meta({ description: 'What is wrong with this request, for people. The text may change' }),
+  request_id: z.string().meta({ description: 'Id of this request in the log of the service; also the header X-Request-Id' }),
   errors: z
-    .array(z.object({ path: z.string(), message: z.string() }))
+    .array(
+      z.object({
+        path: z.string().meta({ description: 'The field, such as `holders.0.name`' }),
+        message: z.string().meta({ description: 'What is wrong with it' }),
+      }),
+    )
     .optional()
     .meta({ description: 'Which fields are wrong' }),
 };
@@ -22,11 +30,11 @@ export const problem = z
 
 const freeSeats = {
   available: z.int().min(0).meta({ description: 'Free seats of the sector' }),
-  other_sectors: z.boolean().meta({ description: 'Are seats free in another sector?' }),
+  other_sectors: z.boolean().meta({ description: 'Whether seats are free in another sector of the match' }),
 };
-const freeSeatsOfSector = { sector_id: z.guid(), ...freeSeats };
+const freeSeatsOfSector = { sector_id: z.guid().meta({ description: 'The sector that the refusal speaks of' }), ...freeSeats };
 const seatIds = z.array(z.guid());
-const saleStatus = z.enum(saleStatuses);
+const saleStatus = z.enum(saleStatuses).meta({ description: 'Status of the sale of the match' });
 
 /**
  * The members that the answer of each error code has in addition to the standard members. A new code without a row here does not
@@ -50,12 +58,17 @@ export const problemMembers = {
   INTERNAL_ERROR: {},
   INVALID_STATE: {
     order_id: z.guid().optional().meta({ description: 'The order of this turn that is being paid or was paid' }),
-    reservation_status: z.string().optional(),
-    order_status: z.string().optional(),
+    reservation_status: z.string().optional().meta({ description: 'Present status of the reservation' }),
+    order_status: z.string().optional().meta({ description: 'Present status of the order' }),
     sale_status: saleStatus.optional(),
-    cancelled_at: z.iso.datetime().optional(),
+    cancelled_at: z.iso.datetime().optional().meta({ description: 'When the match was cancelled' }),
     tickets: z
-      .array(z.object({ id: z.guid(), status: z.string() }))
+      .array(
+        z.object({
+          id: z.guid().meta({ description: 'Id of the ticket' }),
+          status: z.string().meta({ description: 'Present status of the ticket' }),
+        }),
+      )
       .optional()
       .meta({ description: 'Tickets that cannot be refunded' }),
   },
@@ -65,10 +78,14 @@ export const problemMembers = {
   ORIGIN_NOT_ALLOWED: {},
   OUTCOME_UNKNOWN: {},
   PAYLOAD_TOO_LARGE: {},
-  PAYMENT_REFUSED: { reason: z.string().meta({ description: "The provider's code for it", example: 'amount_too_small' }) },
+  PAYMENT_REFUSED: {
+    reason: z.string().meta({ description: "The provider's code for the refusal, such as `amount_too_small`" }),
+  },
   PURCHASE_WINDOW_EXPIRED: {},
   PURCHASE_WINDOW_REQUIRED: {},
-  QUEUE_CLOSED: { reason: z.enum(['sold_out', 'closed']) },
+  QUEUE_CLOSED: {
+    reason: z.enum(['sold_out', 'closed']).meta({ description: 'Whether everything is sold, or an operator closed the sale' }),
+  },
   QUOTA_EXCEEDED: {
     sector_id: z.guid().optional().meta({ description: 'Missing if the places may be of any sector' }),
     available: z
@@ -95,7 +112,10 @@ export const problemMembers = {
   },
   SHUTTING_DOWN: {},
   SOLD_OUT: { ...freeSeats, sector_id: z.guid().optional().meta({ description: 'Missing when the whole match is sold out' }) },
-  TICKET_LIMIT_REACHED: { limit: z.int(), rest: z.int().min(0).meta({ description: 'How many more tickets the fan may take' }) },
+  TICKET_LIMIT_REACHED: {
+    limit: z.int().meta({ description: 'How many tickets of the match one fan may have' }),
+    rest: z.int().min(0).meta({ description: 'How many more tickets the fan may take' }),
+  },
   UNAUTHENTICATED: {},
   UNSUPPORTED_MEDIA_TYPE: {},
   URI_TOO_LONG: {},
@@ -112,7 +132,11 @@ export function problemName(code: ErrorCode): string {
 export const problemsByCode = new Map<ErrorCode, z.ZodType>(
   (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => {
     const { status, title } = rowOf(code);
-    const members = { ...standardMembers, status: z.literal(status), code: z.literal(code) };
+    const members = {
+      ...standardMembers,
+      status: z.literal(status).meta({ description: STATUS }),
+      code: z.literal(code).meta({ description: CODE }),
+    };
     return [code, z.object({ ...members, ...problemMembers[code] }).meta({ id: problemName(code), description: title })];
   }),
 );

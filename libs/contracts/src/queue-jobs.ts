@@ -20,13 +20,29 @@ const matchFacts = { match_name: z.string(), kickoff_at: z.iso.datetime().option
 
 const match = { ...matchFacts, kickoff_at: z.iso.datetime(), venue: z.string() };
 
+/**
+ * What the message is about and where it comes from, for operators who search for it. Not part of the text of the mail or push.
+ * `request_id` and `traceparent` are those of the request that caused the message; for a purchase, of its checkout.
+ */
+const about = z
+  .object({
+    order_id: z.guid(),
+    order_number: z.string(),
+    reservation_id: z.guid(),
+    match_id: z.guid(),
+    request_id: z.string(),
+    traceparent: z.string(),
+  })
+  .partial();
+/** What a mail or push is about. */
+export type AboutMessage = z.infer<typeof about>;
+
 const envelope = {
   job_id: z.string(),
   created_at: z.iso.datetime(),
   attempts: z.literal(0).default(0),
   max_attempts: z.literal(3).default(3),
-  /** What the message is about, for operators who search for it. Not part of the text of the mail or push. */
-  about: z.object({ order_id: z.guid(), order_number: z.string(), match_id: z.guid() }).partial().optional(),
+  about: about.optional(),
 };
 
 /**

@@ -71,6 +71,8 @@ export const queueKeys = {
   restored: (matchId: string) => `queue_restored:{${matchId}}`,
   /** set of the ids of matches with a queue. One key for the whole system; no script uses it. */
   matches: 'queue_matches',
+  /** string: the pod that reports the gauges of all lines. Expires after 6 seconds unless the pod renews it. */
+  lineReporter: 'queue_line_reporter',
   /**
    * hash user_id → end of the blacklist entry in ms, or an empty value for no end; its field `revision` is BLACKLIST_REVISION.
    * One key for the whole system.

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { idOf } from './answer-fields.ts';
 import { pageOf, pageQuery } from './paging.ts';
 import { quotaKinds, quotaKind } from './quota-kinds.ts';
 import { emailAddress, idList, plainText, uuidField } from './text-fields.ts';
@@ -12,14 +13,16 @@ const MAX_NAMED_PLACES = 50_000;
 const MAX_ITEMS = 500;
 
 const time = z.iso.datetime({ offset: true });
-const quantity = z.int().min(1).max(MAX_PLACES);
+const quantity = z.int().min(1).max(MAX_PLACES).meta({ description: 'How many places' });
 
 const placesItem = z.union([
   z
-    .strictObject({ sector_id: uuidField, quantity })
+    .strictObject({ sector_id: uuidField.meta({ description: 'The sector of the places' }), quantity })
     .meta({ description: 'So many places of one sector: whole rows and neighbours as far as possible' }),
   z
-    .strictObject({ seat_ids: idList(uuidField, MAX_NAMED_PLACES, 'names a place twice') })
+    .strictObject({
+      seat_ids: idList(uuidField, MAX_NAMED_PLACES, 'names a place twice').meta({ description: 'Ids of the places' }),
+    })
     .meta({ description: 'Exactly these places' }),
   z
     .strictObject({ quantity })
@@ -59,7 +62,7 @@ const returnAt = time.nullable().meta({ description: 'When the free places go wh
 const settings = {
   name: plainText(100).meta({ description: 'For operators, partners and the invited' }),
   members: members.meta({ description: 'User ids of the partners who act for this quota and its descendants' }),
-  contact_email: emailAddress.nullable().meta({ description: 'Is told about the return of unused places' }),
+  contact_email: emailAddress.nullable().meta({ description: 'Is told about the return of unused places. Null: nobody' }),
   opens_at: opensAt,
   claim_until: claimUntil,
   return_at: returnAt,
@@ -73,7 +76,7 @@ export const createQuotaRequest = z
   .strictObject({
     name: settings.name,
     kind: quotaKind.meta({ description: 'What the quota is for. It never changes' }),
-    parent_id: uuidField.nullable().optional().meta({ description: 'The places come from this quota; else from the public' }),
+    parent_id: uuidField.nullable().optional().meta({ description: 'The places come from this quota. Null: from the public' }),
     members: settings.members.default([]),
     contact_email: settings.contact_email.optional(),
     places,
@@ -99,34 +102,45 @@ const counts = z.object({
   free: z.int().meta({ description: 'Can be given to somebody or moved' }),
   invited: z.int().meta({ description: 'Bound to an open invitation that nobody claims now' }),
   held: z.int().meta({ description: 'Held by an invited fan, or bound to a move that waits for an approval' }),
-  sold: z.int(),
+  sold: z.int().meta({ description: 'With a ticket' }),
 });
 export type QuotaCounts = z.infer<typeof counts>;
 
 /** A quota as operators and its partners see it. */
 export const quotaAnswer = z
   .object({
-    id: z.guid(),
-    match_id: z.guid(),
+    id: idOf('quota'),
+    match_id: idOf('match'),
     parent_id: z.guid().nullable().meta({ description: 'Null for a quota whose places came from the public' }),
-    name: z.string(),
-    kind: quotaKind,
-    members: z.array(z.guid()),
-    contact_email: z.string().nullable(),
-    opens_at: z.iso.datetime().nullable(),
-    claim_until: z.iso.datetime().nullable(),
-    return_at: z.iso.datetime().nullable(),
-    on_return: onReturn,
-    never_to: z.array(quotaKind),
-    price_cents: z.record(z.guid(), z.int()),
-    max_per_invitation: z.int(),
+    name: z.string().meta({ description: 'Name of the quota' }),
+    kind: quotaKind.meta({ description: 'What the quota is for' }),
+    members: z.array(z.guid()).meta({ description: 'User ids of the partners who act for the quota' }),
+    contact_email: z
+      .string()
+      .nullable()
+      .meta({ description: 'Address that is told about the return of unused places. Null: nobody is told' }),
+    opens_at: z.iso.datetime().nullable().meta({ description: 'From when on invitations can be claimed. Null: at once' }),
+    claim_until: z.iso.datetime().nullable().meta({ description: 'Until when invitations can be claimed. Null: until they end' }),
+    return_at: z.iso.datetime().nullable().meta({ description: 'When the free places go where `on_return` says. Null: never' }),
+    on_return: onReturn.meta({ description: 'Where free places go at `return_at`' }),
+    never_to: z.array(quotaKind).meta({ description: 'Kinds of quotas to which its places never move' }),
+    price_cents: z
+      .record(z.guid(), z.int())
+      .meta({ description: 'Sector id → price of one place, in cents. A missing sector has its ordinary price' }),
+    max_per_invitation: z.int().meta({ description: 'The most places of one invitation' }),
     status: z.enum(['open', 'returned']).meta({ description: '`returned` once `return_at` has taken effect' }),
-    returned_at: z.iso.datetime().nullable(),
-    created_at: z.iso.datetime(),
+    returned_at: z.iso.datetime().nullable().meta({ description: 'When the places went back. Null: they have not' }),
+    created_at: z.iso.datetime().meta({ description: 'When the quota was created' }),
     places: counts.meta({ description: 'Its own places, without those of its descendants' }),
     subtree: counts.meta({ description: 'Its places and those of all its descendants' }),
     by_sector: z
-      .array(z.object({ sector_id: z.guid(), total: z.int(), free: z.int() }))
+      .array(
+        z.object({
+          sector_id: idOf('sector'),
+          total: z.int().meta({ description: 'Places of the quota in the sector' }),
+          free: z.int().meta({ description: 'Those that can be given to somebody or moved' }),
+        }),
+      )
       .meta({ description: 'Its own places in each sector where it has some' }),
   })
   .meta({ id: 'Quota' });
@@ -134,34 +148,39 @@ export type Quota = z.infer<typeof quotaAnswer>;
 
 export const quotaListAnswer = pageOf(quotaAnswer).meta({ id: 'QuotaList' });
 
-const range = z.object({ from: z.int(), to: z.int() });
+const range = z.object({
+  from: z.int().meta({ description: 'Number of the first seat' }),
+  to: z.int().meta({ description: 'Number of the last seat' }),
+});
 
 /** The places that a request would take. */
 export const plannedPlacesAnswer = z
   .object({
-    dry_run: z.literal(true),
-    quantity: z.int(),
+    dry_run: z.literal(true).meta({ description: 'Nothing was taken' }),
+    quantity: z.int().meta({ description: 'How many places would be taken' }),
     stranded: z
       .int()
       .meta({ description: 'Single free seats without a free neighbour that would be left and are not there now' }),
-    by_sector: z.array(
-      z.object({
-        sector_id: z.guid(),
-        quantity: z.int(),
-        stranded: z.int(),
-        rows: z
-          .array(
-            z.object({
-              row: z.string(),
-              quantity: z.int(),
-              is_whole: z.boolean().meta({ description: 'Nothing that is free in the row is left' }),
-              ranges: z.array(range).meta({ description: 'Neighbours, by their numbers' }),
-            }),
-          )
-          .meta({ description: 'Empty for a standing sector' }),
-        seat_ids: z.array(z.guid()),
-      }),
-    ),
+    by_sector: z
+      .array(
+        z.object({
+          sector_id: idOf('sector'),
+          quantity: z.int().meta({ description: 'Places of the sector' }),
+          stranded: z.int().meta({ description: 'New single free seats in the sector' }),
+          rows: z
+            .array(
+              z.object({
+                row: z.string().meta({ description: 'The row' }),
+                quantity: z.int().meta({ description: 'Places of the row' }),
+                is_whole: z.boolean().meta({ description: 'Nothing that is free in the row is left' }),
+                ranges: z.array(range).meta({ description: 'Neighbours, by their numbers' }),
+              }),
+            )
+            .meta({ description: 'Empty for a standing sector' }),
+          seat_ids: z.array(z.guid()).meta({ description: 'Ids of the places' }),
+        }),
+      )
+      .meta({ description: 'The places by sector' }),
   })
   .meta({ id: 'PlannedPlaces' });
 export type PlannedPlaces = z.infer<typeof plannedPlacesAnswer>;
@@ -170,7 +189,7 @@ export const movePlacesRequest = z
   .strictObject({
     to: z.union([z.literal('public'), uuidField]).meta({ description: '`public` or the id of a quota of the same match' }),
     places,
-    reason: plainText(200),
+    reason: plainText(200).meta({ description: 'Why the places move, for the ledger' }),
     override: z
       .boolean()
       .default(false)
@@ -183,18 +202,23 @@ const owner = z.union([z.literal('public'), z.guid()]);
 /** A move: a row of the ledger, or a request that waits for a second operator. */
 export const quotaMoveAnswer = z
   .object({
-    id: z.guid(),
+    id: idOf('move'),
     at: z.iso.datetime().meta({ description: 'When it happened; for a request, when it was made' }),
-    kind: z.enum(['creation', 'move', 'return']),
+    kind: z
+      .enum(['creation', 'move', 'return'])
+      .meta({ description: 'Why the places moved: a new quota, a move by an operator, or the return' }),
     status: z
       .enum(['done', 'pending', 'rejected', 'expired'])
       .meta({ description: 'Only `done` has moved places. `pending`: the places are bound until a second operator decides' }),
     actor: z.string().meta({ description: 'User id of the operator, or `system`' }),
-    approved_by: z.string().nullable().meta({ description: 'User id of the second operator, if one was needed' }),
+    approved_by: z
+      .string()
+      .nullable()
+      .meta({ description: 'User id of the second operator. Null: none was needed, or none has decided' }),
     from: owner.meta({ description: 'Quota id, or `public`' }),
     to: owner.meta({ description: 'Quota id, or `public`' }),
-    quantity: z.int(),
-    reason: z.string(),
+    quantity: z.int().meta({ description: 'How many places' }),
+    reason: z.string().meta({ description: 'What the operator wrote' }),
     rule: z.string().nullable().meta({ description: 'The rule that the move overrides; null if it breaks none' }),
     expires_at: z.iso.datetime().nullable().meta({ description: 'When a pending move ends by itself; else null' }),
   })
@@ -213,19 +237,21 @@ export const quotaMoveQuery = pageQuery.extend({
 /** The public summary of who gets the places of a match. */
 export const allocationAnswer = z
   .object({
-    capacity: z.int(),
-    public: z.object({
-      total: z.int().meta({ description: 'Places that belong to no quota' }),
-      available: z.int(),
-      held: z.int(),
-      sold: z.int(),
-    }),
+    capacity: z.int().meta({ description: 'All places of the match' }),
+    public: z
+      .object({
+        total: z.int().meta({ description: 'Places that belong to no quota' }),
+        available: z.int().meta({ description: 'Places that a fan can hold now' }),
+        held: z.int().meta({ description: 'Places in a hold or in a checkout' }),
+        sold: z.int().meta({ description: 'Places with a ticket' }),
+      })
+      .meta({ description: 'The part that is for sale to everybody' }),
     quotas: z
       .array(
         z.object({
-          kind: quotaKind,
+          kind: quotaKind.meta({ description: 'What the quotas are for' }),
           total: z.int().meta({ description: 'Places now' }),
-          sold: z.int(),
+          sold: z.int().meta({ description: 'Places with a ticket' }),
           returned: z.int().meta({ description: 'Places that went back to the public' }),
         }),
       )
@@ -246,22 +272,35 @@ export const checkPolicyRequest = z
 /** Whether the quotas of a match keep a policy. */
 export const policyCheckAnswer = z
   .object({
-    policy: z.object({ name: z.string(), title: z.string(), source: z.string() }),
-    ok: z.boolean(),
-    rules: z.array(
-      z.object({
-        id: z.string(),
-        article: z.string(),
-        text: z.string(),
-        ok: z.boolean(),
-        breaches: z.array(
-          z.object({
-            quota_id: z.guid().nullable().meta({ description: 'The quota that breaks the rule; null for the match as a whole' }),
-            message: z.string(),
-          }),
-        ),
-      }),
-    ),
+    policy: z
+      .object({
+        name: z.string().meta({ description: 'Name of the policy' }),
+        title: z.string().meta({ description: 'Title of the policy' }),
+        source: z.string().meta({ description: 'The document that the policy quotes' }),
+      })
+      .meta({ description: 'The policy that was checked' }),
+    ok: z.boolean().meta({ description: 'Whether all rules are kept' }),
+    rules: z
+      .array(
+        z.object({
+          id: z.string().meta({ description: 'Name of the rule in its policy' }),
+          article: z.string().meta({ description: 'The article that the rule quotes' }),
+          text: z.string().meta({ description: 'The rule in words' }),
+          ok: z.boolean().meta({ description: 'Whether the rule is kept' }),
+          breaches: z
+            .array(
+              z.object({
+                quota_id: z
+                  .guid()
+                  .nullable()
+                  .meta({ description: 'The quota that breaks the rule; null for the match as a whole' }),
+                message: z.string().meta({ description: 'How the rule is broken, for people' }),
+              }),
+            )
+            .meta({ description: 'What breaks the rule. Empty if it is kept' }),
+        }),
+      )
+      .meta({ description: 'The result for each rule of the policy' }),
   })
   .meta({ id: 'PolicyCheck' });
 export type PolicyCheck = z.infer<typeof policyCheckAnswer>;

@@ -1,13 +1,16 @@
 import { z } from 'zod';
+import { idOf } from './answer-fields.ts';
 
 const seatAnswer = z
   .object({
-    id: z.guid(),
-    row: z.string().nullable(),
-    number: z.int().nullable(),
-    x: z.number().nullable(),
-    y: z.number().nullable(),
-    status: z.enum(['available', 'held', 'sold', 'blocked']),
+    id: idOf('seat'),
+    row: z.string().nullable().meta({ description: 'Row of the seat. Null for a standing place' }),
+    number: z.int().nullable().meta({ description: 'Number of the seat in its row. Null for a standing place' }),
+    x: z.number().nullable().meta({ description: 'Horizontal place on the drawing of the stadium. Null for a standing place' }),
+    y: z.number().nullable().meta({ description: 'Vertical place on the drawing of the stadium. Null for a standing place' }),
+    status: z
+      .enum(['available', 'held', 'sold', 'blocked'])
+      .meta({ description: '`held`: in a hold or a checkout. `blocked`: not for sale to the public' }),
   })
   .meta({ id: 'Seat' });
 export type Seat = z.infer<typeof seatAnswer>;
@@ -36,26 +39,30 @@ export type SeatChanges = z.infer<typeof seatChanges>;
 export const seatListAnswer = z.union([seatList, seatChanges]);
 
 const VERSION = /^(?:0|[1-9]\d{0,15})$/;
-const TAG = /^[\w-]{27}$/;
+/** An ETag as the header gives it, weak if the answer was compressed, or without quotes. */
+const TAG = /^(?:W\/)?"?([\w-]{27})"?$/;
 
 export const isVersion = (since: string): boolean => VERSION.test(since);
 
 export const seatQuery = z.object({
   since: z
     .string()
-    .refine((since) => isVersion(since) || TAG.test(since), 'must be a version, or an ETag without its quotes')
+    .refine((since) => isVersion(since) || TAG.test(since), 'must be a version or an ETag')
+    .transform((since) => TAG.exec(since)?.[1] ?? since)
     .optional()
     .meta({
       description:
-        'The state that the caller has: its `version`, or its ETag without quotes, which is the same in every replica. ' +
+        'The state that the caller has: its `version`, or its ETag (with or without quotes and `W/`), which is the same in every replica. ' +
         'If this replica still knows that state, it answers with the seats that changed, else with every seat and no `since`',
     }),
 });
 
 /** A message of the availability stream: the free seats of all sectors (`snapshot`) or of those that changed (`diff`). */
 export const availabilityMessage = z.object({
-  type: z.enum(['snapshot', 'diff']),
-  version: z.int(),
-  sectors: z.array(z.object({ id: z.guid(), available: z.int() })),
+  type: z.enum(['snapshot', 'diff']).meta({ description: '`snapshot`: all sectors. `diff`: the sectors that changed' }),
+  version: z.int().meta({ description: 'Grows with every message' }),
+  sectors: z
+    .array(z.object({ id: idOf('sector'), available: z.int().meta({ description: 'Free seats of the sector' }) }))
+    .meta({ description: 'The free seats by sector' }),
 });
 export type AvailabilityMessage = z.infer<typeof availabilityMessage>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { idOf } from './answer-fields.ts';
 import { pageOf } from './paging.ts';
 import { seatLabel } from './reservations.ts';
 import { personName, uuidField } from './text-fields.ts';
@@ -9,12 +10,14 @@ export type TicketStatus = z.infer<typeof ticketStatus>;
 
 export const ticketAnswer = z
   .object({
-    id: z.guid(),
-    order_id: z.guid(),
-    match_id: z.guid(),
-    seat: seatLabel,
-    holder_name: z.string(),
-    status: ticketStatus,
+    id: idOf('ticket'),
+    order_id: idOf('order'),
+    match_id: idOf('match'),
+    seat: seatLabel.meta({ description: 'The place of the ticket' }),
+    holder_name: z.string().meta({ description: 'Name that is printed on the ticket' }),
+    status: ticketStatus.meta({
+      description: '`used`: a gate has admitted it. `transferred` and `refunded`: its code is not valid',
+    }),
     code: z.string().meta({ description: 'The text of the QR code' }),
   })
   .meta({ id: 'Ticket' });
@@ -22,9 +25,17 @@ export type Ticket = z.infer<typeof ticketAnswer>;
 
 export const ticketListAnswer = pageOf(ticketAnswer).meta({ id: 'TicketList' });
 
-export const transferRequest = z.strictObject({ to_user_id: uuidField, holder_name: personName }).meta({ id: 'TransferRequest' });
+export const transferRequest = z
+  .strictObject({
+    to_user_id: uuidField.meta({ description: 'The fan who receives the ticket' }),
+    holder_name: personName.meta({ description: 'Name of the new holder, printed on the ticket' }),
+  })
+  .meta({ id: 'TransferRequest' });
 
 /** The giver's ticket after the transfer. The receiver's ticket has another id and code, which the giver must not see. */
 export const transferredAnswer = ticketAnswer
-  .extend({ status: z.literal('transferred'), code: z.string().meta({ description: 'No longer valid' }) })
+  .extend({
+    status: z.literal('transferred').meta({ description: 'The ticket now belongs to another fan' }),
+    code: z.string().meta({ description: 'The text of the old QR code, which is no longer valid' }),
+  })
   .meta({ id: 'TransferredTicket' });

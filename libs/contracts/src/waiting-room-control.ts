@@ -1,7 +1,9 @@
 import { z } from 'zod';
 
 /** Whether the line of a match admits fans. */
-export const queueStatus = z.enum(['scheduled', 'active', 'paused', 'closed']);
+export const queueStatus = z
+  .enum(['scheduled', 'active', 'paused', 'closed'])
+  .meta({ description: 'Only an `active` line grants turns. Fans can join an `active` or a `paused` one' });
 
 /**
  * Body of the internal call with which the monolith sets up the line of a match in the waiting room. It is allowed only with
@@ -9,21 +11,38 @@ export const queueStatus = z.enum(['scheduled', 'active', 'paused', 'closed']);
  */
 export const controlRequest = z.strictObject({
   status: queueStatus.optional(),
-  opens_at: z.iso.datetime().nullable().optional(),
-  processing_rate: z.int().min(1).max(1_000_000).optional(),
-  max_open_windows: z.int().min(0).max(1_000_000).optional(),
-  useful_windows: z.int().min(0).nullable().optional(),
-  reason: z.string().max(200).nullable().optional(),
+  opens_at: z.iso
+    .datetime()
+    .nullable()
+    .optional()
+    .meta({ description: 'When a scheduled sale opens, for the refusal of a join. Null: not known' }),
+  processing_rate: z.int().min(1).max(1_000_000).optional().meta({ description: 'How many turns may be granted a minute' }),
+  max_open_windows: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .meta({ description: 'How many purchase windows may be open at the same time' }),
+  useful_windows: z
+    .int()
+    .min(0)
+    .nullable()
+    .optional()
+    .meta({ description: 'How many open windows can still lead to a purchase; no more are opened. Null: no bound' }),
+  reason: z.string().max(200).nullable().optional().meta({ description: 'Why the sale is paused. Null: no reason' }),
 });
 /** The settings of a line that one `control` call changes. */
 export type ControlRequest = z.infer<typeof controlRequest>;
 
 /** An open purchase window, as PostgreSQL has it. `place_score` is the join time (µs) of the queue entry that got the turn. */
 const openWindow = z.strictObject({
-  user_id: z.guid().toLowerCase(),
-  session_token: z.string().regex(/^st_[\w-]{1,100}$/),
-  expires_at: z.iso.datetime(),
-  place_score: z.int().min(0).optional(),
+  user_id: z.guid().toLowerCase().meta({ description: 'The fan who has the turn' }),
+  session_token: z
+    .string()
+    .regex(/^st_[\w-]{1,100}$/)
+    .meta({ description: 'Proof of the turn' }),
+  expires_at: z.iso.datetime().meta({ description: 'When the turn ends' }),
+  place_score: z.int().min(0).optional().meta({ description: 'Join time of the queue entry that got the turn, in microseconds' }),
 });
 
 /** How many entries one part of a restore may have, so that the part stays below 256 KB. */
@@ -35,23 +54,40 @@ export const MAX_RESTORED_PER_PART = { windows: 1000, used: 4000 };
  * one restore have the same `generation`, a number that grows with every restore.
  */
 export const restoreRequest = z.strictObject({
-  /** False if this match has no waiting room. */
-  exists: z.boolean().optional(),
-  generation: z.int().min(0).optional(),
-  part: z.int().min(0).optional(),
-  complete: z.boolean().optional(),
-  /** The settings of the line. Only in part 0. */
-  sale: controlRequest.extend({ closed_reason: z.enum(['sold_out', 'closed']).optional() }).optional(),
-  counts: z.strictObject({ granted: z.int().min(0), completed: z.int().min(0), expired: z.int().min(0) }).optional(),
-  windows: z.array(openWindow).max(MAX_RESTORED_PER_PART.windows).optional(),
-  /**
-   * Pairs of a fan who used or gave up a turn, and the join time (µs) of the queue entry of that turn (the latest one). A receipt
-   * cannot restore that entry.
-   */
+  exists: z.boolean().optional().meta({ description: 'False if this match has no waiting room' }),
+  generation: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: 'Number of this restore. It grows with every restore, and all parts of one restore have the same' }),
+  part: z.int().min(0).optional().meta({ description: 'Number of this part, from 0' }),
+  complete: z.boolean().optional().meta({ description: 'True in the last part: fans are served from now on' }),
+  sale: controlRequest
+    .extend({
+      closed_reason: z
+        .enum(['sold_out', 'closed'])
+        .optional()
+        .meta({ description: 'Why the line is closed: everything is sold, or an operator closed the sale' }),
+    })
+    .optional()
+    .meta({ description: 'The settings of the line. Only in part 0' }),
+  counts: z
+    .strictObject({
+      granted: z.int().min(0).meta({ description: 'Turns granted so far' }),
+      completed: z.int().min(0).meta({ description: 'Turns that ended with a purchase' }),
+      expired: z.int().min(0).meta({ description: 'Turns that ended without a purchase' }),
+    })
+    .optional()
+    .meta({ description: 'The numbers of turns. Only in part 0' }),
+  windows: z.array(openWindow).max(MAX_RESTORED_PER_PART.windows).optional().meta({ description: 'The open purchase windows' }),
   used: z
     .array(z.tuple([z.guid().toLowerCase(), z.int().min(0)]))
     .max(MAX_RESTORED_PER_PART.used)
-    .optional(),
+    .optional()
+    .meta({
+      description:
+        'Pairs of a fan who used or gave up a turn, and the join time (µs) of the latest queue entry of such a turn. A receipt cannot restore that entry',
+    }),
 });
 /** One part of the state of a match, as the monolith sends it. */
 export type RestoreRequest = z.infer<typeof restoreRequest>;
@@ -68,14 +104,19 @@ export const STATE_NEEDED_HEADER = 'queue-state-needed';
  * line. An empty list closes the line.
  */
 export const soldOutRequest = z.strictObject({
-  /**
-   * Number of the report, which grows with every count of free seats. The waiting room ignores a report whose number is
-   * smaller than that of the newest report it has applied.
-   */
-  as_of: z.int().min(0).optional(),
+  as_of: z.int().min(0).optional().meta({
+    description: 'Number of the report, which only grows. A report with a smaller number than an earlier one is ignored',
+  }),
   remaining_sectors: z
-    .array(z.strictObject({ sector_id: z.guid(), name: z.string().max(100), available: z.int().min(0) }))
-    .max(200),
+    .array(
+      z.strictObject({
+        sector_id: z.guid().meta({ description: 'Id of the sector' }),
+        name: z.string().max(100).meta({ description: 'Name of the sector' }),
+        available: z.int().min(0).meta({ description: 'Free seats of the sector' }),
+      }),
+    )
+    .max(200)
+    .meta({ description: 'The sectors that still have free seats. Empty: the line closes' }),
 });
 /** A report of the sectors that still have free seats. */
 export type SoldOutRequest = z.infer<typeof soldOutRequest>;
@@ -83,12 +124,15 @@ export type SoldOutRequest = z.infer<typeof soldOutRequest>;
 /** The public status of a line. The last four fields are present only for callers with `X-Internal-Auth`. */
 export const queueStatusAnswer = z.object({
   status: queueStatus,
-  total: z.int(),
-  processing_rate: z.int(),
-  estimated_wait_minutes: z.int().nullable(),
-  open_windows: z.int().optional(),
-  granted: z.int().optional(),
-  completed: z.int().optional(),
-  expired: z.int().optional(),
+  total: z.int().meta({ description: 'Fans in line now' }),
+  processing_rate: z.int().meta({ description: 'How many turns may be granted a minute' }),
+  estimated_wait_minutes: z
+    .int()
+    .nullable()
+    .meta({ description: 'Expected wait of a fan who joins now, in whole minutes. Null while unknown or paused' }),
+  open_windows: z.int().optional().meta({ description: 'Fans whose turn is running now. Only for our own services' }),
+  granted: z.int().optional().meta({ description: 'Turns granted so far. Only for our own services' }),
+  completed: z.int().optional().meta({ description: 'Turns that ended with a purchase. Only for our own services' }),
+  expired: z.int().optional().meta({ description: 'Turns that ended without a purchase. Only for our own services' }),
 });
 export type QueueStatusAnswer = z.infer<typeof queueStatusAnswer>;

@@ -15,3 +15,8 @@ export function projectFile(...segments: string[]): string {
   }
   return path.join(root, ...segments);
 }
+
+/** The version of the project, for the API descriptions. */
+export function projectVersion(): string {
+  return (JSON.parse(fs.readFileSync(projectFile('package.json'), 'utf8')) as { version: string }).version;
+}

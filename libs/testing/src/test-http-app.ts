@@ -1,7 +1,7 @@
 import { createHttpApp, type HttpAppOptions } from '#platform/http/http-app';
 import { identifyMock } from '#platform/http/identity';
 import { createLogger } from '#platform/logging/logger';
-import type { Provider, Type } from '@nestjs/common';
+import type { DynamicModule, Provider, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 
 /** The secret of internal calls in an app of `createTestHttpApp`. */
@@ -11,7 +11,7 @@ export const silentLogger = createLogger({ service: 'test', level: 'silent' });
 
 /** Creates an app with the given controllers behind the real HTTP pipeline, ready for `app.inject`. The caller closes it. */
 export async function createTestHttpApp(
-  parts: { controllers: Type[]; providers?: Provider[] },
+  parts: { controllers: Type[]; providers?: Provider[]; imports?: DynamicModule[] },
   options: Partial<HttpAppOptions> = {},
 ): Promise<NestFastifyApplication> {
   const app = await createHttpApp(
@@ -23,6 +23,7 @@ export async function createTestHttpApp(
       trustedProxies: [],
       isAllowedOrigin: () => false,
       requestDeadlineMs: 20_000,
+      logReadsEvery: 1,
       ...options,
     },
   );

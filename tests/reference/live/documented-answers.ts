@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { OpenApiDocument } from '../openapi-document.ts';
+import type { DocumentedResponse, OpenApiDocument } from '../openapi-document.ts';
 
 /** An HTTP answer of a running service. */
 export interface LiveAnswer {
@@ -43,13 +43,19 @@ export class DocumentedAnswers {
     return match && `${method} ${match.template}`;
   }
 
+  /** The documented response of the answer's operation and status. */
+  responseTo(answer: Pick<LiveAnswer, 'method' | 'path' | 'status'>): DocumentedResponse | undefined {
+    const template = this.operationOf(answer)?.slice(answer.method.length + 1) ?? '';
+    return this.document.paths[template]?.[answer.method.toLowerCase()]?.responses[String(answer.status)];
+  }
+
   /** Differences between an answer and the document. Empty if the answer is as documented. */
   faultsOf(answer: LiveAnswer): string[] {
     const operation = this.operationOf(answer);
     if (!operation) return ['no such operation'];
     const template = operation.slice(answer.method.length + 1);
     const method = answer.method.toLowerCase();
-    const response = this.document.paths[template]?.[method]?.responses[String(answer.status)];
+    const response = this.responseTo(answer);
     // The documented `default` response does not count: a client cannot prepare for a status that the operation does not name.
     if (!response) return [`status ${answer.status} is not documented`];
     if (!response.content) return answer.body === '' ? [] : ['a body where none is documented'];

@@ -11,6 +11,10 @@ import { lineStory, matchStory, profileStory } from './other-stories.ts';
 import { holdStory, orderStory } from './purchase-stories.ts';
 import { quotaStory } from './quota-story.ts';
 import { DocumentedAnswers, type LiveAnswer } from './documented-answers.ts';
+import { ChosenExamples } from './examples.ts';
+import { responseHeaders } from '#platform/http/documented-headers';
+import { recordedExamples } from '#contracts/recorded-examples';
+import { expectGenerated } from '../generated.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-document.ts';
 
 // Calls every operation of both services and validates each answer against the OpenAPI document that the service serves.
@@ -135,14 +139,47 @@ test('for every operation, the calls of this test got every documented success a
   expect(documented.length).toBeGreaterThan(90);
 });
 
+test('every answer has the headers that its operation documents, and no undocumented one', () => {
+  const names = Object.keys(responseHeaders) as (keyof typeof responseHeaders)[];
+  const faults = recorded.flatMap((answer) => headerFaults(answer, names));
+  expect([...new Set(faults)]).toEqual([]);
+  expect(names.filter((name) => !recorded.some(({ headers }) => headers[name.toLowerCase()]))).toEqual([]);
+});
+
+/** Differences between the headers of an answer and the document. Headers that the document never names do not count. */
+function headerFaults(answer: RecordedAnswer, names: readonly (keyof typeof responseHeaders)[]): string[] {
+  const documented = documents[answer.service].responseTo(answer)?.headers ?? {};
+  return names.flatMap((name) => {
+    const isThere = answer.headers[name.toLowerCase()] !== undefined;
+    const isRequired = 'required' in responseHeaders[name] && name in documented;
+    const fault = isThere && !(name in documented) ? 'is not documented' : !isThere && isRequired ? 'is missing' : undefined;
+    return fault ? [`${operation(answer)} ${answer.status} ${name} ${fault}`] : [];
+  });
+}
+
+test.each([
+  ['monolith', 'monolith', recordedExamples.monolith],
+  ['queue', 'queue-service', recordedExamples.queueService],
+] as const)(
+  'libs/contracts/src/examples: the examples of the %s have every field that its answers have',
+  (name, file, stored) => {
+    const ofService = recorded.filter(({ service }) => service === name);
+    const chosen = new ChosenExamples(documents[name], ofService, stored).all();
+    expectGenerated(`libs/contracts/src/examples/${file}.json`, `${JSON.stringify(chosen, null, 2)}\n`);
+  },
+);
+
 test('the OpenAPI document allows additional members in answers, and forbids additional members in request bodies', () => {
   const withAddedMembers = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(withAddedMembers);
     if (value === null || typeof value !== 'object') return value;
     return {
-      // The keys of `price_cents` are sectors, not names of members.
+      // The prices of a quota are keyed by sector: a member of any other name would be no price.
       ...Object.fromEntries(
-        Object.entries(value).map(([name, member]) => [name, name === 'price_cents' ? member : withAddedMembers(member)]),
+        Object.entries(value).map(([name, member]) => [
+          name,
+          name === 'price_cents' ? (member as unknown) : withAddedMembers(member),
+        ]),
       ),
       added_later: { deep: 1 },
     };
@@ -206,6 +243,11 @@ describe('negative control', () => {
       'a body where none is documented',
       () => faultsOf(recorded.find(({ status }) => status === 204) as RecordedAnswer, { body: '{}' }),
     ],
+    [
+      'an undocumented header',
+      () => headerFaults({ ...find('NOT_FOUND'), headers: { ...find('NOT_FOUND').headers, location: '/x' } }, ['Location']),
+    ],
+    ['a missing header', () => headerFaults({ ...find('NOT_FOUND'), headers: {} }, ['X-Request-Id'])],
     ['an undocumented path', () => faultsOf(find('NOT_FOUND'), { path: '/api/v1/elsewhere' })],
   ])('the check of live answers reports %s', (_, faults) => {
     expect(faults()).not.toEqual([]);

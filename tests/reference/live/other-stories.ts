@@ -82,7 +82,8 @@ export async function lineStory(fans: FanActions): Promise<void> {
   await control({ status: 'scheduled', opens_at: timeFromNow(HOUR_MS), max_open_windows: 0 });
   await request('POST', `${queue}/join`, { as: ana });
   await control({ status: 'active', opens_at: null });
-  const { queue_token } = await request('POST', `${queue}/join`, { as: ana });
+  const { queue_token, receipt } = await request('POST', `${queue}/join`, { as: ana });
+  await request('POST', `${queue}/join`, { as: ana, body: { receipt } });
   await request('POST', `${queue}/join`, { as: barbara, body: { receipt: 'r1' } });
   for (const as of [ana, barbara, zora]) await request('POST', `${queue}/join`, { as });
   await position(barbara);

@@ -39,8 +39,8 @@ async function keyInUse(fans: FanActions): Promise<void> {
 }
 
 async function busySeat(fans: FanActions, { id, sectors }: MatchOnSale): Promise<void> {
-  const [seat] = await fans.rows<{ id: string }>(
-    `select id from seats where sector_id = $1 and status = 'available' order by rank limit 1`,
+  const [seat, next] = await fans.rows<{ id: string }>(
+    `select id from seats where sector_id = $1 and status = 'available' order by rank limit 2`,
     [sectors[0]],
   );
   const holder = fans.system.dataSource.createQueryRunner();
@@ -49,6 +49,7 @@ async function busySeat(fans: FanActions, { id, sectors }: MatchOnSale): Promise
   await fans.hold(id, { seat_ids: [seat?.id] });
   await holder.rollbackTransaction();
   await holder.release();
+  await fans.hold(id, { seat_ids: [next?.id] });
 }
 
 /** Sends hold requests without a session token and with an expired session token. */
@@ -92,6 +93,7 @@ export async function orderStory(fans: FanActions): Promise<void> {
   const free = await fans.buy(match, barbara, 1, 2);
   await fans.checkOut(free.held, barbara);
   await unpaidOrder(fans, match, barbara);
+  await invitationOfClosedSale(fans, barbara);
   for (const path of ['orders', 'orders?limit=1', 'tickets', 'me', `reservations/${held.id}`])
     await fans.request('GET', `/${path}`, { as: ana });
   const [first, second, third] = tickets;
@@ -110,6 +112,15 @@ export async function orderStory(fans: FanActions): Promise<void> {
   for (const query of ['', '?status=completed', '?q=ana@example.hr', '?limit=1'])
     await fans.request('GET', `/ops/orders${query}`, ops);
   await fans.request('GET', `/orders/${orderId}`, { as: ana });
+}
+
+/** Checks out a hold that is set to one of an invitation, after its sale was closed. */
+async function invitationOfClosedSale(fans: FanActions, as: string): Promise<void> {
+  const match = await fans.createMatch();
+  const held = await fans.holdIn(match, 0, 1, as);
+  await fans.rows(`update reservations set invitation_id = gen_random_uuid() where id = $1`, [held.id]);
+  await fans.changeSale(match.id, 'close');
+  await fans.checkOut(held as never, as);
 }
 
 /** Creates an order that the fan gives up, and a hold that expires before its checkout. */

@@ -8,6 +8,9 @@ export type ServiceName = 'monolith' | 'queue';
 /** An answer and the service that gave it. */
 export interface RecordedAnswer extends LiveAnswer {
   readonly service: ServiceName;
+  /** The parsed body of the request. Undefined if it had none, or one that is not JSON. */
+  readonly request: unknown;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
 /** The caller, idempotency key, headers and body of a request. */
@@ -41,6 +44,8 @@ export class RecordingClient {
       status: Number(outcome.slice(0, 3)),
       type: headers['content-type'],
       body: text,
+      request: parsed(call.payload),
+      headers,
     };
     this.answers.push(answer);
     return answer;
@@ -77,7 +82,17 @@ export class RecordingClient {
       status: response.status,
       type: response.headers.get('content-type') ?? undefined,
       body: Buffer.from(first?.value ?? []).toString(),
+      request: undefined,
+      headers: Object.fromEntries(response.headers),
     });
     stop.abort();
+  }
+}
+
+function parsed(payload: string | Buffer | undefined): unknown {
+  try {
+    return payload === undefined ? undefined : JSON.parse(payload.toString());
+  } catch {
+    return undefined;
   }
 }

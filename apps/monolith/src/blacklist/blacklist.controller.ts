@@ -34,8 +34,11 @@ export class BlacklistController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'ops' })
-  @ApiOperation({ summary: 'The fans on the blacklist, newest first' })
+  @Endpoint({ operationId: 'listBlacklist', access: 'ops' })
+  @ApiOperation({
+    summary: 'The fans on the blacklist, newest first',
+    description: 'Entries whose `until` has passed are not listed.',
+  })
   @ApiOkResponse({ standardSchema: blacklistPageAnswer })
   async list(@Query({ schema: pageQuery }) query: z.output<typeof pageQuery>): Promise<z.infer<typeof blacklistPageAnswer>> {
     const listings = await this.blacklist.list({ before: decodeCursor(query.cursor), limit: query.limit + 1 });
@@ -43,15 +46,18 @@ export class BlacklistController {
   }
 
   @Get(':user_id')
-  @Endpoint({ access: 'ops' })
-  @ApiOperation({ summary: 'The blacklist entry of a fan and its history' })
+  @Endpoint({ operationId: 'getBlacklistEntry', access: 'ops' })
+  @ApiOperation({
+    summary: 'The blacklist entry of a fan and its history',
+    description: '200 also for a fan who was never listed: then `entry` is null and `history` is empty.',
+  })
   @ApiOkResponse({ standardSchema: blacklistHistoryAnswer })
   async one(@Param('user_id', { schema: uuidField }) userId: string): Promise<z.infer<typeof blacklistHistoryAnswer>> {
     return blacklistHistoryView(userId, await this.blacklist.find(userId));
   }
 
   @Post()
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ operationId: 'putOnBlacklist', access: 'ops' })
   @ApiOperation({ summary: 'Put a fan on the blacklist', description: LIST })
   @ApiCreatedResponse({ standardSchema: blacklistEntryAnswer })
   @ApiOkResponse({ standardSchema: blacklistEntryAnswer, description: 'The fan was listed already' })
@@ -78,8 +84,11 @@ export class BlacklistController {
   }
 
   @Delete(':user_id')
-  @Endpoint({ access: 'ops', status: 204, body: 'none' })
-  @ApiOperation({ summary: 'Take a fan off the blacklist; 204 also if the fan is not listed' })
+  @Endpoint({ operationId: 'takeOffBlacklist', access: 'ops', status: 204, body: 'none' })
+  @ApiOperation({
+    summary: 'Take a fan off the blacklist; 204 also if the fan is not listed',
+    description: 'The fan can buy again within a second. The history keeps the change.',
+  })
   @ApiNoContentResponse()
   async lift(
     @Caller() { userId: operator }: CallerIdentity,

@@ -1,3 +1,4 @@
+import type { Freshness } from '#application/freshness';
 import type { Transaction } from '#application/transaction-manager';
 import type { CatalogMatch, CatalogSector } from '#domain/catalog/match';
 import type { SaleStatus } from '#domain/catalog/sale';
@@ -18,10 +19,14 @@ export interface MatchFilter {
  */
 export abstract class CatalogApi {
   abstract match(matchId: string, tx?: Transaction): Promise<CatalogMatch | undefined>;
+  /** The match for somebody who only looks at it: from the replica of the database if that is fresh enough. */
+  abstract shownMatch(freshness: Freshness, matchId: string): Promise<CatalogMatch | undefined>;
   abstract sectors(matchId: string, tx?: Transaction): Promise<readonly CatalogSector[]>;
   abstract sector(sectorId: string): Promise<CatalogSector | undefined>;
   /** By kick-off; with words in `search` the matches that have all of them, best first. `after` is the last match of a page. */
   abstract list(filter: MatchFilter): Promise<readonly CatalogMatch[]>;
+  /** The list for somebody who only looks at it: from the replica of the database if that is fresh enough. */
+  abstract shownList(freshness: Freshness, filter: MatchFilter): Promise<readonly CatalogMatch[]>;
   /** Matches whose sale is not closed, latest kick-off first. */
   abstract running(limit: number): Promise<readonly CatalogMatch[]>;
   abstract add(tx: Transaction, match: CatalogMatch, sectors: readonly CatalogSector[]): Promise<void>;

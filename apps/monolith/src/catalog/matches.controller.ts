@@ -1,5 +1,6 @@
 import { matchAnswer, matchListAnswer, matchQuery, matchView } from '#contracts/matches';
 import { Endpoint } from '#platform/http/endpoint';
+import { freshnessFor } from '#platform/http/identity';
 import { NOT_MODIFIED, sendCacheable } from '#platform/http/etag';
 import { decodeCursor, page } from '#platform/http/paging';
 import { RequestRefused } from '#platform/http/request-refused';
@@ -16,8 +17,12 @@ export class MatchesController {
   constructor(private readonly catalog: CatalogApi) {}
 
   @Get()
-  @Endpoint({ access: 'public' })
-  @ApiOperation({ summary: 'Matches by kick-off, or found by their words' })
+  @Endpoint({ operationId: 'listMatches', access: 'public' })
+  @ApiOperation({
+    summary: 'Matches by kick-off, or found by their words',
+    description:
+      'With `q`, the best matches first; without it, the earliest kick-off first. `status` and `q` can be combined. Ask again with the ETag: 304 if nothing changed.',
+  })
   @ApiOkResponse({ standardSchema: matchListAnswer })
   @ApiResponse(NOT_MODIFIED)
   async list(
@@ -27,7 +32,8 @@ export class MatchesController {
   ): Promise<void> {
     const { status, q: search } = query;
     const after = decodeCursor(query.cursor);
-    const matches = await this.catalog.list({ status, search, after, limit: query.limit + 1 });
+    const filter = { status, search, after, limit: query.limit + 1 };
+    const matches = await this.catalog.shownList(freshnessFor(request.headers), filter);
     sendCacheable(
       request,
       reply,
@@ -36,8 +42,11 @@ export class MatchesController {
   }
 
   @Get(':id')
-  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'One match and the state of its sale' })
+  @Endpoint({ operationId: 'getMatch', access: 'public', refusals: ['NOT_FOUND'] })
+  @ApiOperation({
+    summary: 'One match and the state of its sale',
+    description: 'The sale of a match changes while fans read it: ask again with the ETag, or read `…/availability`.',
+  })
   @ApiOkResponse({ standardSchema: matchAnswer })
   @ApiResponse(NOT_MODIFIED)
   async one(
@@ -45,7 +54,7 @@ export class MatchesController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const match = await this.catalog.match(id);
+    const match = await this.catalog.shownMatch(freshnessFor(request.headers), id);
     if (!match) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such match.' });
     sendCacheable(request, reply, matchView(match));
   }

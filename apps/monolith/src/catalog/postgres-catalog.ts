@@ -1,7 +1,9 @@
+import type { Freshness } from '#application/freshness';
 import { Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
 import { matchQueryOf } from '#domain/catalog/match-words';
 import { statusAt, type SaleStatus } from '#domain/catalog/sale';
+import { ReplicaReads } from '#platform/postgres/replica-reads';
 import { inside } from '#platform/postgres/transaction';
 import { Injectable } from '@nestjs/common';
 import { DataSource, Not, type EntityManager } from 'typeorm';
@@ -37,6 +39,7 @@ const RENAMED = `select 1 from matches
 export class PostgresCatalog extends CatalogApi {
   constructor(
     private readonly dataSource: DataSource,
+    private readonly replicaReads: ReplicaReads,
     private readonly jobs: Jobs,
   ) {
     super();
@@ -57,24 +60,19 @@ export class PostgresCatalog extends CatalogApi {
     return (await this.dataSource.manager.findOneBy(sectorTable, { id: sectorId })) ?? undefined;
   }
 
-  async list(filter: MatchFilter): Promise<readonly CatalogMatch[]> {
-    const words = filter.search === undefined ? undefined : matchQueryOf(filter.search);
-    if (words !== undefined) {
-      const found = [words, filter.status ?? null, filter.after ?? null, filter.limit];
-      return (await this.dataSource.query<MatchRow[]>(FOUND_MATCHES, found)).map(asMatch);
-    }
-    const query = this.dataSource.manager
-      .createQueryBuilder(matchTable, 'm')
-      .orderBy('m.kickoffAt')
-      .addOrderBy('m.id')
-      .limit(filter.limit);
-    if (filter.after)
-      query.andWhere('(m.kickoffAt, m.id) > (select kickoff_at, id from matches where id = :after)', { after: filter.after });
-    if (filter.status === 'scheduled') query.andWhere("m.saleStatus = 'scheduled' and (m.opensAt is null or m.opensAt > now())");
-    else if (filter.status === 'open')
-      query.andWhere("(m.saleStatus = 'open' or (m.saleStatus = 'scheduled' and m.opensAt <= now()))");
-    else if (filter.status) query.andWhere('m.saleStatus = :status', { status: filter.status });
-    return (await query.getMany()).map(asMatch);
+  list(filter: MatchFilter): Promise<readonly CatalogMatch[]> {
+    return listFrom(this.dataSource.manager, filter);
+  }
+
+  /** A match that the replica does not have yet may be new. */
+  async shownMatch(freshness: Freshness, matchId: string): Promise<CatalogMatch | undefined> {
+    const [row] = await this.replicaReads.read(freshness, (database) => database.findBy(matchTable, { id: matchId }));
+    return row ? asMatch(row) : this.match(matchId);
+  }
+
+  /** A cursor names a match that the caller has seen. Without this match the page would be empty. */
+  shownList(freshness: Freshness, filter: MatchFilter): Promise<readonly CatalogMatch[]> {
+    return this.replicaReads.read(filter.after ? 'current' : freshness, (database) => listFrom(database, filter));
   }
 
   async running(limit: number): Promise<readonly CatalogMatch[]> {
@@ -115,4 +113,24 @@ export class PostgresCatalog extends CatalogApi {
 
 function asMatch({ createdAt: _createdAt, ...row }: MatchRow): CatalogMatch {
   return { ...row, saleStatus: statusAt(row.saleStatus, row.opensAt, new Date()) };
+}
+
+/** A page of matches by kick-off, or of those that the search has found, from this database. */
+async function listFrom(
+  database: Pick<EntityManager, 'query' | 'createQueryBuilder'>,
+  filter: MatchFilter,
+): Promise<readonly CatalogMatch[]> {
+  const words = filter.search === undefined ? undefined : matchQueryOf(filter.search);
+  if (words !== undefined) {
+    const found = [words, filter.status ?? null, filter.after ?? null, filter.limit];
+    return (await database.query<MatchRow[]>(FOUND_MATCHES, found)).map(asMatch);
+  }
+  const query = database.createQueryBuilder(matchTable, 'm').orderBy('m.kickoffAt').addOrderBy('m.id').limit(filter.limit);
+  if (filter.after)
+    query.andWhere('(m.kickoffAt, m.id) > (select kickoff_at, id from matches where id = :after)', { after: filter.after });
+  if (filter.status === 'scheduled') query.andWhere("m.saleStatus = 'scheduled' and (m.opensAt is null or m.opensAt > now())");
+  else if (filter.status === 'open')
+    query.andWhere("(m.saleStatus = 'open' or (m.saleStatus = 'scheduled' and m.opensAt <= now()))");
+  else if (filter.status) query.andWhere('m.saleStatus = :status', { status: filter.status });
+  return (await query.getMany()).map(asMatch);
 }

@@ -38,8 +38,8 @@ export function addDemoCommands(program: Command): void {
     .option('--time-limit <seconds>', 'stop after this many seconds', wholeNumber(1, 3600), 300)
     .action(async (fans: number, options: { match?: string; timeLimit: number }) => {
       const config = cliConfig();
-      const { publicUrl, queueInternalUrl } = publicUrls(config);
-      const matchId = options.match ?? (await firstQueueMatch(publicUrl));
+      const { monolithInternalUrl, queueInternalUrl } = publicUrls(config);
+      const matchId = options.match ?? (await firstQueueMatch(monolithInternalUrl));
       print(`${fans} fans join the line of ${matchId}; Ctrl-C makes all of them leave`);
       const result = await demoCrowd({
         fans,
@@ -53,9 +53,9 @@ export function addDemoCommands(program: Command): void {
 }
 
 /** Returns the id of the first open match that has a waiting room. */
-async function firstQueueMatch(publicUrl: string): Promise<string> {
-  const response = await fetch(`${publicUrl}/api/v1/matches?status=open&limit=100`).catch(() => undefined);
-  if (!response?.ok) throw new NotRunning(`The monolith does not answer at ${publicUrl}. Is the system running (npm start)?`);
+async function firstQueueMatch(monolithUrl: string): Promise<string> {
+  const response = await fetch(`${monolithUrl}/api/v1/matches?status=open&limit=100`).catch(() => undefined);
+  if (!response?.ok) throw new NotRunning(`The monolith does not answer at ${monolithUrl}. Is the system running (npm start)?`);
   const match = matches.parse(await response.json()).items.find(({ queue_required }) => queue_required);
   if (!match) throw new Error('No open match has a waiting room.');
   return match.id;

@@ -1,6 +1,6 @@
 import { readSources, type ConfiguredSource } from '#event-loader/adapters/configured-sources';
 import { ConfigFaults, loadConfigOrExit } from '#platform/config/load-config';
-import { databaseSettings } from '#platform/config/settings';
+import { databaseSettings, processSettings } from '#platform/config/settings';
 import { openDatabase } from '#platform/postgres/database';
 import { projectFile } from '#platform/project-root';
 import { InvalidArgumentError } from 'commander';
@@ -36,16 +36,25 @@ export function environment(): Record<string, string | undefined> {
   if (!parsed.success) throw new NotRunning(`${file} cannot be read. Was it written by another version?`);
   const { DATABASE_URL, REDIS_URL, urls } = parsed.data;
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
-  return { DATABASE_URL, REDIS_URL, PUBLIC_URL: urls.monolith, QUEUE_INTERNAL_URL: urls['queue-service'], ...given };
+  return {
+    DATABASE_URL,
+    REDIS_URL,
+    PUBLIC_URL: urls.monolith,
+    MONOLITH_INTERNAL_URL: urls.monolith,
+    QUEUE_INTERNAL_URL: urls['queue-service'],
+    ...given,
+  };
 }
 
+const databaseUrlSettings = databaseSettings.extend(processSettings.pick({ NODE_ENV: true }).shape);
+
 /**
- * Returns DATABASE_URL and reads no other setting. `migrate` needs nothing else, so its pod in a cluster gets no other secret
+ * Returns DATABASE_URL. Only NODE_ENV is checked besides the settings of the database. `migrate` needs nothing else, so its pod in a cluster gets no other secret
  * (k8s/migrate).
  */
 export function databaseUrl(): string {
   const env = process.env.DATABASE_URL ? process.env : environment();
-  return loadConfigOrExit(databaseSettings, env).DATABASE_URL;
+  return loadConfigOrExit(databaseUrlSettings, env).DATABASE_URL;
 }
 
 /** The settings of the monolith for a command. Only warnings and errors are logged, to stderr: stdout is for results. */

@@ -19,16 +19,22 @@ export class MeController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'fan' })
-  @ApiOperation({ summary: 'My profile' })
+  @Endpoint({ operationId: 'getProfile', access: 'fan' })
+  @ApiOperation({
+    summary: 'My profile',
+    description: 'A fan without a profile has one with an e-mail address and a name of null.',
+  })
   @ApiOkResponse({ standardSchema: profileAnswer })
   profile(@Caller() { userId }: CallerIdentity): Promise<z.infer<typeof profileAnswer>> {
     return this.profiles.find(userId);
   }
 
   @Put()
-  @Endpoint({ access: 'fan' })
-  @ApiOperation({ summary: 'Change my profile: it is replaced as a whole' })
+  @Endpoint({ operationId: 'replaceProfile', access: 'fan' })
+  @ApiOperation({
+    summary: 'Change my profile: it is replaced as a whole',
+    description: 'No field keeps its old value: send all of them, null for what shall be empty.',
+  })
   @ApiOkResponse({ standardSchema: profileAnswer })
   async change(
     @Caller() { userId }: CallerIdentity,
@@ -43,8 +49,12 @@ export class MeController {
   }
 
   @Put('devices/:device_id')
-  @Endpoint({ access: 'fan', status: 204 })
-  @ApiOperation({ summary: 'Send pushes to this device' })
+  @Endpoint({ operationId: 'registerDevice', access: 'fan', status: 204 })
+  @ApiOperation({
+    summary: 'Send pushes to this device',
+    description:
+      'The id is chosen by the app and stays the same on one device. A token that another fan registered moves to this fan.',
+  })
   @ApiNoContentResponse()
   async register(
     @Caller() { userId }: CallerIdentity,
@@ -60,8 +70,8 @@ export class MeController {
   }
 
   @Delete('devices/:device_id')
-  @Endpoint({ access: 'fan', status: 204, body: 'none' })
-  @ApiOperation({ summary: 'No more pushes to this device' })
+  @Endpoint({ operationId: 'removeDevice', access: 'fan', status: 204, body: 'none' })
+  @ApiOperation({ summary: 'No more pushes to this device', description: '204 also if the device is not registered.' })
   @ApiNoContentResponse()
   async forget(
     @Caller() { userId }: CallerIdentity,

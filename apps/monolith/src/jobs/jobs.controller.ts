@@ -22,9 +22,10 @@ export class JobsController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ operationId: 'listJobs', access: 'ops' })
   @ApiOperation({
     summary: 'Mails, pushes, background jobs and parked messages, newest first; state `failed` is the dead letter',
+    description: 'Payloads are masked. Use `q` to find everything about one order, fan or match.',
   })
   @ApiOkResponse({ standardSchema: jobListAnswer })
   async list(@Query({ schema: jobQuery }) query: z.output<typeof jobQuery>): Promise<z.infer<typeof jobListAnswer>> {
@@ -34,8 +35,11 @@ export class JobsController {
   }
 
   @Post(':job_id/retry')
-  @Endpoint({ access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Retry a failed job; it gets all its attempts again' })
+  @Endpoint({ operationId: 'retryJob', access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({
+    summary: 'Retry a failed job; it gets all its attempts again',
+    description: 'Only a failed job or a parked message can be retried; any other is 409 `INVALID_STATE`.',
+  })
   @ApiOkResponse({ standardSchema: jobAnswer })
   retry(
     @Caller() { userId }: CallerIdentity,
@@ -50,8 +54,11 @@ export class JobsController {
   }
 
   @Delete(':job_id')
-  @Endpoint({ access: 'ops', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Drop a waiting or failed job, or a parked message' })
+  @Endpoint({ operationId: 'dropJob', access: 'ops', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({
+    summary: 'Drop a waiting or failed job, or a parked message',
+    description: 'The job never runs again. A running or a completed job is 409 `INVALID_STATE`.',
+  })
   @ApiNoContentResponse()
   async drop(@Caller() { userId }: CallerIdentity, @Param('job_id', { schema: jobId }) id: string): Promise<void> {
     await this.manageJobs.drop({ id, by: userId });

@@ -32,8 +32,12 @@ export class OperationsController {
   ) {}
 
   @Post()
-  @Endpoint({ access: 'ops' })
-  @ApiOperation({ summary: 'Create a match with its sectors and seats' })
+  @Endpoint({ operationId: 'createMatch', access: 'ops' })
+  @ApiOperation({
+    summary: 'Create a match with its sectors and seats',
+    description:
+      'The places are numbered and laid out in a ring. The sale is `scheduled`; it opens at `opens_at`, or by an operator. A match with `queue_required` also gets its line.',
+  })
   @ApiCreatedResponse({ standardSchema: schemas.opsMatchAnswer })
   create(
     @Body({ schema: schemas.createMatchRequest }) body: z.output<typeof schemas.createMatchRequest>,
@@ -51,21 +55,28 @@ export class OperationsController {
   }
 
   @Get()
-  @Endpoint({ access: 'ops' })
-  @ApiOperation({ summary: 'All matches, with the fields that only operators see' })
+  @Endpoint({ operationId: 'listOpsMatches', access: 'ops' })
+  @ApiOperation({
+    summary: 'All matches, with the fields that only operators see',
+    description: 'As `GET /matches`, with the settings of the waiting room and the reasons that operators gave.',
+  })
   @ApiOkResponse({ standardSchema: schemas.opsMatchListAnswer })
   async list(
     @Query({ schema: schemas.opsMatchQuery }) query: z.output<typeof schemas.opsMatchQuery>,
   ): Promise<z.infer<typeof schemas.opsMatchListAnswer>> {
     const { q: search, limit, cursor } = query;
-    const matches = await this.catalog.list({ search, after: decodeCursor(cursor), limit: limit + 1 });
+    const filter = { search, after: decodeCursor(cursor), limit: limit + 1 };
+    const matches = await this.catalog.shownList('current', filter);
     const view = (match: CatalogMatch) => schemas.opsMatchView(match);
     return page(matches, limit, view, ({ id }) => id);
   }
 
   @Patch(':id')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'Correct the facts of a match' })
+  @Endpoint({ operationId: 'changeMatch', access: 'ops', refusals: ['NOT_FOUND'] })
+  @ApiOperation({
+    summary: 'Correct the facts of a match',
+    description: 'Omitted fields keep their value. Fans with tickets get a mail when kick-off or venue changed.',
+  })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   patch(
     @Param('id', { schema: uuidField }) matchId: string,
@@ -87,8 +98,12 @@ export class OperationsController {
   }
 
   @Post(':id/sale')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Open, pause, resume or close the sale and its queue' })
+  @Endpoint({ operationId: 'changeSale', access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({
+    summary: 'Open, pause, resume or close the sale and its queue',
+    description:
+      'The same action again is 200 and changes nothing; one that does not fit the status is 409 `INVALID_STATE`. The answer comes after the waiting room has taken the change.',
+  })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   sale(
     @Param('id', { schema: uuidField }) matchId: string,
@@ -101,7 +116,7 @@ export class OperationsController {
   }
 
   @Post(':id/cancel')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'cancelMatch', access: 'ops', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary: 'Cancel the match: close its sale for ever, notify all ticket holders, refund all orders',
     description: CANCEL,
@@ -116,8 +131,11 @@ export class OperationsController {
   }
 
   @Put(':id/queue')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Change how fast turns are granted and how many windows may be open; in force within a second' })
+  @Endpoint({ operationId: 'changeQueue', access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({
+    summary: 'Change how fast turns are granted and how many windows may be open; in force within a second',
+    description: 'Omitted fields keep their value. A match without a waiting room is 409 `INVALID_STATE`.',
+  })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   queue(
     @Param('id', { schema: uuidField }) matchId: string,
@@ -131,8 +149,11 @@ export class OperationsController {
   }
 
   @Get(':id/report')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'Current sales figures of the match' })
+  @Endpoint({ operationId: 'getMatchReport', access: 'ops', refusals: ['NOT_FOUND'] })
+  @ApiOperation({
+    summary: 'Current sales figures of the match',
+    description: '`capacity` is always the sum of `available`, `held`, `sold` and `blocked`.',
+  })
   @ApiOkResponse({ standardSchema: schemas.matchReportAnswer })
   async report(@Param('id', { schema: uuidField }) matchId: string): Promise<z.infer<typeof schemas.matchReportAnswer>> {
     const { seats, queue } = await this.readMatchReport.execute(matchId);

@@ -11,15 +11,24 @@ import { FakeShop } from './testing/fake-shop.ts';
 
 let database: TestDatabase;
 let redis: TestRedis;
-let publicUrl: string;
+let shopUrl: string;
 let testApp: TestApp;
 const shop = new FakeShop();
+/** Port 1 of this machine, where nothing listens. */
+const UNREACHABLE_URL = 'http://127.0.0.1:1';
 
 const open = (settings: Record<string, string> = {}): Promise<TestApp> =>
-  openTestApp([PaymentModule], { DATABASE_URL: database.url, REDIS_URL: redis.url, PUBLIC_URL: publicUrl, ...settings });
+  openTestApp([PaymentModule], {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    MONOLITH_PORT: new URL(shopUrl).port,
+    // As behind a proxy: the public address leads nowhere from inside. A webhook that is sent there never arrives.
+    PUBLIC_URL: UNREACHABLE_URL,
+    ...settings,
+  });
 
 beforeAll(async () => {
-  [database, redis, publicUrl] = await Promise.all([createTestDatabase(), createTestRedis(), shop.open()]);
+  [database, redis, shopUrl] = await Promise.all([createTestDatabase(), createTestRedis(), shop.open()]);
   testApp = await open();
 });
 beforeEach(async () => {
@@ -65,7 +74,7 @@ describe('confirming a sandbox payment', () => {
     expect(provider).toBe('sandbox');
     expect(intentId).toMatch(/^pi_[0-9A-Za-z]{24}$/);
     expect(clientSecret).toMatch(new RegExp(`^${intentId}_secret_\\w{24}$`));
-    expect(confirmUrl).toBe(`${publicUrl}/api/v1/sandbox/payments/${intentId}/confirm`);
+    expect(confirmUrl).toBe(`${UNREACHABLE_URL}/api/v1/sandbox/payments/${intentId}/confirm`);
   });
 
   test('a successful payment is sent to the shop as a signed event in Stripe’s format', async () => {
@@ -164,6 +173,24 @@ describe('confirming a sandbox payment', () => {
 });
 
 describe('the webhook of the sandbox', () => {
+  test('is sent to the address of the process itself, although PUBLIC_URL is not reachable from inside', async () => {
+    const { intentId, confirmUrl } = await newIntent();
+    expect(confirmUrl).toBe(`${UNREACHABLE_URL}/api/v1/sandbox/payments/${intentId}/confirm`);
+    await confirm(intentId, 'succeeded');
+    await relay();
+    expect(shop.received.map(({ path }) => path)).toEqual(['/api/v1/payments/webhooks/stripe']);
+    expect(await pending()).toEqual([]);
+  });
+
+  test('is sent to MONOLITH_INTERNAL_URL if it is set', async () => {
+    const { intentId } = await newIntent();
+    await confirm(intentId, 'succeeded');
+    const elsewhere = await open({ MONOLITH_PORT: '1', MONOLITH_INTERNAL_URL: shopUrl });
+    await relay(elsewhere);
+    await elsewhere.close();
+    expect(receivedEvents()).toMatchObject([{ intentId, outcome: 'succeeded' }]);
+  });
+
   test('is sent by another process if the first one dies between the confirmation and the webhook', async () => {
     const { intentId } = await newIntent();
     const dying = await open();
@@ -218,7 +245,7 @@ describe('the webhook of the sandbox', () => {
   test('uses up no attempt while the shop is down', async () => {
     const { intentId } = await newIntent();
     await confirm(intentId, 'succeeded');
-    const port = Number(new URL(publicUrl).port);
+    const port = Number(new URL(shopUrl).port);
     await shop.close();
     for (let round = 0; round < 3; round += 1) await expect(relay()).rejects.toThrow('does not answer');
     await shop.open(port);
@@ -232,7 +259,7 @@ describe('the webhook of the sandbox', () => {
     await confirm(intentId, 'succeeded');
     shop.answers.push('hang');
     const webhookSecret = testApp.config.STRIPE_WEBHOOK_SECRET;
-    const withShortTimeout = new SandboxWebhooks({ now: () => new Date() }, { publicUrl, webhookSecret, timeoutMs: 100 });
+    const withShortTimeout = new SandboxWebhooks({ now: () => new Date() }, { shopUrl, webhookSecret, timeoutMs: 100 });
     await expect(testApp.relayTo(withShortTimeout).runOnce()).rejects.toThrow('does not answer');
   });
 

@@ -35,17 +35,16 @@ function openProvider(
     const client = new StripeClient({ base: config.STRIPE_API_BASE, secretKey: config.STRIPE_SECRET_KEY });
     return new StripePayments(client, config.STRIPE_WEBHOOK_SECRET, clock);
   }
-  return new SandboxPayments(transactions, intents, clock, sandboxOptions(config));
+  const { publicUrl } = publicUrls(config);
+  return new SandboxPayments(transactions, intents, clock, { publicUrl, webhookSecret: config.STRIPE_WEBHOOK_SECRET });
 }
 
 function openDestinations(config: MonolithConfig, provider: PaymentProvider, clock: Clock): PaymentDestinations {
   const commands = new PaymentsDestination(provider);
   if (config.PAYMENT_PROVIDER !== 'sandbox') return new PaymentDestinations([commands]);
-  return new PaymentDestinations([commands, new SandboxWebhooks(clock, sandboxOptions(config))]);
-}
-
-function sandboxOptions(config: MonolithConfig): { publicUrl: string; webhookSecret: string } {
-  return { publicUrl: publicUrls(config).publicUrl, webhookSecret: config.STRIPE_WEBHOOK_SECRET };
+  const { monolithInternalUrl } = publicUrls(config);
+  const webhooks = new SandboxWebhooks(clock, { shopUrl: monolithInternalUrl, webhookSecret: config.STRIPE_WEBHOOK_SECRET });
+  return new PaymentDestinations([commands, webhooks]);
 }
 
 /** The payment provider: Stripe, or our own sandbox in its place. */

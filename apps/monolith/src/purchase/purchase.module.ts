@@ -1,4 +1,5 @@
 import type { JobKind } from '#messaging/jobs/job-runner';
+import { ReplicaReads } from '#platform/postgres/replica-reads';
 import { adapter } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { BlacklistModule } from '../blacklist/blacklist.module.ts';
@@ -56,7 +57,15 @@ export class PurchaseJobKinds {
       useFactory: (refundMatch: RefundMatchOrders) => new PurchaseJobKinds([refundMatchJob(refundMatch)]),
       inject: [RefundMatchOrders],
     },
-    adapter(PurchaseApi, PostgresPurchaseApi, PostgresSeatInventory, SeatViews, PostgresAvailability, PurchaseReader),
+    adapter(
+      PurchaseApi,
+      PostgresPurchaseApi,
+      PostgresSeatInventory,
+      SeatViews,
+      PostgresAvailability,
+      PurchaseReader,
+      ReplicaReads,
+    ),
   ],
   exports: [PurchaseApi, StoredTurns, PaymentReportsApi, PartnerSalesApi, QuotaPlacesApi, PurchaseJobKinds],
 })

@@ -56,7 +56,7 @@ export async function openShop(
   settings: { DATABASE_URL: string; REDIS_URL: string } & Record<string, string>,
 ): Promise<WholeMonolith> {
   const port = await freePort();
-  const shop = await openMonolith({ ...settings, PUBLIC_URL: `http://127.0.0.1:${port}` });
+  const shop = await openMonolith({ ...settings, MONOLITH_PORT: String(port) });
   await shop.app.listen(port, '127.0.0.1');
   return shop;
 }

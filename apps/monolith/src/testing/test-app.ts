@@ -17,12 +17,14 @@ import type { Destination } from '#messaging/outbox/destination';
 import { OutboxRelay } from '#messaging/outbox/outbox-relay';
 import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { openDatabase } from '#platform/postgres/database';
+import { ReplicaReads } from '#platform/postgres/replica-reads';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
 import { SchedulingModule } from '#platform/schedule/scheduling.module';
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { randomUUID } from 'node:crypto';
+import { Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { monolithConfig, type MonolithConfig } from '../config.ts';
 import { CONFIG, LOGGER } from '../tokens.ts';
@@ -105,8 +107,10 @@ export async function openTestApp(
   await whenReady(redis);
   const transactions = new PostgresTransactionManager(dataSource, { deadlineMs: 20_000 });
   const rows = new IdempotencyRows(dataSource);
+  const replicaReads = new ReplicaReads({ primary: dataSource, url: undefined, name: 'test', logger, registry: new Registry() });
   const providers = [
     { provide: DataSource, useValue: dataSource },
+    { provide: ReplicaReads, useValue: replicaReads },
     { provide: TransactionManager, useValue: transactions },
     { provide: Outbox, useValue: new PostgresOutbox() },
     { provide: Ids, useValue: { next: () => newId() } },
@@ -133,6 +137,7 @@ export async function openTestApp(
     trustedProxies: [],
     isAllowedOrigin: () => false,
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+    logReadsEvery: config.LOG_READS_EVERY,
     afterAccess: (fastify) => guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows, logger }),
   });
   await app.init();

@@ -27,8 +27,11 @@ export class TicketsController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'fan' })
-  @ApiOperation({ summary: 'My tickets, newest first' })
+  @Endpoint({ operationId: 'listTickets', access: 'fan' })
+  @ApiOperation({
+    summary: 'My tickets, newest first',
+    description: 'Also tickets that were transferred or refunded; `status` says so.',
+  })
   @ApiOkResponse({ standardSchema: ticketListAnswer })
   async list(
     @Caller() { userId }: CallerIdentity,
@@ -39,8 +42,8 @@ export class TicketsController {
   }
 
   @Get(':id')
-  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'One of my tickets' })
+  @Endpoint({ operationId: 'getTicket', access: 'fan', refusals: ['NOT_FOUND'] })
+  @ApiOperation({ summary: 'One of my tickets', description: "Another fan's ticket is 404." })
   @ApiOkResponse({ standardSchema: ticketAnswer })
   async one(
     @Caller() { userId }: CallerIdentity,
@@ -50,8 +53,11 @@ export class TicketsController {
   }
 
   @Get(':id/qr.svg')
-  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'The QR code of one of my tickets' })
+  @Endpoint({ operationId: 'getTicketQr', access: 'fan', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({
+    summary: 'The QR code of one of my tickets',
+    description: 'An SVG to show at the gate. A ticket that was transferred or refunded is 409 `INVALID_STATE`.',
+  })
   @ApiProduces(SVG)
   @ApiOkResponse({ schema: { type: 'string' } })
   @Header('content-type', `${SVG}; charset=utf-8`)
@@ -60,8 +66,11 @@ export class TicketsController {
   }
 
   @Get(':id/ticket.pdf')
-  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'One of my tickets, to print' })
+  @Endpoint({ operationId: 'getTicketPdf', access: 'fan', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({
+    summary: 'One of my tickets, to print',
+    description: 'A PDF to print, with the QR code. A ticket that was transferred or refunded is 409 `INVALID_STATE`.',
+  })
   @ApiProduces(PDF)
   @ApiOkResponse({ schema: { type: 'string', format: 'binary' } })
   async pdf(

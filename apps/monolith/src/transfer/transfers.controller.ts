@@ -19,8 +19,16 @@ export class TransfersController {
   ) {}
 
   @Post(':id/transfer')
-  @Endpoint({ access: 'fan', fanLimit: true, refusals: ['NOT_FOUND', 'BLACKLISTED', 'INVALID_STATE', 'TICKET_LIMIT_REACHED'] })
-  @ApiOperation({ summary: 'Transfer one of my tickets to another fan; its code becomes invalid at once' })
+  @Endpoint({
+    operationId: 'transferTicket',
+    access: 'fan',
+    fanLimit: true,
+    refusals: ['NOT_FOUND', 'BLACKLISTED', 'INVALID_STATE', 'TICKET_LIMIT_REACHED'],
+  })
+  @ApiOperation({
+    summary: 'Transfer one of my tickets to another fan; its code becomes invalid at once',
+    description: 'The receiver gets a new ticket with a new code, which counts for the limit of the match.',
+  })
   @ApiOkResponse({ standardSchema: transferredAnswer })
   transfer(
     @Caller() { userId }: CallerIdentity,

@@ -1,6 +1,7 @@
 import { callHttp, isSuccess, type HttpAnswer, type HttpRequest } from '#platform/http-client/http-client';
 import { RequestRefused } from '#platform/http/request-refused';
 import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
+import { requestIdHeader } from '#platform/tracing/origin';
 
 const TIMEOUT_MS = 3000;
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -31,7 +32,7 @@ export class QueueServiceCalls {
     return callHttp({
       method,
       url: `${this.baseUrl}/api/v1/queue/${path}`,
-      headers: { 'x-internal-auth': this.internalSecret },
+      headers: { 'x-internal-auth': this.internalSecret, ...requestIdHeader() },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       timeoutMs: TIMEOUT_MS,
       limitBytes: MAX_ANSWER_BYTES,

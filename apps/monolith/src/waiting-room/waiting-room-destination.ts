@@ -1,5 +1,5 @@
 import type { SaleStatus } from '#domain/catalog/sale';
-import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
+import { deliverFromOrigin, type Delivery, type Destination, type RelayedMessage } from '#messaging/outbox/destination';
 import type { CatalogApi } from '../catalog/catalog.api.ts';
 import type { PurchaseApi } from '../purchase/purchase.api.ts';
 import { WAITING_ROOM_DESTINATION, type WaitingRoomApi, type WaitingRoomMessage } from './waiting-room.api.ts';
@@ -37,7 +37,9 @@ export class WaitingRoomDestination implements Destination {
       if (!updates.has(matchId)) updates.set(matchId, this.updateUsefulWindows(matchId));
     }
     const completed = await Promise.all(
-      completions.map((message) => this.deliverOne(message, updates.get((message.body as Completion).match_id))),
+      completions.map((message) =>
+        deliverFromOrigin(message, () => this.deliverOne(message, updates.get((message.body as Completion).match_id))),
+      ),
     );
     return [...completed, ...(await this.deliverSyncs(messages.filter((message) => !completions.includes(message))))];
   }
@@ -51,7 +53,8 @@ export class WaitingRoomDestination implements Destination {
     const giveUpAt = Date.now() + MAX_SYNC_TIME_MS;
     for (const message of messages) {
       const late: Delivery = { id: message.id, outcome: 'later', error: 'the waiting room is too slow' };
-      deliveries.push(Date.now() < giveUpAt ? await this.deliverOne(message) : late);
+      const isInTime = Date.now() < giveUpAt;
+      deliveries.push(isInTime ? await deliverFromOrigin(message, () => this.deliverOne(message)) : late);
     }
     return deliveries;
   }

@@ -17,8 +17,11 @@ export class MailboxController {
   constructor(private readonly mailbox: PostgresMailbox) {}
 
   @Get()
-  @Endpoint({ access: 'public' })
-  @ApiOperation({ summary: 'Messages that would have been sent, newest first, a hundred at most' })
+  @Endpoint({ operationId: 'listMailbox', access: 'public' })
+  @ApiOperation({
+    summary: 'Messages that would have been sent, newest first, a hundred at most',
+    description: 'Only where the mail or push provider is the mailbox.',
+  })
   @ApiOkResponse({ standardSchema: mailboxAnswer })
   async list(@Query({ schema: mailboxQuery }) query: z.output<typeof mailboxQuery>): Promise<{ items: MailboxItem[] }> {
     const entries = await this.mailbox.find(query);

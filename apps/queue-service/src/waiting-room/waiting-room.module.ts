@@ -19,7 +19,7 @@ import { JoinLine } from './application/join-line.ts';
 import { LiveFans } from './application/live-fans.ts';
 import { MessageTexts } from './application/message-texts.ts';
 import { NewConnections } from './application/new-connections.ts';
-import { Blacklist, ConnectedFans, Receipts, WaitingLines } from './application/ports.ts';
+import { Blacklist, ConnectedFans, LineReporter, Receipts, WaitingLines } from './application/ports.ts';
 import { PresenceReports } from './application/presence-reports.ts';
 import { ReadPosition } from './application/read-position.ts';
 import { RemoveBlacklistedFans } from './application/remove-blacklisted-fans.ts';
@@ -41,6 +41,7 @@ import { QueueStatusController } from './inbound/queue-status.controller.ts';
 import { QueueController } from './inbound/queue.controller.ts';
 import { WaitingRoomMetrics } from './inbound/waiting-room.metrics.ts';
 import { RedisBlacklist } from './outbound/redis-blacklist.ts';
+import { RedisLineReporter } from './outbound/redis-line-reporter.ts';
 import { RedisWaitingLines } from './outbound/redis-waiting-lines.ts';
 import { ReplicaConfirmation } from './outbound/replica-confirmation.ts';
 import { SignedReceipts } from './outbound/signed-receipts.ts';
@@ -94,7 +95,7 @@ export class WaitingRoomModule implements OnApplicationShutdown {
         FanUpdatesSchedule,
         PodsListener,
         BlacklistListener,
-        useCase(WaitingRoomMetrics, Metrics, ConnectionBudget, WaitingLines),
+        useCase(WaitingRoomMetrics, Metrics, ConnectionBudget, WaitingLines, LineReporter),
       ],
     };
   }
@@ -141,5 +142,6 @@ function adapters({ config: settings, metrics, connections: { redis } }: QueueSe
     { provide: Blacklist, useValue: new RedisBlacklist(redis, nowMs) },
     { provide: WaitingLines, useValue: lines },
     { provide: ConnectedFans, useValue: lines },
+    { provide: LineReporter, useFactory: (pod: Pod) => new RedisLineReporter(redis, pod), inject: [Pod] },
   ];
 }

@@ -6,6 +6,7 @@ import type { DataSource } from 'typeorm';
 import { runUnprepared } from '#platform/postgres/database';
 import { runReadCommitted } from '#platform/postgres/read-committed';
 import { inside } from '#platform/postgres/transaction';
+import { currentOrigin } from '#platform/tracing/origin';
 import type { FailedAttempt } from './failed-attempts.ts';
 import { GENERAL_QUEUE, type TransportName } from './job-transport.ts';
 import {
@@ -49,6 +50,9 @@ export interface JobRow {
   readonly transport: TransportName | null;
   readonly doneAt: Date | null;
   readonly failedAt: Date | null;
+  /** The request that created the job; null if it was created without one, for example by a periodic task. */
+  readonly requestId: string | null;
+  readonly traceparent: string | null;
 }
 
 /** Writes jobs to the table `jobs` and their ids to the outbox, in the caller's transaction. */
@@ -63,7 +67,8 @@ export class PostgresJobs extends Jobs {
   async put(tx: Transaction, jobs: readonly BackgroundJob[], when?: { readonly afterSeconds: number }): Promise<void> {
     if (jobs.length === 0) return;
     const rows = jobs.map((message) => ({ id: this.ids.next(), class: message.class, message }));
-    await inside(tx).rows(PUT_JOBS.with({ jobs: JSON.stringify(rows) }));
+    const { requestId = null, traceparent = null } = currentOrigin() ?? {};
+    await inside(tx).rows(PUT_JOBS.with({ jobs: JSON.stringify(rows), requestId, traceparent }));
     const messages = rows.map((row) => ({ ...this.messageAbout(row, `job.${row.class}`), ...when }));
     await this.outbox.append(tx, messages);
   }

@@ -3,9 +3,10 @@ import type { TransactionManager } from '#application/transaction-manager';
 import { UnrecoverableError } from 'bullmq';
 import { z } from 'zod';
 import type { Logger } from '#platform/logging/logger';
+import { continueFrom } from '#platform/tracing/origin';
 import { isLedgerOutage } from '../inbox/delivery-ledger.ts';
 import { describeFailure } from './failed-attempts.ts';
-import type { JobLedger } from './job-ledger.ts';
+import type { JobLedger, JobRow } from './job-ledger.ts';
 import { HeldBack } from './job-outcomes.ts';
 import { GENERAL_QUEUE, JOB_RETRY_SECONDS, type JobTransport } from './job-transport.ts';
 import { QueueConsumer } from './queue-consumer.ts';
@@ -73,9 +74,17 @@ export class JobRunner {
   }
 
   private async attempt(id: string): Promise<string> {
-    const { ledger, transactions } = this.options;
-    const row = await ledger.find(id);
+    const row = await this.options.ledger.find(id);
     if (!row || row.doneAt || row.failedAt) return 'nothing to do';
+    const { requestId, traceparent } = row;
+    if (requestId === null) return this.attemptRow(row);
+    const origin = { requestId, traceparent: traceparent ?? undefined };
+    return continueFrom(origin, `job ${row.class}`, () => this.attemptRow(row));
+  }
+
+  private async attemptRow(row: JobRow): Promise<string> {
+    const { ledger, transactions } = this.options;
+    const { id } = row;
     try {
       const kind = this.kinds.get(row.class);
       if (!kind) throw new UnrecoverableError(`no handler for jobs of class ${row.class}`);
@@ -104,7 +113,10 @@ export class JobRunner {
       if (!(await ledger.setAside(id, transport.name, isRecorded ? undefined : describeFailure(error, new Date())))) return;
       const attempts = row.attempts.length + (isRecorded ? 0 : 1);
       logger.error(
-        { code: JOB_FAILED_CODE, job_id: id, class: row.class, transport: transport.name, attempts, err: error },
+        {
+          ...{ code: JOB_FAILED_CODE, job_id: id, class: row.class, request_id: row.requestId ?? undefined },
+          ...{ transport: transport.name, attempts, err: error },
+        },
         'job failed',
       );
       onFailed?.({ id, class: row.class, error });

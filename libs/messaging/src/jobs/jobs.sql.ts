@@ -6,14 +6,19 @@ import { namedSql } from '#platform/postgres/named-sql';
  * roll back the job's effect.
  */
 
-const COLUMNS = `id, class, message, created_at as "createdAt", attempts, transport, done_at as "doneAt", failed_at as "failedAt"`;
+const COLUMNS = `id, class, message, created_at as "createdAt", attempts, transport, done_at as "doneAt", failed_at as "failedAt",
+  request_id as "requestId", traceparent`;
 
-/** Adds jobs. `jobs` is a JSON array with the id, class and message of each job. */
-export const PUT_JOBS = namedSql<{ readonly jobs: string }>(
+/** Adds jobs. `jobs` is a JSON array with the id, class and message of each job. All have the same origin. */
+export const PUT_JOBS = namedSql<{
+  readonly jobs: string;
+  readonly requestId: string | null;
+  readonly traceparent: string | null;
+}>(
   'put-jobs',
   `
-  insert into jobs (id, class, message)
-  select id, class, message from jsonb_to_recordset(:jobs::jsonb) as j(id uuid, class text, message jsonb)`,
+  insert into jobs (id, class, message, request_id, traceparent)
+  select id, class, message, :requestId::text, :traceparent::text from jsonb_to_recordset(:jobs::jsonb) as j(id uuid, class text, message jsonb)`,
 );
 
 /** Finds a job by its id. */

@@ -1,8 +1,10 @@
+import type { Origin } from '#application/origin';
+import type { AboutMessage } from '#contracts/queue-jobs';
 import { DelayedError, UnrecoverableError, WaitingError, Worker, type Job, type Processor, type WorkerOptions } from 'bullmq';
 import type { Cluster, Redis } from 'ioredis';
 import type { z } from 'zod';
 import type { Logger } from '#platform/logging/logger';
-import { requestContext } from '#platform/logging/request-context';
+import { continueFrom } from '#platform/tracing/origin';
 import { waitAtMost } from '#platform/wait-at-most';
 import { withFailureTime } from './failed-attempts.ts';
 import { HeldBack, PermanentFailure } from './job-outcomes.ts';
@@ -34,6 +36,14 @@ const FETCH_RETRY_DELAY_MS = 1000;
 const PUT_BACK_TIMEOUT_MS = 2000;
 /** How long the queue pauses when PostgreSQL is unavailable. */
 const PAUSE_MS = 5000;
+
+const LOGGED_ABOUT = [
+  'request_id',
+  'order_id',
+  'order_number',
+  'reservation_id',
+  'match_id',
+] as const satisfies readonly (keyof AboutMessage)[];
 
 /** A job that has failed for good. */
 export interface DeadLetter {
@@ -74,6 +84,8 @@ interface ConsumerWork<Message> {
   readonly logger: Logger;
   /** Handles one message. BullMQ stores the returned text with the completed job. */
   readonly handle: (message: Message) => Promise<string>;
+  /** The request that the message comes from. Without it, log lines have the id of the job as `request_id`. */
+  readonly originOf?: (message: Message) => Origin | undefined;
   readonly onDeadLetter: (letter: DeadLetter) => void;
   /**
    * True for errors that are not the fault of the message (database unavailable): the job goes back to the queue without losing
@@ -155,10 +167,9 @@ export class QueueConsumer<Message> {
     job.opts.backoff = { type: 'custom' };
     const parsed = this.options.schema.safeParse(job.data);
     if (!parsed.success) throw new UnrecoverableError(`unreadable: ${describeIssues(parsed.error)}`);
+    const origin = this.options.originOf?.(parsed.data) ?? { requestId: job.id ?? 'job' };
     const handle = (): Promise<string> =>
-      requestContext.run({ requestId: job.id ?? 'job', deadlineAt: Date.now() + LOCK_MS }, () =>
-        this.options.handle(parsed.data),
-      );
+      continueFrom(origin, `process ${this.options.queue}`, () => this.options.handle(parsed.data), Date.now() + LOCK_MS);
     const work = this.isolateIfSuspect(job, handle);
     const outcome = await this.inProgress.run(work).catch((error: unknown) => this.handleError(error, job, token));
     if (outcome !== PUT_BACK) return outcome;
@@ -212,7 +223,7 @@ export class QueueConsumer<Message> {
   private failed(job: Job<unknown, string> | undefined, error: Error): void {
     const { logger, queue, onDeadLetter } = this.options;
     const template = templateOf(job?.data);
-    const facts = { queue, job_id: job?.id, template, attempt: job?.attemptsMade, err: error };
+    const facts = { queue, job_id: job?.id, template, ...loggedAbout(job?.data), attempt: job?.attemptsMade, err: error };
     // BullMQ emits `failed` after every attempt. The job has `finishedOn` only after its last attempt.
     if (job?.id && !job.finishedOn) return void logger.warn(facts, 'job failed and will be retried');
     logger.error(facts, 'dead letter');
@@ -260,6 +271,17 @@ class JobsInProgress {
 /** The template (kind of mail or push) as written in the data of a job, which may be invalid. */
 export function templateOf(data: unknown): unknown {
   return typeof data === 'object' && data !== null && 'template' in data ? data.template : undefined;
+}
+
+/** What a mail or push is about, for log lines: ids only. The data of the job may be invalid. */
+export function loggedAbout(data: unknown): Readonly<Record<string, string>> {
+  const about = (data as { readonly about?: Readonly<Record<string, unknown>> } | undefined)?.about;
+  const logged: Record<string, string> = {};
+  for (const name of LOGGED_ABOUT) {
+    const value = about?.[name];
+    if (typeof value === 'string') logged[name] = value;
+  }
+  return logged;
 }
 
 /**

@@ -1,8 +1,20 @@
+import { continueFrom } from '#platform/tracing/origin';
+
 /** An outbox message as the relay (the process that delivers messages) has read it. */
 export interface RelayedMessage {
   readonly id: string;
   readonly event: string;
   readonly body: unknown;
+  /** The origin of the message; null if it has none. */
+  readonly requestId?: string | null;
+  readonly traceparent?: string | null;
+}
+
+/** Runs the delivery of one message as a continuation of the request that has written the message. */
+export function deliverFromOrigin<T>({ event, requestId, traceparent }: RelayedMessage, deliver: () => Promise<T>): Promise<T> {
+  if (!requestId) return deliver();
+  const origin = { requestId, traceparent: traceparent ?? undefined };
+  return continueFrom(origin, `deliver ${event}`, deliver);
 }
 
 /**

@@ -27,7 +27,8 @@ export type ClaimedRow = RelayedMessage & { readonly stale: boolean; readonly wa
 export const CLAIM_MESSAGES = namedSql<{ readonly destination: string; readonly limit: number }>(
   'claim-messages',
   `
-  select id, event, body, ${IS_TOO_OLD} as stale, retried_at is not null as wanted from outbox o
+  select id, event, body, request_id as "requestId", traceparent, ${IS_TOO_OLD} as stale, retried_at is not null as wanted
+  from outbox o
   where destination = :destination and parked_at is null and available_at <= now()
     and (aggregate_id is null or not exists (
       select from outbox earlier

@@ -3,6 +3,8 @@ import type { Logger } from '#platform/logging/logger';
 import { driverClientOf, type DriverClient } from '#platform/postgres/database';
 import { BEGIN_READ_COMMITTED } from '#platform/postgres/read-committed';
 import { rollBack } from '#platform/postgres/roll-back';
+import { inSpan, SpanKind, type SpanOptions } from '#platform/tracing/spans';
+import { parseTraceparent } from '#platform/tracing/traceparent';
 import { waitAtMost } from '#platform/wait-at-most';
 import { TAKE_BUNDLES, type TakenBundle } from './bundles.sql.ts';
 import type { Delivery, Destination, RelayedMessage } from './destination.ts';
@@ -118,7 +120,16 @@ export class OutboxRelay {
     return settled;
   }
 
-  private async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
+  private deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
+    const describe = (): SpanOptions => ({
+      kind: SpanKind.PRODUCER,
+      attributes: { 'messaging.batch.message_count': messages.length },
+      links: messages.map(({ traceparent }) => parseTraceparent(traceparent)),
+    });
+    return inSpan(`relay ${this.destination.name}`, describe, () => this.deliverInTime(messages));
+  }
+
+  private async deliverInTime(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
     const deliveries = await waitAtMost(this.deliveryTimeoutMs, this.destination.deliver(messages), undefined);
     if (deliveries) return deliveries;
     throw new Error(

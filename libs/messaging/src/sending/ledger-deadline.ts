@@ -7,6 +7,6 @@ const LEDGER_DEADLINE_MS = 10_000;
  * have passed while the job waited for the provider's rate limit.
  */
 export function withLedgerDeadline<T>(work: () => Promise<T>): Promise<T> {
-  const requestId = requestContext.current()?.requestId ?? 'ledger';
-  return requestContext.run({ requestId, deadlineAt: Date.now() + LEDGER_DEADLINE_MS }, work);
+  const { requestId = 'ledger', trace } = requestContext.current() ?? {};
+  return requestContext.run({ requestId, deadlineAt: Date.now() + LEDGER_DEADLINE_MS, trace }, work);
 }

@@ -43,22 +43,27 @@ const secret = (name: keyof typeof developmentSecrets, description: string) =>
 /** Settings of every process: environment, log level, address to listen on. */
 export const processSettings = z.object({
   NODE_ENV: z
-    .string()
+    .enum(['development', 'test', 'production'])
     .default('development')
-    .describe('`production` refuses mock auth, the sandbox, the mailbox and every development secret'),
+    .describe('`production` refuses mock auth, the sandbox, the mailbox and every development secret; the image sets it'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
-    .describe('Lowest level of log lines that are written'),
+    .describe('Lowest level of log lines that are written. The lines about requests have the level `info`'),
+  LOG_READS_EVERY: wholeNumber(0, 1_000_000)
+    .default(100)
+    .describe('One of this many successful reads is logged; 1 = all, 0 = none. Writes, refusals and errors are always logged'),
   BIND_HOST: z.string().default('127.0.0.1').describe('Address the service listens on; 0.0.0.0 in the image'),
 });
 
 /** Settings of the connection to PostgreSQL. */
 export const databaseSettings = z.object({
   DATABASE_URL: postgresUrl.meta({ description: 'PostgreSQL, with user and password', secret: true }),
-  DATABASE_REPLICA_URL: postgresUrl
-    .optional()
-    .meta({ description: 'PostgreSQL replica for reads that may be a moment old', secret: true }),
+  DATABASE_REPLICA_URL: postgresUrl.optional().meta({
+    description:
+      'Streaming replica of PostgreSQL for reads that may be a moment old (docs/concepts/database-replica.md); the primary answers when it is down or late',
+    secret: true,
+  }),
 });
 
 /** Settings of the connection to Redis. */
@@ -79,6 +84,11 @@ export const addressSettings = z.object({
   QUEUE_INTERNAL_URL: httpUrl
     .optional()
     .describe('Address at which the monolith calls the queue service; default: http://127.0.0.1:{QUEUE_PORT}'),
+  MONOLITH_INTERNAL_URL: httpUrl
+    .optional()
+    .describe(
+      'Address at which the sandbox sends its webhooks, and the CLI calls the monolith; default: the address of the process itself',
+    ),
   CORS_ORIGINS: list
     .pipe(z.array(httpUrl))
     .default([])
@@ -95,6 +105,11 @@ export const authenticationSettings = z.object({
     .enum(['mock', 'jwt'])
     .default('mock')
     .describe('`jwt`: bearer tokens; `mock`: the headers X-Mock-User-Id and X-Mock-Roles name the caller, without a check'),
+  ALLOW_MOCK_ON_NETWORK: flag
+    .default(false)
+    .describe(
+      '`true`: mock is allowed although BIND_HOST is not a loopback address, so everybody who reaches the port can be any fan or operator',
+    ),
   JWT_JWKS_URL: httpUrl.optional().describe('URL of the public keys of the identity provider (JWKS); with jwt'),
   JWT_ISSUER: z.string().optional().describe('Expected `iss`; with jwt'),
   JWT_AUDIENCE: z.string().optional().describe('Expected `aud`; with jwt'),
@@ -240,6 +255,9 @@ const NEEDED_WITH: readonly (readonly [setting: string, value: string, ...needed
 /** Values for development, which production refuses. */
 const developmentValues = { AUTH_MODE: 'mock', PAYMENT_PROVIDER: 'sandbox', EMAIL_PROVIDER: 'mailbox', PUSH_PROVIDER: 'mailbox' };
 
+/** True for an address that only programs on this machine can reach. */
+const isLoopback = (host: unknown): boolean => /^(localhost|127(\.\d{1,3}){3}|::ffff:127(\.\d{1,3}){3}|::1)$/i.test(String(host));
+
 /** Checks the rules that concern several settings, and refuses development values in production. Returns all faults. */
 export function crossChecks(config: Readonly<Record<string, unknown>>): string[] {
   // A worker that sends only mails or only pushes needs only the credentials of its own provider. The monolith sends neither: it reads
@@ -250,7 +268,12 @@ export function crossChecks(config: Readonly<Record<string, unknown>>): string[]
     const missing = config[setting] === value && setting !== unused ? needed.filter((name) => config[name] === undefined) : [];
     return missing.map((name) => `${name}: is needed with ${setting}=${value}`);
   });
-  if (config.NODE_ENV !== 'production') return faults;
+  if (config.NODE_ENV !== 'production') {
+    // The headers of mock mode make any caller an operator. Only this machine may send them, unless the operator says otherwise.
+    if (config.AUTH_MODE === 'mock' && !isLoopback(config.BIND_HOST) && config.ALLOW_MOCK_ON_NETWORK !== true)
+      faults.push('AUTH_MODE: mock is refused when BIND_HOST is not a loopback address, unless ALLOW_MOCK_ON_NETWORK is true');
+    return faults;
+  }
   for (const [name, value] of Object.entries(developmentValues))
     if (config[name] === value && (isWorker || name !== unused)) faults.push(`${name}: ${value} is refused in production`);
   for (const [name, value] of Object.entries(developmentSecrets))
@@ -258,10 +281,17 @@ export function crossChecks(config: Readonly<Record<string, unknown>>): string[]
   return faults;
 }
 
+/** The host in a URL at which this machine reaches a service that listens on `bindHost`. */
+function reachableHost(bindHost: string): string {
+  if (bindHost === '0.0.0.0' || bindHost === '::') return '127.0.0.1';
+  return bindHost.includes(':') ? `[${bindHost}]` : bindHost;
+}
+
 /** Returns the addresses of the services. An address that is not set is derived from the port. */
-export function publicUrls(config: z.output<typeof addressSettings>) {
+export function publicUrls(config: z.output<typeof addressSettings> & { readonly BIND_HOST: string }) {
   const localUrl = (ofPort: number): string => `http://127.0.0.1:${ofPort}`;
   return {
+    monolithInternalUrl: config.MONOLITH_INTERNAL_URL ?? `http://${reachableHost(config.BIND_HOST)}:${config.MONOLITH_PORT}`,
     publicUrl: config.PUBLIC_URL ?? localUrl(config.MONOLITH_PORT),
     queuePublicUrl: config.QUEUE_PUBLIC_URL ?? localUrl(config.QUEUE_PORT),
     queueInternalUrl: config.QUEUE_INTERNAL_URL ?? localUrl(config.QUEUE_PORT),

@@ -1,5 +1,7 @@
 import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import { currentTrace, inSpan, SpanKind, type SpanOptions } from '../tracing/spans.ts';
+import { formatTraceparent } from '../tracing/traceparent.ts';
 import { HttpCallFailed } from './http-call-failed.ts';
 import { readBody, type BodyLimit } from './read-body.ts';
 
@@ -38,9 +40,23 @@ export interface HttpAnswer {
 /**
  * Sends one request. Redirects are not followed and nothing is sent twice. Every failure is an HttpCallFailed, which says whether
  * the request may have arrived. This includes a request on a kept connection that the server closes at the same moment: the
- * server may have read the request, so only the caller knows whether it may be repeated.
+ * server may have read the request, so only the caller knows whether it may be repeated. The call continues the trace of the
+ * current request (`traceparent`).
  */
-export async function callHttp({ body, timeoutMs, limitBytes, whenLarger, ...request }: HttpRequest): Promise<HttpAnswer> {
+export function callHttp(request: HttpRequest): Promise<HttpAnswer> {
+  const describe = (): SpanOptions => {
+    const { hostname, port, protocol } = new URL(request.url);
+    const attributes = {
+      'http.request.method': request.method,
+      'server.address': hostname,
+      'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
+    };
+    return { kind: SpanKind.CLIENT, attributes };
+  };
+  return inSpan(request.method, describe, () => send(request));
+}
+
+async function send({ body, timeoutMs, limitBytes, whenLarger, ...request }: HttpRequest): Promise<HttpAnswer> {
   const content = body === undefined ? undefined : await contentOf(body);
   let outgoing: ClientRequest | undefined;
   let answer: IncomingMessage | undefined;
@@ -89,10 +105,16 @@ function open(
 ): ClientRequest {
   const target = typeof url === 'string' ? new URL(url) : url;
   const isSecure = target.protocol === 'https:';
+  const trace = currentTrace();
   const outgoing = (isSecure ? https : http).request(target, {
     method,
     agent: agents[isSecure ? 'https:' : 'http:'],
-    headers: { 'user-agent': 'tribina', ...(contentType === undefined ? {} : { 'content-type': contentType }), ...headers },
+    headers: {
+      'user-agent': 'tribina',
+      ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      ...(trace ? { traceparent: formatTraceparent(trace) } : {}),
+      ...headers,
+    },
   });
   return outgoing.once('socket', (socket) => {
     if (outgoing.reusedSocket) whenConnected();

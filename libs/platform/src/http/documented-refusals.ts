@@ -40,19 +40,35 @@ export function refusalsOf({ method, path, rules, needsKey }: DocumentedRoute): 
   return [...new Set(codes.flatMap((code) => code || []))].sort();
 }
 
+interface DocumentedRefusal {
+  readonly description: string;
+  readonly content: Record<string, { schema: Record<string, unknown>; examples: Record<string, object> }>;
+}
+
 /** Returns the OpenAPI responses for these codes, one for each status. The member `code` tells codes of the same status apart. */
-export function refusalResponses(codes: readonly ErrorCode[]): Record<string, { description: string; content: object }> {
+export function refusalResponses(codes: readonly ErrorCode[]): Record<string, DocumentedRefusal> {
   const statuses = [...new Set(codes.map((code) => rowOf(code).status))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {
       const ofStatus = codes.filter((code) => rowOf(code).status === status);
       const description = ofStatus.map((code) => `\`${code}\`: ${rowOf(code).title}`).join('. ');
-      return [String(status), { description, content: { 'application/problem+json': { schema: oneOfProblems(ofStatus) } } }];
+      return [
+        String(status),
+        {
+          description,
+          content: { 'application/problem+json': { schema: oneOfProblems(ofStatus), examples: examplesOf(ofStatus) } },
+        },
+      ];
     }),
   );
 }
 
-function oneOfProblems(codes: readonly ErrorCode[]): object {
+/** References to the example of each code. */
+function examplesOf(codes: readonly ErrorCode[]): Record<string, object> {
+  return Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+}
+
+function oneOfProblems(codes: readonly ErrorCode[]): Record<string, unknown> {
   const pointers = codes.map((code) => `#/components/schemas/${problemName(code)}`);
   if (pointers.length === 1) return { $ref: pointers[0] };
   const mapping = Object.fromEntries(codes.map((code, index) => [code, pointers[index]]));

@@ -12,6 +12,11 @@ export type Access = 'public' | 'fan' | 'ops' | 'partner' | 'gate' | 'internal';
 
 /** What a route declares about itself: who may call it, which checks apply, and how it is answered. */
 export interface EndpointRules {
+  /**
+   * The name of the operation in the API description: a verb and its object, such as `listMatches`. The methods of generated clients
+   * have these names, so an id never changes. Every documented route needs one (tests/reference).
+   */
+  readonly operationId?: string;
   readonly access: Access;
   /** HTTP status of a success. Without this rule Nest answers 201 to every POST. */
   readonly status?: number;

@@ -1,28 +1,36 @@
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
 import { nestLog, type Logger } from '../logging/logger.ts';
 import { requestContext, type RequestContext } from '../logging/request-context.ts';
+import { startRequestSpan, type RequestSpan } from '../tracing/spans.ts';
+import { nextHop, parseTraceparent, type TracePosition } from '../tracing/traceparent.ts';
+import { logRequests } from './access-log.ts';
 import { guardAccess, requireDeclaredAccess } from './access-hook.ts';
 import { registerBodyParsers } from './body-parsers.ts';
 import { answerCors } from './cors.ts';
 import { callDirectly } from './direct-handler.ts';
+import { compressSharedAnswers } from './compression.ts';
 import { checkInput } from './input-fields.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
 import { RequestRefused } from './request-refused.ts';
 import { answerUnparsable, closeConnectionsWhenIdle, slowClientLimits } from './raw-connection.ts';
+import { rulesOf } from './route-rules.ts';
 import { keepRouteTable } from './route-table.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     context?: RequestContext;
+    /** Only while an OpenTelemetry SDK is registered. */
+    span?: RequestSpan;
     /**
      * For a running write: when it must be answered at the latest (`at`), and its index in the list of running writes (`slot`).
      */
-    overdue?: { readonly at: number; readonly slot: number };
+    overdue?: { readonly at: number; readonly slot: number } | undefined;
   }
 }
 
@@ -53,6 +61,8 @@ export interface HttpAppOptions {
   readonly trustedProxies: readonly string[];
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly requestDeadlineMs: number;
+  /** One of this many successful reads is logged; 0 or unset: none. Writes, refusals and errors are always logged. */
+  readonly logReadsEvery?: number;
   /**
    * Path prefixes of the public routes that plugins register (static files, API docs). These routes do not declare who may call
    * them.
@@ -81,8 +91,10 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       void reply.headers({ 'x-request-id': request.id, ...commonHeaders });
       answerProblem(error, request, reply, options.logger);
+      accessLog.unroutable({ requestId: request.id, method: request.method, status: reply.statusCode });
     },
-    clientErrorHandler: answerUnparsable,
+    clientErrorHandler: (error: { readonly code?: string }, socket: Socket) =>
+      answerUnparsable(error, socket, (requestId, status) => accessLog.unroutable({ requestId, status })),
   } as ConstructorParameters<typeof FastifyAdapter>[0]) as unknown as FastifyAdapter;
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     bodyParser: false,
@@ -91,11 +103,13 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   });
   const fastify = adapter.getInstance();
   keepRouteTable(fastify);
+  const accessLog = logRequests(fastify, options.logger, options.logReadsEvery ?? 0);
   registerBodyParsers(fastify);
   setBodyLimits(fastify);
   closeConnectionsWhenIdle(fastify);
-  answerOverdueWrites(fastify, Math.ceil(options.requestDeadlineMs * OVERDUE_FACTOR));
+  answerOverdueWrites(fastify, Math.ceil(options.requestDeadlineMs * OVERDUE_FACTOR), (reply) => accessLog.unread(reply));
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
+  compressSharedAnswers(fastify);
   addRequestContext(adapter, fastify, options.requestDeadlineMs);
   answerCors(fastify, options.isAllowedOrigin);
   refuseUnknownPaths(fastify);
@@ -121,9 +135,10 @@ function setBodyLimits(fastify: FastifyInstance): void {
 /**
  * Answers a write that hangs with OUTCOME_UNKNOWN; the transaction of the write ends by itself. Reads are excluded, because a
  * read may be an endless stream. One timer checks all writes four times a second. Fastify's own timeout uses a timer and an
- * AbortController for each request, which took 12 µs of the 280 µs of a hold.
+ * AbortController for each request, which took 12 µs of the 280 µs of a hold. The timer also finds the writes whose client has
+ * disconnected: no hook runs at their end.
  */
-function answerOverdueWrites(fastify: FastifyInstance, timeoutMs: number): void {
+function answerOverdueWrites(fastify: FastifyInstance, timeoutMs: number, whenUnread: (reply: FastifyReply) => void): void {
   // A list with reusable slots instead of a Map: the old hash tables of a Map keep deleted entries alive.
   const writes: (FastifyReply | undefined)[] = [];
   const freeSlots: number[] = [];
@@ -134,25 +149,38 @@ function answerOverdueWrites(fastify: FastifyInstance, timeoutMs: number): void 
     }
     done();
   });
-  fastify.addHook('onResponse', ({ overdue }, _reply, done) => {
-    if (overdue) {
-      writes[overdue.slot] = undefined;
-      freeSlots.push(overdue.slot);
-    }
+  const forget = (request: FastifyRequest): void => {
+    if (!request.overdue) return;
+    const { slot } = request.overdue;
+    request.overdue = undefined;
+    writes[slot] = undefined;
+    freeSlots.push(slot);
+  };
+  fastify.addHook('onResponse', (request, _reply, done) => {
+    forget(request);
     done();
   });
-  const timer = setInterval(() => {
+  const check = (): void => {
     const now = Date.now();
-    for (const [slot, reply] of writes.entries()) {
-      if (!reply || reply.request.overdue!.at > now) continue;
-      // Clear the slot first, so that the write is answered only once even if sending the answer takes long.
-      writes[slot] = undefined;
-      if (!reply.sent) void reply.send(new RequestRefused('OUTCOME_UNKNOWN'));
+    for (const reply of writes) {
+      if (!reply?.request.overdue) continue;
+      const { request } = reply;
+      const { at, slot } = reply.request.overdue;
+      if (reply.sent && reply.raw.destroyed) {
+        forget(request);
+        whenUnread(reply);
+      } else if (at <= now) {
+        // The write is answered only once, even if sending the answer takes long.
+        request.overdue = { at: Number.POSITIVE_INFINITY, slot };
+        if (!reply.sent) void reply.send(new RequestRefused('OUTCOME_UNKNOWN'));
+      }
     }
-  }, OVERDUE_CHECK_INTERVAL_MS);
+  };
+  const timer = setInterval(check, OVERDUE_CHECK_INTERVAL_MS);
   timer.unref();
   fastify.addHook('onClose', (_instance, done) => {
     clearInterval(timer);
+    check();
     done();
   });
 }
@@ -174,18 +202,34 @@ function refuseUnstorablePaths(fastify: FastifyInstance): void {
 }
 
 /**
- * Creates the context of each request (request id, deadline) and enters it twice: at the start of the request, and again after
+ * Creates the context of each request (request id, deadline, trace) and enters it twice: at the start of the request, and again after
  * the body was read, because the socket events of the body lose the async context. The adapter's own hook runs before all other
  * hooks, so preflight answers get the common headers, too.
  */
 function addRequestContext(adapter: FastifyAdapter, fastify: FastifyInstance, requestDeadlineMs: number): void {
   adapter.setOnRequestHook((request: FastifyRequest, reply: FastifyReply, done) => {
-    request.context = { requestId: request.id, deadlineAt: Date.now() + requestDeadlineMs };
+    const { traceparent } = request.headers;
+    const caller = traceparent === undefined ? undefined : parseTraceparent(traceparent);
+    const trace = beginSpan(request, reply, caller)?.position ?? (caller && nextHop(caller));
+    request.context = { requestId: request.id, deadlineAt: Date.now() + requestDeadlineMs, trace };
     void reply.headers({ 'x-request-id': request.id, ...commonHeaders });
-    requestContext.run(request.context, done);
+    enterContext(request, done);
   });
-  fastify.addHook('preValidation', (request, _reply, done) => {
-    if (request.context) requestContext.run(request.context, done);
-    else done();
-  });
+  fastify.addHook('preValidation', (request, _reply, done) => enterContext(request, done));
+}
+
+function enterContext({ context, span }: FastifyRequest, done: () => void): void {
+  if (!context) done();
+  else if (span) span.run(() => requestContext.run(context, done));
+  else requestContext.run(context, done);
+}
+
+function beginSpan(request: FastifyRequest, reply: FastifyReply, caller: TracePosition | undefined): RequestSpan | undefined {
+  const route = request.is404 ? undefined : rulesOf(request).url;
+  const span = startRequestSpan(request.method, route, request.id, caller);
+  if (!span) return undefined;
+  request.span = span;
+  // Node emits `close` also when the client has disconnected and the answer is never finished.
+  reply.raw.once('close', () => span.end(reply.statusCode));
+  return span;
 }

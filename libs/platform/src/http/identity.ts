@@ -1,3 +1,4 @@
+import type { Freshness } from '#application/freshness';
 import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
@@ -10,6 +11,14 @@ import { CLOCK_TOLERANCE_SECONDS, isUuid, userOf } from './token-claims.ts';
  * A function that identifies the caller from the request headers. It returns undefined if the credentials are missing or invalid.
  */
 export type IdentifyCaller = (headers: IncomingHttpHeaders) => CallerIdentity | undefined | Promise<CallerIdentity | undefined>;
+
+/**
+ * What a public read must see. A caller with credentials, checked or not, may have written a moment ago, perhaps through another
+ * process, and must see that. Nobody can gain anything with false credentials.
+ */
+export function freshnessFor(headers: IncomingHttpHeaders): Freshness {
+  return headers.authorization === undefined && headers['x-mock-user-id'] === undefined ? 'recent' : 'current';
+}
 
 function single(value: string | string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
@@ -64,7 +73,9 @@ export function identifyByToken(options: {
 }
 
 /** Chooses the way to identify callers by the setting AUTH_MODE. */
-export function identifyCallers(config: Omit<z.output<typeof authenticationSettings>, 'INTERNAL_AUTH_SECRET'>): IdentifyCaller {
+export function identifyCallers(
+  config: Omit<z.output<typeof authenticationSettings>, 'INTERNAL_AUTH_SECRET' | 'ALLOW_MOCK_ON_NETWORK'>,
+): IdentifyCaller {
   if (config.AUTH_MODE === 'mock') return identifyMock;
   if (!config.JWT_JWKS_URL || !config.JWT_ISSUER || !config.JWT_AUDIENCE)
     throw new Error('AUTH_MODE=jwt without JWT_JWKS_URL, JWT_ISSUER or JWT_AUDIENCE: loadConfig refuses this');

@@ -45,8 +45,15 @@ function refusalFor(code: string | undefined): RequestRefused {
   return new RequestRefused('VALIDATION_FAILED', { detail: 'This is not a request in HTTP/1.1.' });
 }
 
-/** Answers bytes that Node could not parse as a request. No route, hook or filter runs for them. */
-export function answerUnparsable(error: { readonly code?: string; readonly rawPacket?: unknown }, socket: Socket): void {
+/**
+ * Answers bytes that Node could not parse as a request. No route, hook or filter runs for them. `whenRefused` gets the request id
+ * and the status of the answer.
+ */
+export function answerUnparsable(
+  error: { readonly code?: string; readonly rawPacket?: unknown },
+  socket: Socket,
+  whenRefused: (requestId: string, status: number) => void,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -64,4 +71,5 @@ export function answerUnparsable(error: { readonly code?: string; readonly rawPa
   // The answer to HEAD has no body: the client would read a body as the beginning of the next answer.
   const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.subarray(0, 5).toString('latin1') === 'HEAD ';
   socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : text}`);
+  whenRefused(requestId, status);
 }

@@ -27,7 +27,7 @@ async function connected(url: string): Promise<RedisConnection> {
 /** The beginning of a minute. The clock of the tests starts here and stands still unless a test moves it. */
 const MINUTE_START = 1_800_000 * 60_000;
 const limiterOn = (connection: RedisConnection | undefined, limit: number, now: () => number = () => MINUTE_START): RateLimiter =>
-  new RateLimiter(connection ?? connections[0]!, 'rate_limit:user', limit, now);
+  new RateLimiter(connection ?? connections[0]!, 'rate_limit:user', limit, { now });
 
 test('RateLimiter: three replicas together accept exactly the limit of 10 out of 60 simultaneous requests', async () => {
   const replicas = connections.map((connection) => limiterOn(connection, 10));
@@ -77,6 +77,23 @@ test('RateLimiter: each fan has a separate limit, under a Redis key that contain
   const key = `rate_limit:user:ana:${MINUTE_START / 60_000}`;
   expect(await connections[0]!.exists(key)).toBe(1);
   expect(await connections[0]!.pttl(key)).toBeGreaterThan(60_000);
+});
+
+test('RateLimiter: services that share a Redis use the key of the contract, and each counts its own requests only', async () => {
+  let now = MINUTE_START + 59_000;
+  const services = ['monolith', 'queue-service', 'notification-worker'] as const;
+  const limiters = services.map(
+    (service) => new RateLimiter(connections[0]!, 'rate_limit:global', 2, { service, now: () => now }),
+  );
+  const takeFromAll = () => Promise.all(limiters.map((limiter) => limiter.take('203.0.113.7')));
+  expect((await takeFromAll()).map(({ remaining }) => remaining)).toEqual([1, 1, 1]);
+  now += 2000;
+  expect((await takeFromAll()).map(({ allowed, remaining }) => [allowed, remaining])).toEqual(Array(3).fill([true, 0]));
+  now += 20_000;
+  const refused = { allowed: false, limit: 2, remaining: 0, resetSeconds: 38 };
+  expect(await takeFromAll()).toMatchObject([refused, refused, refused]);
+  const minutes = [MINUTE_START / 60_000, MINUTE_START / 60_000 + 1];
+  expect((await connections[0]!.keys('*')).sort()).toEqual(minutes.map((minute) => `rate_limit:global:203.0.113.7:${minute}`));
 });
 
 test('RateLimiter: without Redis each process allows a fifth of the limit, at least one request', async () => {

@@ -5,28 +5,38 @@ import { rateLimitResult, LocalSlidingWindow, WINDOW_MS, type RateLimitResult } 
 
 /**
  * Lua: counts the accepted requests of the last full minute that are less than 60 seconds old. Each minute has a sorted set of
- * its accepted requests, scored by time. Returns {count, time of the oldest or false}.
+ * its accepted requests, scored by time. The scores of one service are below `last_score`. Returns {count, score of the oldest or
+ * false}.
  */
-const COUNT_SINCE = `function(last_minute, begin_ms)
-  local after = '(' .. begin_ms
-  local oldest = redis.call('ZRANGEBYSCORE', last_minute, after, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-  return { redis.call('ZCOUNT', last_minute, after, '+inf'), oldest[2] or false }
+const COUNT_SINCE = `function(last_minute, begin_score, last_score)
+  local after = '(' .. begin_score
+  local oldest = redis.call('ZRANGEBYSCORE', last_minute, after, last_score, 'WITHSCORES', 'LIMIT', 0, 1)
+  return { redis.call('ZCOUNT', last_minute, after, last_score), oldest[2] or false }
 end`;
 
 /**
  * Lua: stores one request if it is within the limit. It uses the set of this minute only, because a script on a cluster may use
  * one key; the count of the last minute no longer changes and is an argument. Returns {1 if allowed or 0, count of this minute,
- * time of the oldest or false}.
+ * score of the oldest or false}.
  */
-const TAKE_ONE = `function(this_minute, limit, counted_before, now_ms, request, life_ms)
-  local counted, allowed = redis.call('ZCARD', this_minute), 0
+const TAKE_ONE = `function(this_minute, limit, counted_before, score, first_score, last_score, request, life_ms)
+  local counted, allowed = redis.call('ZCOUNT', this_minute, first_score, last_score), 0
   if counted + tonumber(counted_before) < tonumber(limit) then
-    redis.call('ZADD', this_minute, now_ms, request)
+    redis.call('ZADD', this_minute, score, request)
     if counted == 0 then redis.call('PEXPIRE', this_minute, life_ms) end
     counted, allowed = counted + 1, 1
   end
-  return { allowed, counted, redis.call('ZRANGE', this_minute, 0, 0, 'WITHSCORES')[2] or false }
+  return { allowed, counted, redis.call('ZRANGEBYSCORE', this_minute, first_score, last_score, 'WITHSCORES', 'LIMIT', 0, 1)[2] or false }
 end`;
+
+/**
+ * The services that limit requests. They use the same keys (CONTRACT §9), often in the same Redis, but each has its own limit for an
+ * address and counts only its own requests: the score of a request is its time plus SERVICE_OFFSET times this number.
+ */
+const serviceNumbers = { monolith: 0, 'queue-service': 1, 'notification-worker': 2 } as const;
+type LimitedService = keyof typeof serviceNumbers;
+/** Larger than any time in ms before the year 2286. */
+const SERVICE_OFFSET = 10 ** 13;
 
 /** The share of a rate limit that each process allows without Redis: stricter than the limit, but fans can still buy. */
 const LOCAL_LIMIT_SHARE = 0.2;
@@ -49,14 +59,19 @@ export class RateLimiter {
   private readonly local: LocalSlidingWindow;
   private readonly countSince: BatchedScript<[number, string | null]>;
   private readonly takeOne: BatchedScript<[number, number, string | null]>;
+  private readonly now: () => number;
+  /** The score of a request of this service at time 0. */
+  private readonly firstScore: number;
   private skipRedisUntilMs = 0;
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly keyPrefix: string,
     private readonly limit: number,
-    private readonly now: () => number = Date.now,
+    { service = 'monolith', now = Date.now }: { service?: LimitedService; now?: () => number } = {},
   ) {
+    this.now = now;
+    this.firstScore = serviceNumbers[service] * SERVICE_OFFSET;
     this.local = new LocalSlidingWindow(now);
     this.countSince = new BatchedScript(redis, COUNT_SINCE);
     this.takeOne = new BatchedScript(redis, TAKE_ONE);
@@ -83,9 +98,12 @@ export class RateLimiter {
     const keyOf = (ofMinute: number): string => `${this.keyPrefix}:${subject}:${ofMinute}`;
     // 48 random bits that tell this request apart from the other requests of the same subject and minute.
     const request = randomUUID().slice(-12);
-    const [before, oldestBefore] = await this.countSince.run(keyOf(minute - 1), nowMs - WINDOW_MS);
-    const [allowed, counted, oldest] = await this.takeOne.run(keyOf(minute), this.limit, before, nowMs, request, 2 * WINDOW_MS);
-    const oldestMs = Number(oldestBefore ?? oldest ?? nowMs);
+    const { firstScore, limit } = this;
+    const [lastScore, score] = [firstScore + SERVICE_OFFSET - 1, firstScore + nowMs];
+    const [before, oldestBefore] = await this.countSince.run(keyOf(minute - 1), score - WINDOW_MS, lastScore);
+    const args = [limit, before, score, firstScore, lastScore, request, 2 * WINDOW_MS];
+    const [allowed, counted, oldest] = await this.takeOne.run(keyOf(minute), ...args);
+    const oldestMs = Number(oldestBefore ?? oldest ?? score) - firstScore;
     return {
       ...rateLimitResult(allowed === 1, { limit: this.limit, used: before + counted, oldestMs }, nowMs),
       giveBack: async () => void (await this.redis.zrem(keyOf(minute), request).catch(() => undefined)),

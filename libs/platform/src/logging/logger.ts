@@ -1,6 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { requestContext } from './request-context.ts';
+import { stdoutLines } from './log-lines.ts';
 
 export type { Logger } from 'pino';
 
@@ -49,8 +50,8 @@ function redactDeep(value: unknown, depth = 0): unknown {
 }
 
 /**
- * Creates a logger that writes JSON lines to stdout. Lines written during a request contain its `request_id`. Secrets are
- * redacted.
+ * Creates a logger that writes JSON lines to stdout. Lines written during a request or a job contain its `request_id`, and its
+ * `trace_id` if it is traced. Secrets are redacted.
  */
 export function createLogger(options: { service: string; level: string; destination?: DestinationStream }): Logger {
   return pino(
@@ -65,7 +66,9 @@ export function createLogger(options: { service: string; level: string; destinat
       redact: { paths: redactedPaths, censor: '[redacted]' },
       mixin: () => {
         const context = requestContext.current();
-        return context ? { request_id: context.requestId } : {};
+        if (!context) return {};
+        const { requestId, trace } = context;
+        return trace ? { request_id: requestId, trace_id: trace.traceId } : { request_id: requestId };
       },
       hooks: {
         logMethod(inputs, method) {
@@ -74,7 +77,7 @@ export function createLogger(options: { service: string; level: string; destinat
         },
       },
     },
-    options.destination ?? pino.destination({ sync: false, minLength: 0 }),
+    options.destination ?? stdoutLines(),
   );
 }
 

@@ -1,5 +1,6 @@
 import type { IdempotencyKey } from '#application/idempotency-key';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { TracePosition } from '../tracing/traceparent.ts';
 
 /**
  * Data of one request, available to all asynchronous code that the request runs: the request id for logs, the idempotency key for
@@ -9,6 +10,8 @@ export interface RequestContext {
   readonly requestId: string;
   /** Unix time in milliseconds at which the caller stops waiting. No transaction attempt starts after it. */
   readonly deadlineAt: number;
+  /** The position in the trace that the caller of the request, or an OpenTelemetry SDK, has begun. */
+  readonly trace?: TracePosition | undefined;
   requestKey?: RequestKey;
 }
 

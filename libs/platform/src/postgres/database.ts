@@ -30,7 +30,14 @@ export async function openDatabase(options: {
   entities?: readonly EntitySchema[];
   logger?: Logger;
   poolSize?: number;
+  /** Settings of every connection, such as `statement_timeout=1000`. A space in a value is written `\\ `. */
+  settings?: readonly string[];
+  /** How long a caller waits for a connection. */
+  poolTimeoutMs?: number;
+  /** A connection without traffic for this time is closed. */
+  socketTimeoutMs?: number;
 }): Promise<DataSource> {
+  const { settings = [], poolTimeoutMs = POOL_TIMEOUT_MS, socketTimeoutMs = SOCKET_TIMEOUT_MS } = options;
   const dataSource = new DataSource({
     type: 'postgres',
     url: options.url,
@@ -41,7 +48,14 @@ export async function openDatabase(options: {
     invalidWhereValuesBehavior: { null: 'throw', undefined: 'throw' },
     logger: quietOrmLogger(options.logger),
     // Pipelining: statements that are sent without awaiting the previous answer share one round trip.
-    extra: { pipeline: true, connectionTimeoutMillis: POOL_TIMEOUT_MS, keepAlive: true, onConnect: setSocketTimeout },
+    extra: {
+      pipeline: true,
+      connectionTimeoutMillis: poolTimeoutMs,
+      keepAlive: true,
+      onConnect: (client: DriverClient) =>
+        void client.connection.stream.setTimeout(socketTimeoutMs, () => breakConnection(client)),
+      ...(settings.length > 0 ? { options: settings.map((setting) => `-c ${setting}`).join(' ') } : {}),
+    },
   });
   await dataSource.initialize();
   return dataSource;
@@ -82,10 +96,6 @@ export async function driverClientOf(runner: QueryRunner): Promise<DriverClient>
 /** Destroys the socket: all pending queries on this connection fail at once, and the pool opens a new connection. */
 export function breakConnection(client: DriverClient): void {
   client.connection.stream.destroy();
-}
-
-function setSocketTimeout(client: DriverClient): void {
-  client.connection.stream.setTimeout(SOCKET_TIMEOUT_MS, () => breakConnection(client));
 }
 
 /** Throws when PostgreSQL does not answer. For the readiness check: one statement on one connection of the pool. */

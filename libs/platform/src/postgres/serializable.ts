@@ -1,5 +1,6 @@
 import { DomainError } from '#domain/shared/domain-error';
 import { setTimeout as pause } from 'node:timers/promises';
+import { inSpan, type SpanOptions } from '../tracing/spans.ts';
 import { RETRYABLE_SQLSTATES, sqlstateOf } from './sqlstates.ts';
 
 /** Maximum number of attempts of a SERIALIZABLE transaction, including the first. */
@@ -29,14 +30,22 @@ export interface RetryOptions {
   readonly deadlineAt?: number;
   readonly random?: () => number;
   readonly sleep?: (ms: number) => Promise<void>;
+  /** What the span of the transaction tells, for one that is not part of the current request. */
+  readonly span?: () => SpanOptions;
 }
+
+const noSpanOptions = (): SpanOptions => ({});
 
 /**
  * Runs a SERIALIZABLE transaction: up to six attempts, with a backoff between them, and only after contention (CONTRACT §8). When
  * contention lasts longer, or at the deadline, it throws LOCK_TIMEOUT. Any other error ends it at once. Each attempt must be the whole
  * transaction, because a failed one has been rolled back.
  */
-export async function retrySerializable<T>(
+export function retrySerializable<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  return inSpan('transaction', options.span ?? noSpanOptions, () => runAttempts(attempt, options));
+}
+
+async function runAttempts<T>(
   attempt: () => Promise<T>,
   { onRetry, deadlineAt = Infinity, random = Math.random, sleep = pause }: RetryOptions,
 ): Promise<T> {

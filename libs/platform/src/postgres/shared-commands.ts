@@ -1,6 +1,8 @@
 import { DomainError } from '#domain/shared/domain-error';
 import { Batcher } from '../batching/batcher.ts';
 import { requestContext, type RequestKey, type RequestContext } from '../logging/request-context.ts';
+import { currentTrace } from '../tracing/spans.ts';
+import type { TracePosition } from '../tracing/traceparent.ts';
 import { isTransactionOpen } from './open-transaction.ts';
 import { isConnectionLoss } from './sqlstates.ts';
 
@@ -25,6 +27,8 @@ export interface QueuedCommand<C> {
   readonly command: C;
   readonly deadlineAt: number;
   readonly requestKey: RequestKey | undefined;
+  /** Where the command is in the trace of its request. */
+  readonly trace: TracePosition | undefined;
 }
 
 /** Runs the commands of one kind. */
@@ -61,7 +65,7 @@ export class SharedCommands {
     if (isTransactionOpen()) throw new Error('A transaction inside a transaction: pass tx along instead.');
     const context = requestContext.current();
     const deadlineAt = context?.deadlineAt ?? Number.POSITIVE_INFINITY;
-    return this.commands.add({ runner, command, deadlineAt, requestKey, context }) as Promise<T>;
+    return this.commands.add({ runner, command, deadlineAt, requestKey, context, trace: currentTrace() }) as Promise<T>;
   }
 
   private async runBatch(batch: readonly WaitingCommand[]): Promise<unknown[]> {

@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { storeAnswer, storeAnswers, insertKey } from './idempotency-row.ts';
 import { requestContext, type RequestKey } from '../logging/request-context.ts';
 import { breakConnection, driverClientOf, type DriverClient } from './database.ts';
+import type { SpanOptions } from '../tracing/spans.ts';
 import { isTransactionOpen, whileTransactionIsOpen } from './open-transaction.ts';
 import { rollBack } from './roll-back.ts';
 import { AttemptWithoutEffect, lockTimeout, MIN_ATTEMPT_MS, retrySerializable } from './serializable.ts';
@@ -84,14 +85,18 @@ export class PostgresTransactionManager extends TransactionManager {
   private async runBatch<C, T>(work: SharedWork<C, T>, batch: readonly QueuedCommand<C>[]): Promise<readonly (T | undefined)[]> {
     const commands = batch.map(({ command }) => command);
     const deadlineAt = Math.min(Date.now() + this.options.deadlineMs, ...batch.map((queued) => queued.deadlineAt));
-    const { values, markStored } = await this.runWithRetries(async (tx) => {
-      const decided = await work.many(tx, commands);
-      const results = batch.flatMap(({ requestKey }, index) => {
-        const value = decided[index];
-        return requestKey && value !== undefined ? [{ requestKey, value }] : [];
-      });
-      return { values: decided, markStored: storeAnswers(tx, results) };
-    }, deadlineAt);
+    const { values, markStored } = await this.runWithRetries(
+      async (tx) => {
+        const decided = await work.many(tx, commands);
+        const results = batch.flatMap(({ requestKey }, index) => {
+          const value = decided[index];
+          return requestKey && value !== undefined ? [{ requestKey, value }] : [];
+        });
+        return { values: decided, markStored: storeAnswers(tx, results) };
+      },
+      deadlineAt,
+      () => spanOf(batch),
+    );
     markStored();
     return values;
   }
@@ -99,11 +104,12 @@ export class PostgresTransactionManager extends TransactionManager {
   private async runWithRetries<T>(
     work: (tx: PostgresTransaction) => Promise<T>,
     deadlineAt = requestContext.current()?.deadlineAt ?? Date.now() + this.options.deadlineMs,
+    span?: () => SpanOptions,
   ): Promise<T> {
     if (isTransactionOpen()) throw new Error('A transaction inside a transaction: pass tx along instead.');
     const { sleep, retries } = this.options;
     const onRetry = (sqlstate: string): void => retries?.inc({ sqlstate });
-    return retrySerializable(() => this.attempt(work, deadlineAt), { deadlineAt, onRetry, sleep });
+    return retrySerializable(() => this.attempt(work, deadlineAt), { deadlineAt, onRetry, sleep, span });
   }
 
   private async attempt<T>(work: (tx: PostgresTransaction) => Promise<T>, deadlineAt: number): Promise<T> {
@@ -152,6 +158,12 @@ export class PostgresTransactionManager extends TransactionManager {
       clearTimeout(timer);
     }
   }
+}
+
+/** A batch belongs to the trace of its first command, and is linked to the traces of the others. */
+function spanOf(batch: readonly QueuedCommand<unknown>[]): SpanOptions {
+  const [first, ...others] = batch.map(({ trace }) => trace);
+  return { parent: first, links: others, attributes: { 'tribina.batch_size': batch.length } };
 }
 
 /** Returns the idempotency key of the current request, under which the answer will be stored; undefined without a key. */

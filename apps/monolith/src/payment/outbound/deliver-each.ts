@@ -1,4 +1,4 @@
-import type { Delivery, RelayedMessage } from '#messaging/outbox/destination';
+import { deliverFromOrigin, type Delivery, type RelayedMessage } from '#messaging/outbox/destination';
 
 /**
  * The cause of a failed delivery. `poison`: this message can never succeed. `failed`: this message failed and may succeed later.
@@ -15,7 +15,7 @@ export async function deliverEach(
   send: (message: RelayedMessage) => Promise<void>,
   causeOf: (error: unknown) => FailureCause,
 ): Promise<readonly Delivery[]> {
-  const results = await Promise.allSettled(messages.map((message) => send(message)));
+  const results = await Promise.allSettled(messages.map((message) => deliverFromOrigin(message, () => send(message))));
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
   if (errors.length > 0 && errors.length === messages.length && errors.every((error) => causeOf(error) === 'outage'))
     throw errors[0];

@@ -1,6 +1,7 @@
 import type { Clock } from '#application/clock';
 import { callHttp, isSuccess } from '#platform/http-client/http-client';
 import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
+import { requestIdHeader } from '#platform/tracing/origin';
 import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
 import { SANDBOX_WEBHOOK_DESTINATION } from '../payment-provider.ts';
 import { deliverEach } from './deliver-each.ts';
@@ -11,7 +12,8 @@ const TIMEOUT_MS = 5000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * Sends each event of the sandbox to the shop until the shop answers 2xx. An event is signed when it is sent, because a signature
+ * Sends each event of the sandbox to the shop until the shop answers 2xx. `shopUrl` is an address inside the installation, because
+ * the public address may be reachable only from outside (a proxy, NAT). An event is signed when it is sent, because a signature
  * would expire in the outbox.
  */
 export class SandboxWebhooks implements Destination {
@@ -21,9 +23,9 @@ export class SandboxWebhooks implements Destination {
 
   constructor(
     private readonly clock: Clock,
-    private readonly options: { publicUrl: string; webhookSecret: string; timeoutMs?: number },
+    private readonly options: { shopUrl: string; webhookSecret: string; timeoutMs?: number },
   ) {
-    this.url = new URL(`${options.publicUrl}/api/v1/payments/webhooks/stripe`);
+    this.url = new URL(`${options.shopUrl}/api/v1/payments/webhooks/stripe`);
   }
 
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
@@ -40,7 +42,7 @@ export class SandboxWebhooks implements Destination {
     const answer = await callHttp({
       method: 'POST',
       url: this.url,
-      headers: { 'stripe-signature': signWebhook(bytes, this.options.webhookSecret, this.clock.now()) },
+      headers: { 'stripe-signature': signWebhook(bytes, this.options.webhookSecret, this.clock.now()), ...requestIdHeader() },
       body: bytes,
       timeoutMs: this.options.timeoutMs ?? TIMEOUT_MS,
       limitBytes: MAX_ANSWER_BYTES,

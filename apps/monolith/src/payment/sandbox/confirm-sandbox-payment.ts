@@ -1,5 +1,6 @@
 import type { Clock } from '#application/clock';
 import type { Ids } from '#application/ids';
+import type { Origin } from '#application/origin';
 import type { Outbox, OutboxMessage } from '#application/outbox';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import {
@@ -13,7 +14,12 @@ import { DomainError } from '#domain/shared/domain-error';
 import { SANDBOX_WEBHOOK_DESTINATION } from '../payment-provider.ts';
 import type { SandboxIntents } from './sandbox-intents.ts';
 
-type ConfirmSandboxPaymentCommand = { readonly intentId: string; readonly outcome: SandboxOutcome };
+type ConfirmSandboxPaymentCommand = {
+  readonly intentId: string;
+  readonly outcome: SandboxOutcome;
+  /** The request itself. */
+  readonly origin?: Origin | undefined;
+};
 type Confirmed = { readonly intentId: string; readonly status: SandboxIntentStatus };
 
 /**
@@ -36,12 +42,12 @@ export class ConfirmSandboxPayment {
     });
   }
 
-  private async confirm(tx: Transaction, { intentId, outcome }: ConfirmSandboxPaymentCommand): Promise<Confirmed> {
+  private async confirm(tx: Transaction, { intentId, outcome, origin }: ConfirmSandboxPaymentCommand): Promise<Confirmed> {
     const intent = await this.intents.lock(tx, intentId);
     if (!intent) throw new DomainError('NOT_FOUND', 'There is no such payment.');
     const { status, event } = confirmSandboxIntent(intent.status, outcome);
     if (status !== intent.status) await this.intents.setStatus(tx, [intentId], status);
-    if (event) await this.outbox.append(tx, [this.eventMessage(intent, status, event)]);
+    if (event) await this.outbox.append(tx, [{ ...this.eventMessage(intent, status, event), origin }]);
     return { intentId, status };
   }
 
@@ -56,12 +62,12 @@ export class ConfirmSandboxPayment {
     const intentIds = commands.map(({ intentId }) => intentId);
     const intents = new Map(await this.intents.lockAvailable(tx, intentIds));
     const messages: OutboxMessage[] = [];
-    const confirmed = commands.map(({ intentId, outcome }) => {
+    const confirmed = commands.map(({ intentId, outcome, origin }) => {
       const intent = intents.get(intentId);
       if (intent?.status !== 'requires_payment' || outcome !== 'succeeded') return undefined;
       intents.delete(intentId);
       const { status, event } = confirmSandboxIntent(intent.status, outcome);
-      if (event) messages.push(this.eventMessage(intent, status, event));
+      if (event) messages.push({ ...this.eventMessage(intent, status, event), origin });
       return { intentId, status };
     });
     const paid = confirmed.flatMap((result) => result?.intentId ?? []);

@@ -1,3 +1,4 @@
+import type { Origin } from '#application/origin';
 import type { Transaction } from '#application/transaction-manager';
 import type { CatalogMatch } from '#domain/catalog/match';
 import type { OrderStatus } from '#domain/purchase/order';
@@ -41,4 +42,6 @@ export interface Order {
   };
   /** The idempotency key of the checkout request that created this order. */
   readonly placedWithKey: string | null;
+  /** The checkout request that created this order. All messages about the purchase name it. Null for orders of version 0.2.0. */
+  readonly origin: Origin | null;
 }

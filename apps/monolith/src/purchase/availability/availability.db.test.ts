@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openMonolith, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
 import { AvailabilityStreams } from './inbound/availability-streams.ts';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 interface AvailabilityMessage {
   readonly type: 'snapshot' | 'diff';
@@ -296,6 +297,30 @@ describe('GET …/seats?since=', () => {
     ] as const)
       expect(applied(known, answer)).toEqual(current);
   });
+
+  test.each([
+    ['br', brotliDecompressSync],
+    ['gzip', gunzipSync],
+  ])(
+    'the seats travel compressed as %s, and their ETag works as `since` and for 304 as the header gives it',
+    async (encoding, decompress) => {
+      const match = await putOnSale(office.monolith, { sectors: [seated('East A', 10, 20)] });
+      const read = (headers: Record<string, string>, query = '') =>
+        office.monolith.app.inject({ method: 'GET', url: `${seatsPath(match)}${query}`, headers });
+      const plain = await read({});
+      const { headers, rawPayload } = await read({ 'accept-encoding': encoding });
+      expect([headers['content-encoding'], decompress(rawPayload).toString()]).toEqual([encoding, plain.body]);
+      expect(rawPayload.length).toBeLessThan(plain.rawPayload.length / 3);
+      const etag = String(headers.etag);
+      expect(etag).toBe(`W/${String(plain.headers.etag)}`);
+      expect((await read({ 'accept-encoding': encoding, 'if-none-match': etag })).statusCode).toBe(304);
+      await office.held(match, { quantity: 1 });
+      for (const since of [etag, etag.slice(2), etag.slice(3, -1)]) {
+        const changes: Seats = (await read({}, `?since=${encodeURIComponent(since)}`)).json();
+        expect([changes.since, changes.items.map(({ status }) => status)]).toEqual([etag.slice(3, -1), ['held']]);
+      }
+    },
+  );
 
   test('answers an empty list when nothing changed; the end of a hold is a change', async () => {
     const match = await twoSectors();

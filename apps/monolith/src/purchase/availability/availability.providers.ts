@@ -1,4 +1,5 @@
 import { Metrics } from '#platform/health/metrics';
+import { ReplicaReads } from '#platform/postgres/replica-reads';
 import { adapter, useCase } from '#platform/use-case';
 import type { Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -21,6 +22,6 @@ export const availabilityProviders: Provider[] = [
   adapter(MatchesForSale, CatalogMatches, CatalogApi),
   useCase(PostgresSeatInventory, DataSource),
   useCase(PostgresAvailability, DataSource, CONFIG),
-  adapter(SeatViews, SharedSeatViews, PostgresAvailability, PostgresSeatInventory, Metrics),
+  adapter(SeatViews, SharedSeatViews, PostgresAvailability, PostgresSeatInventory, Metrics, ReplicaReads),
   AvailabilityStreams,
 ];

@@ -1,5 +1,6 @@
 import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
+import { ReplicaReads } from '#platform/postgres/replica-reads';
 import { adapter, useCase } from '#platform/use-case';
 import type { Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -21,7 +22,7 @@ export const checkoutControllers = [CheckoutController, OrdersController];
 
 /** Wires the feature `checkout`: a hold becomes an order (to be paid, or free) or is released. */
 export const checkoutProviders: Provider[] = [
-  adapter(PurchaseReader, PostgresPurchaseReader, DataSource),
+  adapter(PurchaseReader, PostgresPurchaseReader, DataSource, ReplicaReads),
   adapter(Orders, PostgresOrders, BlacklistApi),
   useCase(PlaceOrders, Reservations, Orders, Ids, MatchesForSale),
   useCase(CheckOut, TransactionManager, PlaceOrders, Reservations, Orders, PaymentApi, OrderConsequences),

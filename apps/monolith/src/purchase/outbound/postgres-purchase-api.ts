@@ -1,4 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
+import type { ReplicaReads } from '#platform/postgres/replica-reads';
 import type { SeatViews } from '../availability/application/availability-reader.ts';
 import type { PostgresAvailability } from '../availability/outbound/postgres-availability.ts';
 import type { PostgresSeatInventory } from '../availability/outbound/postgres-seat-inventory.ts';
@@ -13,6 +14,7 @@ export class PostgresPurchaseApi implements PurchaseApi {
     private readonly views: SeatViews,
     private readonly postgresAvailability: PostgresAvailability,
     private readonly reader: PurchaseReader,
+    private readonly replicaReads: ReplicaReads,
   ) {}
 
   layOut(tx: Transaction, matchId: string, sectors: readonly NewSectorSeats[]): Promise<void> {
@@ -20,7 +22,7 @@ export class PostgresPurchaseApi implements PurchaseApi {
   }
 
   async seatsLeft(matchId: string): Promise<SeatsLeft> {
-    const { sectors, held, windowsHolding, windowsIdle, countedAtMs } = await this.views.sectors(matchId);
+    const { sectors, held, windowsHolding, windowsIdle, countedAtMs } = await this.views.decisiveSectors(matchId);
     const free = sectors.reduce((sum, { available }) => sum + available, 0);
     return { sectors, free, held, usefulWindows: free + windowsHolding + windowsIdle, countedAtMs };
   }
@@ -43,7 +45,10 @@ export class PostgresPurchaseApi implements PurchaseApi {
   }
 
   async report(matchId: string): Promise<MatchReport> {
-    const [states, totals] = await Promise.all([this.inventory.states(matchId), this.reader.totals(matchId)]);
+    const [states, totals] = await Promise.all([
+      this.replicaReads.read('current', (database) => this.inventory.states(database, matchId)),
+      this.reader.totals(matchId),
+    ]);
     const sum = (count: keyof SeatCounts): number => states.reduce((total, state) => total + state[count], 0);
     return { available: sum('available'), held: sum('held'), sold: sum('sold'), blocked: sum('blocked'), ...totals };
   }

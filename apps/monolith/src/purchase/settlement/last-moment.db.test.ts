@@ -156,7 +156,7 @@ describe('a payment transaction that begins before the hold expires and reads af
   }
 
   const inBatch = <C, T>(tx: Transaction, work: SharedWork<C, T>, command: C): Promise<unknown> =>
-    work.many(tx, [command]).then(([settled]) => settled ?? 'not settled in the batch');
+    work.many(tx, [command]).then(([settled]) => settled ?? { result: 'not settled in the batch' });
   const alone = <C, T>(tx: Transaction, work: SharedWork<C, T>, command: C): Promise<unknown> => work.one(tx, command);
 
   test.each([
@@ -176,7 +176,7 @@ describe('a payment transaction that begins before the hold expires and reads af
     const together = (work: SharedWork<unknown, unknown>) => (command: unknown) =>
       inTransaction(holdMore, (tx) => settle(tx, work, command));
     const settling = settlePayment(together as TransactionManager['together']);
-    expect(await settling.execute(office.report(ordered))).toBe(outcome);
+    expect((await settling.execute(office.report(ordered))).result).toBe(outcome);
     expect((await office.seatRows(match)).sold).toBeUndefined();
   });
 });

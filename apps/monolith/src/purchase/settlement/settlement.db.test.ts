@@ -63,8 +63,15 @@ describe('successful payments', () => {
     expect(await messages(ordered)).toEqual([...MAILS, 'push: ticket_delivery']);
     const [confirmation, delivery, push] = await office.outbox(ordered.orderId);
     const { number: order_number } = await office.order(ordered);
+    const [checkout] = await office.rows<{ request_id: string }>('select request_id from orders where id = $1', [
+      ordered.orderId,
+    ]);
+    expect(checkout?.request_id).toMatch(/^[\w-]{36}$/);
     for (const message of [confirmation, delivery, push])
-      expect(message?.body.about).toEqual({ order_id: ordered.orderId, order_number, match_id: match.id });
+      expect(message?.body.about).toEqual({
+        ...{ order_id: ordered.orderId, order_number, reservation_id: held.id, match_id: match.id },
+        request_id: checkout?.request_id,
+      });
     expect([delivery?.body.recipient, delivery?.body.payload.tickets.length, push?.body.fcm_tokens]).toEqual([
       'ana@example.hr',
       2,

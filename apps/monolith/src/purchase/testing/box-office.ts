@@ -92,8 +92,8 @@ export class BoxOffice {
     };
   }
 
-  settle(report: PaymentReport): Promise<SettlementResult> {
-    return this.monolith.get(SettlePayment).execute(report);
+  async settle(report: PaymentReport): Promise<SettlementResult> {
+    return (await this.monolith.get(SettlePayment).execute(report)).result;
   }
 
   async release(held: Pick<HeldSeats, 'id' | 'userId'>): Promise<void> {

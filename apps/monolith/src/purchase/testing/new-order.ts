@@ -19,5 +19,6 @@ export function newOrder({ id, matchId, userId, sessionToken, totalCents, curren
     ...{ status: 'awaiting_payment', totalCents, currency, email: 'ana@example.hr', placedWithKey: 'key' },
     holders: seats.map(({ seatId }) => ({ seatId, name: 'Ana' })),
     payment: { provider: 'none', intentId: null, clientSecret: null, confirmUrl: null },
+    origin: { requestId: `checkout-${lastNumber}` },
   };
 }

@@ -2,6 +2,7 @@ import * as schemas from '#contracts/quotas';
 import { uuidField } from '#contracts/text-fields';
 import { DomainError } from '#domain/shared/domain-error';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { LOCATION_HEADER } from '#platform/http/documented-headers';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page } from '#platform/http/paging';
 import { Answers } from '#platform/idempotency/answers';
@@ -32,10 +33,15 @@ export class MovesController {
   ) {}
 
   @Post('quotas/:id/moves')
-  @Endpoint({ access: 'ops', takesLists: true, refusals: ['NOT_FOUND', 'QUOTA_EXCEEDED', 'MOVE_REFUSED', 'INVALID_STATE'] })
+  @Endpoint({
+    operationId: 'movePlaces',
+    access: 'ops',
+    takesLists: true,
+    refusals: ['NOT_FOUND', 'QUOTA_EXCEEDED', 'MOVE_REFUSED', 'INVALID_STATE'],
+  })
   @ApiOperation({ summary: 'Move free places of a quota to another one, or to the public', description: MOVE })
   @ApiCreatedResponse({ standardSchema: schemas.quotaMoveAnswer })
-  @ApiAcceptedResponse({ standardSchema: schemas.quotaMoveAnswer })
+  @ApiAcceptedResponse({ standardSchema: schemas.quotaMoveAnswer, headers: { Location: LOCATION_HEADER } })
   move(
     @Caller() { userId }: CallerIdentity,
     @Param('id', { schema: uuidField }) from: string,
@@ -56,8 +62,11 @@ export class MovesController {
   }
 
   @Post('moves/:id/approve')
-  @Endpoint({ access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Approve a pending move of another operator: its places move now' })
+  @Endpoint({ operationId: 'approveMove', access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({
+    summary: 'Approve a pending move of another operator: its places move now',
+    description: 'The approving operator is another one than the one who asked; the same one is 403 `FORBIDDEN`.',
+  })
   @ApiOkResponse({ standardSchema: schemas.quotaMoveAnswer })
   approve(
     @Caller() { userId: by }: CallerIdentity,
@@ -72,8 +81,11 @@ export class MovesController {
   }
 
   @Post('moves/:id/reject')
-  @Endpoint({ access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Reject a pending move of another operator: its places are free in their quota again' })
+  @Endpoint({ operationId: 'rejectMove', access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({
+    summary: 'Reject a pending move of another operator: its places are free in their quota again',
+    description: 'A move that was decided or has ended is 409 `INVALID_STATE`.',
+  })
   @ApiOkResponse({ standardSchema: schemas.quotaMoveAnswer })
   reject(
     @Caller() { userId: by }: CallerIdentity,
@@ -88,8 +100,11 @@ export class MovesController {
   }
 
   @Get('matches/:id/moves')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'The ledger: every creation, move and return; or the moves that wait for a second operator' })
+  @Endpoint({ operationId: 'listMoves', access: 'ops', refusals: ['NOT_FOUND'] })
+  @ApiOperation({
+    summary: 'The ledger: every creation, move and return; or the moves that wait for a second operator',
+    description: '`status=pending` lists the moves that wait; without it, the ledger, oldest first.',
+  })
   @ApiOkResponse({ standardSchema: schemas.quotaMoveListAnswer })
   async list(
     @Param('id', { schema: uuidField }) matchId: string,

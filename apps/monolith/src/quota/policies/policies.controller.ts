@@ -21,7 +21,7 @@ export class PoliciesController {
   ) {}
 
   @Post()
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'checkPolicy', access: 'ops', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'Check the quotas of a match against a policy', description: CHECK })
   @ApiOkResponse({ standardSchema: schemas.policyCheckAnswer })
   check(

@@ -14,8 +14,11 @@ export class AllocationController {
   constructor(private readonly readAllocation: ReadAllocation) {}
 
   @Get()
-  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'How many places the public and each kind of quota have; at most a second old' })
+  @Endpoint({ operationId: 'getAllocation', access: 'public', refusals: ['NOT_FOUND'] })
+  @ApiOperation({
+    summary: 'How many places the public and each kind of quota have; at most a second old',
+    description: 'For everybody: one item for each kind of quota, without the names of its owners.',
+  })
   @ApiOkResponse({ standardSchema: allocationAnswer })
   @ApiResponse(NOT_MODIFIED)
   async read(

@@ -35,7 +35,12 @@ export class OpsQuotasController {
   ) {}
 
   @Post('matches/:id/quotas')
-  @Endpoint({ access: 'ops', takesLists: true, refusals: ['NOT_FOUND', 'QUOTA_EXCEEDED', 'MOVE_REFUSED', 'INVALID_STATE'] })
+  @Endpoint({
+    operationId: 'createQuota',
+    access: 'ops',
+    takesLists: true,
+    refusals: ['NOT_FOUND', 'QUOTA_EXCEEDED', 'MOVE_REFUSED', 'INVALID_STATE'],
+  })
   @ApiOperation({ summary: 'Set places aside for an owner', description: CREATE })
   @ApiCreatedResponse({ standardSchema: schemas.quotaAnswer })
   @ApiOkResponse({ standardSchema: schemas.plannedPlacesAnswer })
@@ -62,8 +67,12 @@ export class OpsQuotasController {
   }
 
   @Get('matches/:id/quotas')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'The quotas of a match as a flat list, parents before their children' })
+  @Endpoint({ operationId: 'listOpsQuotas', access: 'ops', refusals: ['NOT_FOUND'] })
+  @ApiOperation({
+    summary: 'The quotas of a match as a flat list, parents before their children',
+    description:
+      '`parent_id` gives the tree. The numbers of `places` are those of the quota alone, those of `subtree` include its descendants.',
+  })
   @ApiOkResponse({ standardSchema: schemas.quotaListAnswer })
   async list(
     @Param('id', { schema: uuidField }) matchId: string,
@@ -81,8 +90,8 @@ export class OpsQuotasController {
   }
 
   @Get('quotas/:id')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'One quota and the numbers of its places' })
+  @Endpoint({ operationId: 'getOpsQuota', access: 'ops', refusals: ['NOT_FOUND'] })
+  @ApiOperation({ summary: 'One quota and the numbers of its places', description: 'The quota of any match, with its settings.' })
   @ApiOkResponse({ standardSchema: schemas.quotaAnswer })
   async one(@Param('id', { schema: uuidField }) id: string): Promise<schemas.Quota> {
     const quota = await this.quotas.ofMember(id, undefined);
@@ -91,8 +100,11 @@ export class OpsQuotasController {
   }
 
   @Patch('quotas/:id')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Change the settings of a quota; its places change only by moves' })
+  @Endpoint({ operationId: 'changeQuota', access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({
+    summary: 'Change the settings of a quota; its places change only by moves',
+    description: 'Omitted fields keep their value.',
+  })
   @ApiOkResponse({ standardSchema: schemas.quotaAnswer })
   change(
     @Param('id', { schema: uuidField }) quotaId: string,

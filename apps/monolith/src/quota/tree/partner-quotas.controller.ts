@@ -21,8 +21,11 @@ export class PartnerQuotasController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'partner' })
-  @ApiOperation({ summary: 'The quotas that the caller acts for, and their descendants' })
+  @Endpoint({ operationId: 'listQuotas', access: 'partner' })
+  @ApiOperation({
+    summary: 'The quotas that the caller acts for, and their descendants',
+    description: 'An operator gets all quotas.',
+  })
   @ApiOkResponse({ standardSchema: schemas.quotaListAnswer })
   async list(
     @Caller() caller: CallerIdentity,
@@ -39,8 +42,8 @@ export class PartnerQuotasController {
   }
 
   @Get(':id')
-  @Endpoint({ access: 'partner', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'One of these quotas' })
+  @Endpoint({ operationId: 'getQuota', access: 'partner', refusals: ['NOT_FOUND'] })
+  @ApiOperation({ summary: 'One of these quotas', description: 'A quota for which the caller does not act is 404.' })
   @ApiOkResponse({ standardSchema: schemas.quotaAnswer })
   async one(@Caller() caller: CallerIdentity, @Param('id', { schema: uuidField }) id: string): Promise<schemas.Quota> {
     const quota = await this.quotas.ofMember(id, memberOf(caller));

@@ -179,6 +179,17 @@ export abstract class ConnectedFans {
   abstract removePod(matchId: string, pod: string): Promise<void>;
 }
 
+/**
+ * Chooses the pod that reports the gauges of the lines, which every pod could read from Redis: with several reports, a sum over the
+ * pods would count each fan several times.
+ */
+export abstract class LineReporter {
+  /** True if this pod reports. A pod without a rival becomes the reporter for some seconds, and each call prolongs that. */
+  abstract claim(): Promise<boolean>;
+  /** Lets another pod become the reporter at once. */
+  abstract release(): Promise<void>;
+}
+
 /** The fans who may not join a line. The monolith writes this blacklist to Redis. */
 export abstract class Blacklist {
   /** True for a fan on the blacklist. Answers from a copy in memory that may be about a second old. */

@@ -89,13 +89,23 @@ test('the running service sends exactly the messages and close codes that the As
   const described = Object.keys(document.channels.socket.messages).filter((name) => name !== 'heartbeat');
   expect([...new Set(messages.map(({ type }) => type))].sort()).toEqual(described.sort());
   expect(codes.map(String)).toEqual(Object.keys(document['x-close-codes']).sort());
-  const components = document.components.messages as Record<string, { payload: Parameters<typeof z.fromJSONSchema>[0] }>;
+  const components = document.components.messages as Record<
+    string,
+    { payload: Parameters<typeof z.fromJSONSchema>[0]; examples: { payload: { type: string } }[] }
+  >;
   const schemas = Object.fromEntries(described.map((name) => [name, z.fromJSONSchema(components[name]!.payload)]));
   const mismatches = messages.filter((message) => !schemas[message.type]!.safeParse(message).success);
   expect(mismatches).toEqual([]);
   // A later version may add members: clients that validate with these schemas must ignore them.
   const withNewMember = messages.map((message) => ({ ...message, added_later: { deep: 1 } }));
   expect(withNewMember.filter((message) => !schemas[message.type]!.safeParse(message).success)).toEqual([]);
+  // Each example is a message that the service really sends: the same type with the same fields.
+  const fieldsOf = (message: object): string => Object.keys(message).sort().join();
+  const sent = new Set(messages.map(fieldsOf));
+  const examples = described.flatMap((name) => components[name]!.examples.map(({ payload }) => payload));
+  expect(examples.filter((example) => !schemas[example.type]!.safeParse(example).success)).toEqual([]);
+  expect(examples.filter((example) => !sent.has(fieldsOf(example)))).toEqual([]);
+  expect(sent.has(fieldsOf({ type: 'position_update', place: 3 }))).toBe(false);
   // Check that the schemas reject something: a position update without a position does not match.
   expect(schemas.position_update!.safeParse({ type: 'position_update', total: 3 }).success).toBe(false);
 });

@@ -20,8 +20,12 @@ export class FanStreamController {
   ) {}
 
   @Get(':queue_token')
-  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'The messages of the socket as server-sent events' })
+  @Endpoint({ operationId: 'streamQueueMessages', access: 'public', refusals: ['NOT_FOUND'] })
+  @ApiOperation({
+    summary: 'The messages of the socket as server-sent events',
+    description:
+      'For networks that block WebSockets: the same messages as `/ws/{queue_token}`, unnamed events with one JSON object each. The token is the credential. A sixth connection of a fan is 429.',
+  })
   @ApiProduces('text/event-stream')
   @ApiOkResponse({ schema: { type: 'string' }, description: 'A stream that ends when the queue entry or turn ends' })
   async open(@Param('queue_token') token: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

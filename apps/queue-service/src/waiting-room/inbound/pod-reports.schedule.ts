@@ -2,6 +2,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { TaskDefinition } from '#platform/schedule/periodic-task';
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { SharedDeviceList } from '../application/shared-device-list.ts';
+import { LineReporter } from '../application/ports.ts';
 import { PresenceReports } from '../application/presence-reports.ts';
 
 const CLOSED_CONNECTIONS: TaskDefinition = {
@@ -14,17 +15,24 @@ const POD_HEARTBEAT: TaskDefinition = {
   everyMs: 1000,
   does: 'Sends a heartbeat for each match with connected fans, so that the connections of this pod count.',
 };
+const LINE_REPORTER: TaskDefinition = {
+  name: 'line reporter',
+  everyMs: 2000,
+  does: 'Claims, or renews the claim, that this pod is the one that reports the gauges of all lines.',
+};
 
-/** The pod's reports about its connections: closed ones, heartbeats, its removal at shutdown. */
+/** The pod's reports: its connections (closed ones, heartbeats, its removal at shutdown), and whether it reports the gauges of lines. */
 @Injectable()
 export class PodReportsSchedule implements OnModuleDestroy {
   constructor(
     private readonly presence: PresenceReports,
     private readonly deviceList: SharedDeviceList,
+    private readonly lineReporter: LineReporter,
     private readonly tasks: PeriodicTasks,
   ) {
     tasks.add(CLOSED_CONNECTIONS, () => presence.reportClosed());
     tasks.add(POD_HEARTBEAT, () => deviceList.sendHeartbeats());
+    tasks.add(LINE_REPORTER, async () => void (await lineReporter.claim()));
   }
 
   /**
@@ -33,6 +41,6 @@ export class PodReportsSchedule implements OnModuleDestroy {
    */
   async onModuleDestroy(): Promise<void> {
     await this.tasks.stop();
-    await Promise.allSettled([this.presence.reportClosed(), this.deviceList.removePod()]);
+    await Promise.allSettled([this.presence.reportClosed(), this.deviceList.removePod(), this.lineReporter.release()]);
   }
 }

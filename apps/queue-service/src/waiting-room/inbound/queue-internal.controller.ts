@@ -31,7 +31,7 @@ export class QueueInternalController {
   ) {}
 
   @Put('control')
-  @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE })
+  @Endpoint({ operationId: 'controlQueue', access: 'internal', status: 204, noKeyBecause: REPEATABLE })
   @ApiOperation({
     summary: 'Create or change a queue; omitted fields keep their value',
     description: `If the answer has the header \`${STATE_NEEDED_HEADER}: true\`, fans get 503 until the state of the match is restored.`,
@@ -48,7 +48,13 @@ export class QueueInternalController {
   }
 
   @Put('restore')
-  @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE, refusals: ['INVALID_STATE'] })
+  @Endpoint({
+    operationId: 'restoreQueue',
+    access: 'internal',
+    status: 204,
+    noKeyBecause: REPEATABLE,
+    refusals: ['INVALID_STATE'],
+  })
   @ApiOperation({
     summary:
       'Send the state of a match that Redis does not know: after a loss of Redis, and before the first control of a new match',
@@ -62,8 +68,12 @@ export class QueueInternalController {
   }
 
   @Post('sold-out')
-  @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE })
-  @ApiOperation({ summary: 'Report the remaining sectors; an empty list closes the line' })
+  @Endpoint({ operationId: 'reportSoldOut', access: 'internal', status: 204, noKeyBecause: REPEATABLE })
+  @ApiOperation({
+    summary: 'Report the remaining sectors; an empty list closes the line',
+    description:
+      'Waiting fans are told the sectors. A report with a smaller `as_of` than an earlier one is answered 204 and ignored.',
+  })
   @ApiNoContentResponse()
   async soldOut(@MatchId() matchId: string, @Body({ schema: soldOutRequest }) body: SoldOutRequest): Promise<void> {
     await this.changeQueue.reportRemaining(matchId, body.remaining_sectors, body.as_of);
@@ -71,7 +81,7 @@ export class QueueInternalController {
   }
 
   @Post('windows/:user_id/complete')
-  @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE })
+  @Endpoint({ operationId: 'completeWindow', access: 'internal', status: 204, noKeyBecause: REPEATABLE })
   @ApiOperation({
     summary: 'The purchase is done; the window ends and the next fan moves up',
     description: `If the answer has the header \`${STATE_NEEDED_HEADER}: true\`, nothing was done: the window may still be restored. Call again.`,

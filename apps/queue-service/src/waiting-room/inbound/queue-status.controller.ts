@@ -22,8 +22,11 @@ export class QueueStatusController {
   ) {}
 
   @Get('status')
-  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'Status and length of the line' })
+  @Endpoint({ operationId: 'getQueueStatus', access: 'public', refusals: ['NOT_FOUND'] })
+  @ApiOperation({
+    summary: 'Status and length of the line',
+    description: 'With `X-Internal-Auth` also the numbers of turns. A match without a waiting room is 404.',
+  })
   @ApiOkResponse({ standardSchema: queueStatusAnswer })
   async status(@MatchId() matchId: string, @Req() request: FastifyRequest): Promise<QueueStatusAnswer> {
     const isInternal = hasInternalAuth(request, this.config.internalSecret);

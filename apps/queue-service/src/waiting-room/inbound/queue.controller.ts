@@ -28,12 +28,17 @@ export class QueueController {
 
   @Post('join')
   @Endpoint({
+    operationId: 'joinQueue',
     access: 'fan',
     noKeyBecause: 'a fan has one entry: joining again finds it',
     direct: true,
     refusals: ['NOT_FOUND', 'BLACKLISTED', 'SALE_NOT_OPEN', 'QUEUE_CLOSED'],
   })
-  @ApiOperation({ summary: 'Join the line, or get the queue entry that the fan already has' })
+  @ApiOperation({
+    summary: 'Join the line, or get the queue entry that the fan already has',
+    description:
+      'One fan has one place in line on all devices. A `receipt` of an earlier join restores its place after a loss of Redis. Connect to `websocket_url` or `sse_url` for the messages.',
+  })
   @ApiCreatedResponse({ standardSchema: positionAnswer })
   @ApiOkResponse({ standardSchema: positionAnswer, description: 'Already in line, or in a turn' })
   async join(
@@ -51,8 +56,12 @@ export class QueueController {
   }
 
   @Get('position')
-  @Endpoint({ access: 'fan', status: 200, direct: true, refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'The position of the calling fan, without joining' })
+  @Endpoint({ operationId: 'getQueuePosition', access: 'fan', status: 200, direct: true, refusals: ['NOT_FOUND'] })
+  @ApiOperation({
+    summary: 'The position of the calling fan, without joining',
+    description:
+      '404 if the fan was never in line or has left. After the end, `status` says how it ended for half an hour (`QUEUE_PERSISTENCE_SECONDS`).',
+  })
   @ApiOkResponse({ standardSchema: positionAnswer })
   async position(@MatchId() matchId: string, @Caller() caller: CallerIdentity): Promise<PositionAnswer> {
     const entry = await this.awaitState.run(matchId, () => this.readPosition.execute(matchId, caller.userId));
@@ -60,8 +69,11 @@ export class QueueController {
   }
 
   @Delete()
-  @Endpoint({ access: 'fan', status: 204, body: 'none' })
-  @ApiOperation({ summary: 'Leave the line, or give up an open window' })
+  @Endpoint({ operationId: 'leaveQueue', access: 'fan', status: 204, body: 'none' })
+  @ApiOperation({
+    summary: 'Leave the line, or give up an open window',
+    description: '204 always. An open window is given up too. A later join goes to the end of the line.',
+  })
   @ApiNoContentResponse()
   async leave(@MatchId() matchId: string, @Caller() caller: CallerIdentity): Promise<void> {
     await this.awaitState.run(matchId, () => this.lines.leave(matchId, caller.userId));

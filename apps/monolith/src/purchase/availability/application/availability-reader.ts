@@ -30,8 +30,13 @@ export interface SeatMapView extends SeatVersion {
  * and is read again when one of its holds ends. Seat maps stay the same object as long as no seat has changed.
  */
 export abstract class SeatViews {
-  /** The numbers of free seats of a match, by sector. */
+  /** The numbers of free seats of a match, by sector, for somebody who looks at them. */
   abstract sectors(matchId: string): Promise<AvailabilityView>;
+  /**
+   * The same numbers for the decisions about the sale and the waiting room. They are always counted by the primary database: a
+   * replica has another clock, and the waiting room ignores a count whose time is before that of the last one.
+   */
+  abstract decisiveSectors(matchId: string): Promise<AvailabilityView>;
   /** All seats of a sector with their states. */
   abstract seats(sectorId: string): Promise<SeatMapView>;
   /** Call this after this process has taken or freed seats: requests after this call see the change. */

@@ -19,8 +19,12 @@ export class AvailabilityController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'The number of free seats of each sector, as it changes: server-sent events' })
+  @Endpoint({ operationId: 'streamAvailability', access: 'public', refusals: ['NOT_FOUND'] })
+  @ApiOperation({
+    summary: 'The number of free seats of each sector, as it changes: server-sent events',
+    description:
+      'Server-sent events without a name, with one JSON object each: `{"type", "version", "sectors": [{"id", "available"}]}`.',
+  })
   @ApiProduces('text/event-stream')
   @ApiOkResponse({
     schema: { type: 'string' },

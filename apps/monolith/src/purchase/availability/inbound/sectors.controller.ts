@@ -41,8 +41,11 @@ export class SectorsController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'Sectors with their prices and numbers of free seats' })
+  @Endpoint({ operationId: 'listSectors', access: 'public', refusals: ['NOT_FOUND'] })
+  @ApiOperation({
+    summary: 'Sectors with their prices and numbers of free seats',
+    description: 'All sectors at once, without paging. The numbers may be about a second old; a hold decides.',
+  })
   @ApiOkResponse({ standardSchema: sectorListAnswer })
   @ApiResponse(NOT_MODIFIED)
   async list(
@@ -57,10 +60,12 @@ export class SectorsController {
   }
 
   @Get(':sid/seats')
-  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'listSeats', access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary:
       'Every seat of a sector and its status; `version` grows whenever a seat changed. With `since` only the seats that changed',
+    description:
+      'All seats at once, without paging; a standing sector has `items: []`. Poll with `since` or with the ETag: both cost little.',
   })
   @ApiOkResponse({ standardSchema: seatListAnswer })
   @ApiResponse(NOT_MODIFIED)

@@ -16,9 +16,9 @@ export class PostgresAvailability {
     private readonly config: Pick<MonolithConfig, 'QUEUE_IDLE_TURN_SECONDS'>,
   ) {}
 
-  async countSeatsLeft(matchId: string): Promise<SeatsLeftCount> {
-    const statement = COUNT_SEATS_LEFT.with({ matchId, idleSeconds: this.config.QUEUE_IDLE_TURN_SECONDS });
-    const [count] = await runUnprepared<SeatsLeftCount[]>(this.dataSource, statement);
+  async countSeatsLeft(matchId: string, database: Pick<DataSource, 'query'> = this.dataSource): Promise<SeatsLeftCount> {
+    const { text, values } = COUNT_SEATS_LEFT.with({ matchId, idleSeconds: this.config.QUEUE_IDLE_TURN_SECONDS });
+    const [count] = await database.query<SeatsLeftCount[]>(text, values);
     return count ?? { atMs: 0, nextExpiryMs: null, sectors: [], held: 0, windowsHolding: 0, windowsIdle: 0 };
   }
 

@@ -54,10 +54,10 @@ export class PostgresSeatInventory {
     );
   }
 
-  /** The counts of every sector of a match. Scans all seats of the match. */
-  async states(matchId: string): Promise<readonly SectorState[]> {
+  /** The counts of every sector of a match, read from this database. Scans all seats of the match. */
+  async states(database: Pick<DataSource, 'query'>, matchId: string): Promise<readonly SectorState[]> {
     const text = `select sector_id as "sectorId", ${counts(HELD)} from seats where match_id = $1 group by sector_id`;
-    return this.dataSource.query(text, [matchId]);
+    return database.query(text, [matchId]);
   }
 
   /**

@@ -19,7 +19,8 @@ function seatViewsOfProcess(processNumber: number) {
   const inventory = {
     seats: async () => Array.from(database.letters, (_, rank) => ({ rank })),
   } as unknown as PostgresSeatInventory;
-  const views = new SharedSeatViews(availability, inventory, { registry: new Registry() });
+  const replicaReads = { hasReplica: false, read: () => Promise.reject(new Error('not read')) };
+  const views = new SharedSeatViews(availability, inventory, { registry: new Registry() }, replicaReads);
   return async (letters: string, atMs: number): Promise<SeatMapView> => {
     database = { letters, atMs };
     views.invalidate('match', 'sector');

@@ -1,10 +1,12 @@
 import { SeatHistory } from '#domain/purchase/seat-history';
 import type { Metrics } from '#platform/health/metrics';
+import type { ReplicaReads } from '#platform/postgres/replica-reads';
 import { createHash } from 'node:crypto';
 import { Counter } from 'prom-client';
 import type { SeatViews, AvailabilityView, SeatMapView } from '../application/availability-reader.ts';
 import type { SeatState } from '../application/ports.ts';
 import type { PostgresAvailability } from './postgres-availability.ts';
+import type { SeatsLeftCount } from './seats-left.sql.ts';
 import type { PostgresSeatInventory } from './postgres-seat-inventory.ts';
 import { SharedRead, type ReadResult } from './shared-read.ts';
 
@@ -35,6 +37,8 @@ const statusOf: Readonly<Record<string, SeatState['status']>> = { a: 'available'
  */
 export class SharedSeatViews implements SeatViews {
   private readonly countsByMatch = new Map<string, SharedRead<AvailabilityView>>();
+  /** Counts of the primary, if viewers have those of a replica. */
+  private readonly decisiveCountsByMatch = new Map<string, SharedRead<AvailabilityView>>();
   private readonly mapsBySector = new Map<string, SharedRead<SeatMapView>>();
   private readonly reads: Counter<'at'>;
   private ownNumber: Promise<number> | undefined;
@@ -43,6 +47,7 @@ export class SharedSeatViews implements SeatViews {
     private readonly availability: PostgresAvailability,
     private readonly inventory: PostgresSeatInventory,
     { registry }: Pick<Metrics, 'registry'>,
+    private readonly replicaReads: Pick<ReplicaReads, 'read' | 'hasReplica'>,
   ) {
     this.reads = new Counter({
       name: 'availability_looks_total',
@@ -53,8 +58,13 @@ export class SharedSeatViews implements SeatViews {
   }
 
   sectors(matchId: string): Promise<AvailabilityView> {
-    const read = (previous: AvailabilityView | undefined) => this.readCounts(matchId, previous);
-    return sharedRead(this.countsByMatch, matchId, read, MIN_COUNT_INTERVAL_MS).get();
+    const count = () => this.replicaReads.read('current', (database) => this.availability.countSeatsLeft(matchId, database));
+    return this.counts(this.countsByMatch, matchId, count);
+  }
+
+  decisiveSectors(matchId: string): Promise<AvailabilityView> {
+    if (!this.replicaReads.hasReplica) return this.sectors(matchId);
+    return this.counts(this.decisiveCountsByMatch, matchId, () => this.availability.countSeatsLeft(matchId));
   }
 
   seats(sectorId: string): Promise<SeatMapView> {
@@ -64,13 +74,26 @@ export class SharedSeatViews implements SeatViews {
 
   invalidate(matchId: string, sectorId?: string): void {
     this.countsByMatch.get(matchId)?.invalidate();
+    this.decisiveCountsByMatch.get(matchId)?.invalidate();
     if (sectorId) this.mapsBySector.get(sectorId)?.invalidate();
   }
 
-  private async readCounts(matchId: string, previous: AvailabilityView | undefined): Promise<ReadResult<AvailabilityView>> {
+  private counts(
+    reads: Map<string, SharedRead<AvailabilityView>>,
+    matchId: string,
+    count: () => Promise<SeatsLeftCount>,
+  ): Promise<AvailabilityView> {
+    const read = (previous: AvailabilityView | undefined) => this.readCounts(count, previous);
+    return sharedRead(reads, matchId, read, MIN_COUNT_INTERVAL_MS).get();
+  }
+
+  private async readCounts(
+    count: () => Promise<SeatsLeftCount>,
+    previous: AvailabilityView | undefined,
+  ): Promise<ReadResult<AvailabilityView>> {
     this.reads.inc({ at: 'sectors' });
     const readAtMs = performance.now();
-    const { atMs, nextExpiryMs, ...counts } = await this.availability.countSeatsLeft(matchId);
+    const { atMs, nextExpiryMs, ...counts } = await count();
     const isSame = previous !== undefined && JSON.stringify(previous.sectors) === JSON.stringify(counts.sectors);
     const version = isSame ? previous.version : nextVersion(atMs, previous);
     const sectors = isSame ? previous.sectors : counts.sectors;

@@ -1,4 +1,5 @@
 import type { Ids } from '#application/ids';
+import type { Origin } from '#application/origin';
 import type { Transaction } from '#application/transaction-manager';
 import { blacklisted } from '#domain/blacklist/blacklist-rules';
 import { assertInvitationsAllowed } from '#domain/catalog/sale';
@@ -22,6 +23,8 @@ export interface CheckOutCommand {
    * again.
    */
   readonly key?: string | undefined;
+  /** The request itself. */
+  readonly origin?: Origin | undefined;
 }
 
 /** The result of a checkout. */
@@ -161,6 +164,7 @@ export class PlaceOrders {
       holders: command.holders,
       payment: { provider: 'none', intentId: null, clientSecret: null, confirmUrl: null },
       placedWithKey: command.key ?? null,
+      origin: command.origin ?? null,
     };
   }
 }

@@ -2,6 +2,7 @@ import { checkOutAnswer, checkOutRequest, type CheckedOut } from '#contracts/ord
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { uuidField } from '#contracts/text-fields';
+import { currentOrigin } from '#platform/tracing/origin';
 import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Delete, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -21,10 +22,7 @@ const CHECKOUT_REFUSALS = [
   'PAYMENT_REFUSED',
 ] as const;
 
-/**
- * Checks out or releases a hold. The two operation ids are set explicitly and must not change: clients generated from the OpenAPI
- * document have methods with the names of the operation ids.
- */
+/** Checks out or releases a hold. */
 @ApiTags('purchase')
 @Controller('api/v1/reservations/:id')
 export class CheckoutController {
@@ -36,10 +34,17 @@ export class CheckoutController {
   ) {}
 
   @Delete()
-  @Endpoint({ access: 'fan', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({
+    operationId: 'releaseReservation',
+    access: 'fan',
+    status: 204,
+    body: 'none',
+    refusals: ['NOT_FOUND', 'INVALID_STATE'],
+  })
   @ApiOperation({
-    operationId: 'ReservationsController_release',
     summary: 'Release the seats; cancels an order that awaits payment',
+    description:
+      '204 also if the hold was released before. The seats are for sale at once. A paid reservation is 409 `INVALID_STATE`.',
   })
   @ApiNoContentResponse()
   async release(@Param('id', { schema: uuidField }) reservationId: string, @Caller() caller: CallerIdentity): Promise<void> {
@@ -47,10 +52,18 @@ export class CheckoutController {
   }
 
   @Post('checkout')
-  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true, direct: true, refusals: CHECKOUT_REFUSALS })
+  @Endpoint({
+    operationId: 'checkOut',
+    access: 'fan',
+    fanLimit: true,
+    keyWithEffect: true,
+    direct: true,
+    refusals: CHECKOUT_REFUSALS,
+  })
   @ApiOperation({
-    operationId: 'ReservationsController_pay',
     summary: 'Create the order of the hold and its payment intent; a repeated request returns the same order',
+    description:
+      '`holders` names exactly the seats of the reservation. Pay the intent with the form of the provider, then read the order until it is `completed`. An order of 0 cents is completed at once.',
   })
   @ApiCreatedResponse({ standardSchema: checkOutAnswer })
   @ApiOkResponse({ standardSchema: checkOutAnswer })
@@ -64,7 +77,10 @@ export class CheckoutController {
     const key = reply.request.currentKey?.requestKey.key;
     return this.answers.give(
       reply,
-      () => this.checkOut.execute({ reservationId, userId: caller.userId, holders, email: body.email, key }),
+      () => {
+        const { email } = body;
+        return this.checkOut.execute({ reservationId, userId: caller.userId, holders, email, key, origin: currentOrigin() });
+      },
       ({ order, isNew }) => ({
         status: isNew ? 201 : 200,
         ...(isNew ? { location: `/api/v1/orders/${order.id}` } : {}),

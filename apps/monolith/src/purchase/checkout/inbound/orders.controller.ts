@@ -21,8 +21,11 @@ export class OrdersController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'fan' })
-  @ApiOperation({ summary: "The caller's orders, newest first" })
+  @Endpoint({ operationId: 'listOrders', access: 'fan' })
+  @ApiOperation({
+    summary: "The caller's orders, newest first",
+    description: 'Orders of all states. Tickets are in an order once it is paid.',
+  })
   @ApiOkResponse({ standardSchema: orderListAnswer })
   async list(
     @Query({ schema: pageQuery }) query: z.output<typeof pageQuery>,
@@ -35,8 +38,8 @@ export class OrdersController {
   }
 
   @Get(':id')
-  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'One order with its tickets and its timeline' })
+  @Endpoint({ operationId: 'getOrder', access: 'fan', refusals: ['NOT_FOUND'] })
+  @ApiOperation({ summary: 'One order with its tickets and its timeline', description: "Another fan's order is 404." })
   @ApiOkResponse({ standardSchema: orderAnswer })
   async one(
     @Param('id', { schema: uuidField }) orderId: string,

@@ -10,7 +10,9 @@ export const ORDER_COLUMNS = `
   o.id, o.number, o.match_id as "matchId", o.reservation_id as "reservationId", o.user_id as "userId", o.session_token as "sessionToken",
   o.status, o.total_cents as "totalCents", o.currency, o.email, o.holders,
   jsonb_build_object('provider', o.provider, 'intentId', o.intent_id, 'clientSecret', o.client_secret, 'confirmUrl', o.confirm_url) as payment,
-  o.placed_with_key as "placedWithKey"`;
+  o.placed_with_key as "placedWithKey",
+  case when o.request_id is not null
+       then jsonb_strip_nulls(jsonb_build_object('requestId', o.request_id, 'traceparent', o.traceparent)) end as origin`;
 
 /**
  * Adds orders and returns the ids of those that it added. `orders` is a JSON array of Order.
@@ -23,11 +25,11 @@ export const PLACE_ORDERS = namedSql<{ readonly orders: string }>(
   `
   with added as (
     insert into orders (id, number, match_id, reservation_id, user_id, session_token, claims_window, status, total_cents, currency, email,
-                        holders, provider, placed_with_key)
+                        holders, provider, placed_with_key, request_id, traceparent)
     select id, number, "matchId", "reservationId", "userId", "sessionToken", "sessionToken" is not null, status, "totalCents", currency, email,
-           holders, payment ->> 'provider', "placedWithKey"
+           holders, payment ->> 'provider', "placedWithKey", origin ->> 'requestId', origin ->> 'traceparent'
     from jsonb_to_recordset(:orders::jsonb) as o(id uuid, number text, "matchId" uuid, "reservationId" uuid, "userId" uuid,
-      "sessionToken" text, status text, "totalCents" integer, currency text, email text, holders jsonb, payment jsonb, "placedWithKey" text)
+      "sessionToken" text, status text, "totalCents" integer, currency text, email text, holders jsonb, payment jsonb, "placedWithKey" text, origin jsonb)
     on conflict (session_token) where claims_window do nothing returning id, reservation_id
   ), noted as (
     insert into order_timeline (order_id, event) select id, 'created' from added

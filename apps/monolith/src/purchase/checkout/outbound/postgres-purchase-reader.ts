@@ -1,3 +1,4 @@
+import type { ReplicaReads } from '#platform/postgres/replica-reads';
 import type { DataSource } from 'typeorm';
 import type { Reservation } from '../../application/ports.ts';
 import type { Order } from '../../application/sale-ports.ts';
@@ -6,6 +7,15 @@ import { ORDER_COLUMNS } from './orders.sql.ts';
 
 /** A row of an order query: the order's fields with its seats and timeline; both are null in SQL if there are none. */
 type Row = Order & { seats: Reservation['seats']; timeline: { at: string; event: string }[] };
+
+/** The orders of a match that have one status: their number, what was paid and not refunded, refunded tickets, and seats. */
+interface TotalsRow {
+  readonly status: string;
+  readonly n: number;
+  readonly cents: number;
+  readonly tickets: number;
+  readonly seats: number;
+}
 
 /** Start of a query: orders with their seats, in the order in which the hold lists them, and their timelines. */
 const SELECT_DETAILS = `
@@ -17,30 +27,32 @@ const SELECT_DETAILS = `
      from order_timeline t where t.order_id = o.id) as timeline
   from orders o`;
 
-/** Reads orders for fans and operators, outside any transaction. */
+/** Reads orders outside any transaction: for fans from the primary, for operators from the replica of the database. */
 export class PostgresPurchaseReader implements PurchaseReader {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly replicaReads: ReplicaReads,
+  ) {}
 
   async order(orderId: string, userId: string): Promise<OrderDetails | undefined> {
-    const [order] = await this.details('where o.id = $1 and o.user_id = $2', [orderId, userId]);
+    const [order] = await details(this.dataSource, 'where o.id = $1 and o.user_id = $2', [orderId, userId]);
     return order;
   }
 
   orders(userId: string, before: string | undefined, limit: number): Promise<OrderDetails[]> {
     const page = 'where o.user_id = $1 and ($2::uuid is null or o.id < $2) order by o.id desc limit $3';
-    return this.details(page, [userId, before ?? null, limit]);
+    return details(this.dataSource, page, [userId, before ?? null, limit]);
   }
 
   /** A filter that is null matches every order. */
   search(search: OrderSearch): Promise<OrderDetails[]> {
     const { matchId = null, userId = null, status = null, text = null, before = null, limit } = search;
-    return this.details(
-      `where ($1::uuid is null or o.match_id = $1) and ($2::uuid is null or o.user_id = $2)
+    const condition = `where ($1::uuid is null or o.match_id = $1) and ($2::uuid is null or o.user_id = $2)
          and ($3::text is null or o.status = $3)
          and ($4::text is null or o.number = upper($4) or o.intent_id = $4 or lower(o.email) = lower($4))
-         and ($5::uuid is null or o.id < $5) order by o.id desc limit $6`,
-      [matchId, userId, status, text, before, limit],
-    );
+         and ($5::uuid is null or o.id < $5) order by o.id desc limit $6`;
+    const values = [matchId, userId, status, text, before, limit];
+    return this.replicaReads.read('current', (database) => details(database, condition, values));
   }
 
   /** The address is that of the fan's newest paid order of the match. */
@@ -55,13 +67,11 @@ export class PostgresPurchaseReader implements PurchaseReader {
 
   /** The statement returns one row for each order status. `seats` counts the seats of orders that never had tickets. */
   async totals(matchId: string): Promise<MatchTotals> {
-    const rows = await this.dataSource.query<{ status: string; n: number; cents: number; tickets: number; seats: number }[]>(
-      `select status, count(*)::int as n, coalesce(sum(total_cents - refunded_cents), 0)::float8 as cents,
+    const text = `select status, count(*)::int as n, coalesce(sum(total_cents - refunded_cents), 0)::float8 as cents,
               coalesce(sum(refunded_tickets), 0)::int as tickets,
               coalesce(sum(jsonb_array_length(holders)) filter (where completed_at is null), 0)::int as seats
-       from orders where match_id = $1 group by status`,
-      [matchId],
-    );
+       from orders where match_id = $1 group by status`;
+    const rows = await this.replicaReads.read('current', (database) => database.query<TotalsRow[]>(text, [matchId]));
     const of = (status: string) => rows.find((row) => row.status === status);
     return {
       revenueCents: of('completed')?.cents ?? 0,
@@ -70,9 +80,13 @@ export class PostgresPurchaseReader implements PurchaseReader {
       orders: Object.fromEntries(rows.map(({ status, n }) => [status, n])),
     };
   }
+}
 
-  private async details(condition: string, values: readonly unknown[]): Promise<OrderDetails[]> {
-    const rows = await this.dataSource.query<Row[]>(`${SELECT_DETAILS} ${condition}`, [...values]);
-    return rows.map(({ seats, timeline, ...order }) => ({ order, seats: seats ?? [], timeline: timeline ?? [] }));
-  }
+async function details(
+  database: Pick<DataSource, 'query'>,
+  condition: string,
+  values: readonly unknown[],
+): Promise<OrderDetails[]> {
+  const rows = await database.query<Row[]>(`${SELECT_DETAILS} ${condition}`, [...values]);
+  return rows.map(({ seats, timeline, ...order }) => ({ order, seats: seats ?? [], timeline: timeline ?? [] }));
 }

@@ -3,6 +3,7 @@ import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { RequestRefused } from '#platform/http/request-refused';
 import { uuidField } from '#contracts/text-fields';
+import { inSpan } from '#platform/tracing/spans';
 import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Get, Headers, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -13,6 +14,9 @@ import { HoldSeats } from '../application/hold-seats.ts';
 import { Reservations } from '../application/reservation-ports.ts';
 import { HoldObserver } from './hold-observer.ts';
 import { reservationView } from './reservation-view.ts';
+
+/** The transaction of a batch runs outside of its requests, so each request has a span of its own around the wait for it. */
+const noSpanOptions = () => ({});
 
 const HOLD_REFUSALS = [
   'NOT_FOUND',
@@ -38,8 +42,19 @@ export class ReservationsController {
   ) {}
 
   @Post('matches/:id/reservations')
-  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true, direct: true, refusals: HOLD_REFUSALS })
-  @ApiOperation({ summary: 'Hold seats: the best together, or exactly these' })
+  @Endpoint({
+    operationId: 'holdSeats',
+    access: 'fan',
+    fanLimit: true,
+    keyWithEffect: true,
+    direct: true,
+    refusals: HOLD_REFUSALS,
+  })
+  @ApiOperation({
+    summary: 'Hold seats: the best together, or exactly these',
+    description:
+      'With `sector_id` and `quantity` the best seats of the sector, side by side where possible. With `seat_ids` exactly these, all or none. The seats are held until `expires_at`; check them out before. Several holds are possible up to the limit of the match.',
+  })
   @ApiHeader({ name: 'X-Purchase-Session', description: 'The session_token of the turn, when the match has a waiting room' })
   @ApiCreatedResponse({ standardSchema: reservationAnswer })
   hold(
@@ -53,7 +68,10 @@ export class ReservationsController {
     const seats = 'quantity' in body ? { sectorId: body.sector_id, quantity: body.quantity } : { seatIds: body.seat_ids };
     return this.answers.giveMade(
       reply,
-      (idempotencyKey) => this.observer.ofHold(this.holdSeats.execute({ ...fan, ...seats, idempotencyKey })),
+      (idempotencyKey) =>
+        inSpan('hold in a batch', noSpanOptions, () =>
+          this.observer.ofHold(this.holdSeats.execute({ ...fan, ...seats, idempotencyKey })),
+        ),
       (reservation) => ({ status: 201, location: `/api/v1/reservations/${reservation.id}`, body: reservationView(reservation) }),
       (reservationId) => this.asItWasHeld(reservationId),
     );
@@ -70,8 +88,8 @@ export class ReservationsController {
   }
 
   @Get('reservations/:id')
-  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'A reservation, also when it has ended' })
+  @Endpoint({ operationId: 'getReservation', access: 'fan', refusals: ['NOT_FOUND'] })
+  @ApiOperation({ summary: 'A reservation, also when it has ended', description: "Another fan's reservation is 404." })
   @ApiOkResponse({ standardSchema: reservationAnswer })
   async one(
     @Param('id', { schema: uuidField }) reservationId: string,

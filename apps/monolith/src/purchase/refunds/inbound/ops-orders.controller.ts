@@ -39,8 +39,11 @@ export class OpsOrdersController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'ops' })
-  @ApiOperation({ summary: 'Orders of all fans, newest first' })
+  @Endpoint({ operationId: 'listOpsOrders', access: 'ops' })
+  @ApiOperation({
+    summary: 'Orders of all fans, newest first',
+    description: 'The filters can be combined. `q` finds an order number, a payment intent, or a complete e-mail address.',
+  })
   @ApiOkResponse({ standardSchema: opsOrderListAnswer })
   async list(
     @Query({ schema: opsOrderQuery }) query: z.output<typeof opsOrderQuery>,
@@ -54,7 +57,7 @@ export class OpsOrdersController {
   }
 
   @Post(':id/refund')
-  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({ operationId: 'refundOrder', access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'Refund an order, or some of its tickets', description: REFUND_DESCRIPTION })
   @ApiOkResponse({ standardSchema: refundAnswer })
   refund(

@@ -18,7 +18,7 @@ export class PostgresRefundConsequences implements RefundConsequences {
   async refunded(tx: Transaction, order: Order, { tickets, amount, key, isAnnounced }: Refund): Promise<void> {
     const ticketIds = tickets.map(({ id }) => id);
     await this.ticketing.refund(tx, ticketIds);
-    await this.messenger.refunded(tx, order, amount, key);
+    await this.messenger.refunded(tx, order, amount, { key, cause: 'current request' });
     if (!isAnnounced) await this.messenger.informReceivers(tx, order, tickets);
   }
 }

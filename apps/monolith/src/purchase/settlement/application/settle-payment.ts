@@ -15,6 +15,13 @@ import type { PaymentInbox, PaymentReport } from './ports.ts';
  */
 export type SettlementResult = 'completed' | 'refunded' | 'noted' | 'repeated' | 'unknown intent';
 
+/** The result of a payment report, with the order that it is about. */
+export interface Settlement {
+  readonly result: SettlementResult;
+  /** Undefined for a repeated report and for an unknown intent. */
+  readonly order?: Order;
+}
+
 /** The events that are added to an order's timeline when its payment completes the order. */
 const PAID_EVENTS = ['payment_succeeded', 'completed'];
 
@@ -25,7 +32,7 @@ const PAID_EVENTS = ['payment_succeeded', 'completed'];
  * - Otherwise, and if the fan is blacklisted, the payment is refunded in full.
  */
 export class SettlePayment {
-  readonly execute: (report: PaymentReport) => Promise<SettlementResult>;
+  readonly execute: (report: PaymentReport) => Promise<Settlement>;
   private readonly completeOrders: CompleteOrders;
 
   constructor(
@@ -43,26 +50,26 @@ export class SettlePayment {
     });
   }
 
-  private async settle(tx: Transaction, report: PaymentReport): Promise<SettlementResult> {
-    if (!(await this.inbox.remember(tx, report))) return 'repeated';
+  private async settle(tx: Transaction, report: PaymentReport): Promise<Settlement> {
+    if (!(await this.inbox.remember(tx, report))) return { result: 'repeated' };
     const reservationId =
       report.intentId && (await this.orders.reservationPaid(tx, { intentId: report.intentId, orderId: report.orderId }));
     const reservation = reservationId ? await this.reservations.lock(tx, reservationId) : undefined;
     const order = reservation && (await this.orders.lockOfReservation(tx, reservation.id));
-    if (!order) return 'unknown intent';
-    if (report.outcome === 'succeeded') return this.paid(tx, await this.withIntent(tx, order, report), reservation, report);
+    if (!order) return { result: 'unknown intent' };
+    if (report.outcome === 'succeeded') {
+      const withIntent = await this.withIntent(tx, order, report);
+      return { result: await this.paid(tx, withIntent, reservation, report), order };
+    }
     if (report.outcome === 'failed') await this.orders.note(tx, order.id, 'payment_failed');
-    return 'noted';
+    return { result: 'noted', order };
   }
 
   /**
    * Settles the simple reports of a batch: an exact payment of an order that awaits it and whose hold is valid. For all other
    * reports the result is undefined, and `settle` is called.
    */
-  private async settleMany(
-    tx: Transaction,
-    reports: readonly PaymentReport[],
-  ): Promise<readonly (SettlementResult | undefined)[]> {
+  private async settleMany(tx: Transaction, reports: readonly PaymentReport[]): Promise<readonly (Settlement | undefined)[]> {
     const paid = reports.filter(({ outcome, intentId }) => outcome === 'succeeded' && intentId);
     const succeeded = firstOfEachKey(paid, ({ intentId = '' }) => intentId);
     const intentIds = succeeded.map(({ intentId = '' }) => intentId);
@@ -83,12 +90,15 @@ export class SettlePayment {
     const payableHolds = payable.map(({ reservation }) => reservation);
     const soldIds = payable.length > 0 ? await this.reservations.complete(tx, payableHolds) : new Set();
     const completed = payable.filter(({ reservation }) => soldIds.has(reservation.id));
-    const settled = new Set(completed.map(({ report }) => report));
+    const settled = new Map(completed.map(({ report, order }) => [report, order]));
     if (completed.length > 0) {
-      await this.inbox.rememberNew(tx, [...settled]);
+      await this.inbox.rememberNew(tx, [...settled.keys()]);
       await this.completeOrders.finish(tx, completed, PAID_EVENTS);
     }
-    return reports.map((report) => (settled.has(report) ? 'completed' : undefined));
+    return reports.map((report) => {
+      const order = settled.get(report);
+      return order && { result: 'completed', order };
+    });
   }
 
   private async paid(tx: Transaction, order: Order, reservation: Reservation, report: PaymentReport): Promise<SettlementResult> {

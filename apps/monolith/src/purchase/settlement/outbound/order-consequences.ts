@@ -24,7 +24,7 @@ export class PostgresOrderConsequences implements OrderConsequences {
 
   refunded(tx: Transaction, order: Order, paid: Money): Promise<void> {
     // This refund returns the whole payment and is the first one for this order, so the order id alone makes a unique key.
-    return this.messenger.refunded(tx, order, paid, `refund-${order.id}`);
+    return this.messenger.refunded(tx, order, paid, { key: `refund-${order.id}`, cause: 'checkout' });
   }
 
   cancelled(tx: Transaction, order: Order): Promise<void> {

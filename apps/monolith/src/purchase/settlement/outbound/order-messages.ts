@@ -1,3 +1,4 @@
+import type { Origin } from '#application/origin';
 import type { OutboxMessage } from '#application/outbox';
 import type { EmailJob, PushJob } from '#contracts/queue-jobs';
 import { writePush } from '#domain/notification/push-templates';
@@ -14,6 +15,8 @@ export interface OrderMessageFacts {
   readonly contact: FanContact;
   readonly now: Date;
   readonly nextId: () => string;
+  /** The request that caused the messages, if it is not the current one. */
+  readonly origin: Origin | undefined;
 }
 
 const envelope = (id: string, { now, order }: Pick<OrderMessageFacts, 'now' | 'order'>) => ({
@@ -21,7 +24,7 @@ const envelope = (id: string, { now, order }: Pick<OrderMessageFacts, 'now' | 'o
   created_at: now.toISOString(),
   attempts: 0 as const,
   max_attempts: 3 as const,
-  about: { order_id: order.id, order_number: order.number, match_id: order.matchId },
+  about: { order_id: order.id, order_number: order.number, reservation_id: order.reservationId, match_id: order.matchId },
 });
 
 function email(
@@ -32,7 +35,7 @@ function email(
 ): OutboxMessage {
   const id = facts.nextId();
   const body = { ...envelope(id, facts), type: 'email', ...to, ...content };
-  return { id, destination: 'email', event, aggregateId: facts.order.id, body };
+  return { id, destination: 'email', event, aggregateId: facts.order.id, body, origin: facts.origin };
 }
 
 /** The variables that every mail about an order has. */
@@ -93,7 +96,7 @@ export function ticketDelivery(
     },
     priority: 'normal',
   };
-  return [mail, { id, destination: 'push', event: 'ticket.generated', aggregateId: order.id, body: push }];
+  return [mail, { id, destination: 'push', event: 'ticket.generated', aggregateId: order.id, body: push, origin: facts.origin }];
 }
 
 /** The mail that tells the buyer about a refund. */

@@ -1,5 +1,6 @@
 import type { Clock } from '#application/clock';
 import type { Ids } from '#application/ids';
+import type { Origin } from '#application/origin';
 import type { Outbox, OutboxMessage } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { Money } from '#domain/shared/money';
@@ -10,6 +11,9 @@ import { WAITING_ROOM_DESTINATION, type WaitingRoomMessage } from '../../../wait
 import type { MatchesForSale, Order } from '../../application/sale-ports.ts';
 import type { CompletedOrder } from '../../checkout/application/ports.ts';
 import { receiverNotice, orderConfirmation, refundNotice, ticketDelivery, type OrderMessageFacts } from './order-messages.ts';
+
+/** The request to which messages belong. */
+type Cause = 'checkout' | 'current request';
 
 /**
  * Writes all messages about an order to the outbox: mails and pushes to fans, messages to the waiting room and the payment
@@ -25,7 +29,8 @@ export class OrderMessenger {
   ) {}
 
   /**
-   * Writes the messages about completed orders. `issue` creates and signs the tickets; it runs in parallel with the queries for
+   * Writes the messages about completed orders. Their origin is the checkout, not the provider's webhook: a purchase has one id from
+   * its checkout to its mail, and orders that are completed together have one transaction but different origins. `issue` creates and signs the tickets; it runs in parallel with the queries for
    * contacts and matches.
    */
   async completed(
@@ -35,7 +40,7 @@ export class OrderMessenger {
   ): Promise<void> {
     const orders = completed.map(({ order }) => order);
     const [facts, gates, tickets] = await Promise.all([
-      this.factsOf(tx, orders),
+      this.factsOf(tx, orders, 'checkout'),
       forEachMatch(orders, (matchId) => this.matches.gates(matchId, tx)),
       issue(),
     ]);
@@ -48,11 +53,14 @@ export class OrderMessenger {
     await this.outbox.append(tx, messages);
   }
 
-  /** Writes the command that refunds `paid` at the provider, and the mail to the buyer. `key`: idempotency key of the refund. */
-  async refunded(tx: Transaction, order: Order, paid: Money, key: string): Promise<void> {
+  /**
+   * Writes the command that refunds `paid` at the provider, and the mail to the buyer. `key`: idempotency key of the refund.
+   * `cause`: the current request is an operator's, or the purchase could not be completed and is refunded by itself.
+   */
+  async refunded(tx: Transaction, order: Order, paid: Money, { key, cause }: { key: string; cause: Cause }): Promise<void> {
     // For free seats there is nothing to refund at the provider.
-    const commands = paid.amountCents > 0 ? [this.refundCommand(order, paid, key)] : [];
-    const facts = await this.factsOf(tx, [order]);
+    const commands = paid.amountCents > 0 ? [{ ...this.refundCommand(order, paid, key), origin: originOf(order, cause) }] : [];
+    const facts = await this.factsOf(tx, [order], cause);
     await this.outbox.append(tx, [...commands, ...facts.map((orderFacts) => refundNotice(orderFacts, paid))]);
   }
 
@@ -62,7 +70,7 @@ export class OrderMessenger {
     for (const { userId } of tickets) if (userId !== order.userId) counts.set(userId, (counts.get(userId) ?? 0) + 1);
     if (counts.size === 0) return;
     const contacts = await this.fans.contacts(tx, [...counts.keys()]);
-    const [facts] = await this.factsOf(tx, [order]);
+    const [facts] = await this.factsOf(tx, [order], 'current request');
     const mails = [...counts].flatMap(([userId, count]) => {
       const contact = contacts.get(userId);
       return facts && contact?.email ? [receiverNotice({ ...facts, contact }, contact.email, count)] : [];
@@ -85,13 +93,15 @@ export class OrderMessenger {
     return { id: this.ids.next(), destination: PAYMENTS_DESTINATION, event, aggregateId: order.id, body };
   }
 
-  private turnCompleted({ matchId, userId }: Order, sessionToken: string): OutboxMessage {
+  private turnCompleted(order: Order, sessionToken: string): OutboxMessage {
+    const { matchId, userId } = order;
+    const origin = originOf(order, 'checkout');
     const body: WaitingRoomMessage = { kind: 'complete', match_id: matchId, user_id: userId, session_token: sessionToken };
-    return { id: this.ids.next(), destination: WAITING_ROOM_DESTINATION, event: 'order.completed', body };
+    return { id: this.ids.next(), destination: WAITING_ROOM_DESTINATION, event: 'order.completed', body, origin };
   }
 
   /** The data for the messages about each order, in the sequence of `orders`. */
-  private async factsOf(tx: Transaction, orders: readonly Order[]): Promise<readonly OrderMessageFacts[]> {
+  private async factsOf(tx: Transaction, orders: readonly Order[], cause: Cause): Promise<readonly OrderMessageFacts[]> {
     const userIds = orders.map(({ userId }) => userId);
     const [contacts, matches] = await Promise.all([
       this.fans.contacts(tx, userIds),
@@ -101,9 +111,14 @@ export class OrderMessenger {
       const match = matches.get(order.matchId);
       if (!match) throw new Error(`order ${order.id} is for a match that does not exist`);
       const contact = contacts.get(order.userId) ?? { userId: order.userId, locale: 'hr' as const, fcmTokens: [] };
-      return { order, match, contact, now: this.clock.now(), nextId: () => this.ids.next() };
+      return { order, match, contact, now: this.clock.now(), nextId: () => this.ids.next(), origin: originOf(order, cause) };
     });
   }
+}
+
+/** Undefined: the outbox takes the current request. */
+function originOf({ origin }: Order, cause: Cause): Origin | undefined {
+  return cause === 'checkout' ? (origin ?? undefined) : undefined;
 }
 
 async function forEachMatch<V>(orders: readonly Order[], find: (matchId: string) => Promise<V>): Promise<Map<string, V>> {
