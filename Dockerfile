@@ -9,8 +9,9 @@ COPY .npmrc package.json package-lock.json ./
 RUN npm ci --ignore-scripts --loglevel=error
 COPY . .
 RUN npm run build
-# The compiler does not copy Lua and SQL files. The services read them at the paths of the source folders.
-RUN mkdir /assets && find apps libs migrations \( -name '*.lua' -o -name '*.sql' \) -exec cp --parents -t /assets {} +
+# The compiler does not copy Lua, SQL and policy files. The services read them at the paths of the source folders.
+RUN mkdir /assets && find apps libs migrations \( -name '*.lua' -o -name '*.sql' \) -exec cp --parents -t /assets {} + \
+    && find policies -name '*.json' -exec cp --parents -t /assets {} +
 
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app

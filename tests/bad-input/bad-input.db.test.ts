@@ -77,7 +77,7 @@ function targets(name: (typeof services)[number]): Target[] {
     const sample = samples[name][`${route.method} ${route.url}`];
     if (!sample) return [];
     const isLarge = ['ops', 'internal'].includes(route.rules?.access ?? '') || route.rules?.body === 'raw';
-    const limitBytes = (isLarge ? 256 : 16) * 1024;
+    const limitBytes = (route.rules?.takesLists ? 2048 : isLarge ? 256 : 16) * 1024;
     return [
       {
         service,

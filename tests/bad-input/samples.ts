@@ -71,7 +71,8 @@ const listedFan = '0190a000-0000-7000-8000-0000000000e1';
 const holder = object({ seat_id: uuid((ids) => ids.seatId), name: text(100, 'Ana Anić') });
 
 const freeSeat = uuid((ids) => ids.freeSeatIds[0] ?? '');
-const ofSector = object({ sector_id: uuid((ids) => ids.sectorId), quantity: wholeNumber(1, 120_000, 1) });
+// Without a sector the places may be of any sectors.
+const ofSector = object({ sector_id: optional(uuid((ids) => ids.sectorId)), quantity: wholeNumber(1, 120_000, 1) });
 const quotaFields = {
   name: text(100, 'Torcida'),
   members: list(
@@ -86,6 +87,11 @@ const quotaFields = {
   on_return: oneOf('public'),
   never_to: list(oneOf('visitors'), 7, 0),
   max_per_invitation: wholeNumber(1, 20, 4),
+  price_cents: {
+    valid: (ids: SampleIds) => ({ [ids.sectorId]: 2500 }),
+    invalid: ['', '{}', 3, true, null, [], { x: 1 }, { [FAN_ID]: -1 }, { [FAN_ID]: '1' }, { [FAN_ID]: null }],
+    optional: false,
+  },
 };
 const newQuota = (places: Shape): Shape =>
   object({ name: quotaFields.name, kind: oneOf('club'), places, dry_run: optional(flag(true)) });
@@ -164,7 +170,6 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
         name: quotaFields.name,
       }),
       newQuota(list(object({ seat_ids: list(freeSeat, 50_000) }), 500)),
-      newQuota(list(object({ quantity: wholeNumber(1, 120_000, 2) }), 500)),
     ],
   },
   'GET /api/v1/ops/matches/:id/quotas': { path: byMatch, query: 'page' },
@@ -181,6 +186,10 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
       object({
         ...{ to: token(36, 'public'), reason: text(200, 'asked for by phone'), override: optional(flag(true)) },
         places: list(ofSector, 500),
+      }),
+      object({
+        ...{ to: token(36, 'public'), reason: text(200, 'asked for by phone') },
+        places: list(object({ seat_ids: list(freeSeat, 50_000) }), 500),
       }),
     ],
   },

@@ -146,8 +146,12 @@ async function tableDigests(dataSource: DataSource): Promise<string> {
     ({ name }) =>
       `select '${name}' as name, count(*) || ' ' || coalesce(md5(string_agg(t::text, '\n' order by t::text)), '') as rows from "${name}" t`,
   );
-  const rows = await dataSource.query<{ name: string; rows: string }[]>(`${digests.join(' union all ')} order by name`);
-  return rows.map(({ name, rows: digest }) => `${name} ${digest}`).join('\n');
+  const rows = await dataSource.query<{ name: string; rows: string }[]>(digests.join(' union all '));
+  // PostgreSQL may read the tables in parallel, in any order.
+  return rows
+    .map(({ name, rows: digest }) => `${name} ${digest}`)
+    .sort()
+    .join('\n');
 }
 
 const SETTINGS = ['status', 'processing_rate', 'max_open_windows', 'useful_windows', 'reason', 'total_size'];

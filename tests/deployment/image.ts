@@ -31,11 +31,12 @@ function filesBelow(folder: string): string[] {
 
 /**
  * Files that the services read at run time and that the compiler does not produce, such as .sql and .lua. The image must copy them.
- * JSON is imported, and the compiler copies it.
+ * JSON is imported, and the compiler copies it, except the policies: they are read by name.
  */
 export function runtimeAssets(): string[] {
   const libraries = fs.readdirSync('libs').map((library) => `libs/${library}/src`);
-  return [...SERVICES, ...libraries, 'migrations'].flatMap(filesBelow).filter((file) => !/\.(ts|json|md)$/.test(file));
+  const compiled = [...SERVICES, ...libraries, 'migrations'].flatMap(filesBelow);
+  return [...compiled.filter((file) => !/\.(ts|json|md)$/.test(file)), ...filesBelow('policies')];
 }
 
 /** Facts of the project that the Dockerfile is compared with. */

@@ -16,7 +16,7 @@ const facts = {
 const ofKind = { kind: quotaKind.meta({ description: 'The quotas that the rule is about' }) };
 
 /** One rule of a policy. `type` selects what is checked. */
-export const policyRule = z.discriminatedUnion('type', [
+const policyRule = z.discriminatedUnion('type', [
   z.strictObject({ ...facts, ...ofKind, type: ruleType('min_share'), percent }).meta({
     description: 'The quotas of the kind were given at least so many percent of the capacity',
   }),

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { idOf } from './answer-fields.ts';
 import { pageOf, pageQuery } from './paging.ts';
-import { policySchema } from './quota-policies.ts';
 import { quotaKinds, quotaKind } from './quota-kinds.ts';
 import { emailAddress, idList, plainText, uuidField } from './text-fields.ts';
 
@@ -264,8 +263,9 @@ export type Allocation = z.infer<typeof allocationAnswer>;
 export const checkPolicyRequest = z
   .strictObject({
     policy: z
-      .union([z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be the name of a policy'), policySchema])
-      .meta({ description: 'The name of a policy of this installation, or a policy itself' }),
+      .string()
+      .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be the name of a policy')
+      .meta({ description: 'The name of a file in `policies/`, without `.json`', example: 'uefa-conference-league-2023-24' }),
   })
   .meta({ id: 'CheckPolicyRequest' });
 

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { HOUR_MS, ops, timeFromNow, type FanActions } from './fans.ts';
+import type { BoxOffice } from '../../../apps/monolith/src/purchase/testing/box-office.ts';
+import { QuotaOffice } from '../../../apps/monolith/src/purchase/testing/quota-office.ts';
+import { HOUR_MS, ops, timeFromNow, type FanActions, type MatchOnSale } from './fans.ts';
 
 const secondOperator = { as: '0190a000-0000-7000-8000-00000000000b', headers: { 'x-mock-roles': 'ops' } };
 
@@ -39,8 +41,22 @@ export async function quotaStory(fans: FanActions): Promise<void> {
   await fans.request('GET', `/quotas/${club.id}`, partner);
   for (const policy of ['uefa-conference-league-2023-24', 'no-such-policy'])
     await fans.request('POST', `/ops/matches/${match.id}/quotas/check`, { ...ops, body: { policy } });
+  await claimInClosedSale(fans, match, visitors.id);
   await fans.rows(`update quotas set status = 'returned', returned_at = now() where id = $1`, [club.id]);
   await move(visitors.id, club.id);
   await create({ parent_id: club.id, places: [{ quantity: 1 }] });
   await fans.request('PATCH', `/ops/quotas/${club.id}`, { ...ops, body: { on_return: 'keep' } });
+}
+
+/** A fan claims an invitation, and cannot check out because the sale is closed in the meantime. */
+async function claimInClosedSale(fans: FanActions, match: MatchOnSale, quotaId: string): Promise<void> {
+  const { app } = fans.system.monolith;
+  const office = { monolith: { get: (token: never) => app.get(token, { strict: false }) }, rows: fans.rows.bind(fans) };
+  const quotas = new QuotaOffice(office as unknown as BoxOffice);
+  const [free] = await quotas.places.free({ matchId: match.id, quotaId });
+  const invited = await quotas.invite(match as never, quotaId, [free?.seatId ?? '']);
+  const held = await quotas.claimed(invited);
+  await fans.changeSale(match.id, 'close');
+  await fans.checkOut(held as never, held.userId);
+  await fans.changeSale(match.id, 'open');
 }

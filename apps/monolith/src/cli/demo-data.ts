@@ -1,4 +1,5 @@
-import { OperationsApi, type CreateMatchCommand, type PlannedSector } from '../operations/operations.api.ts';
+import { OperationsApi, type CreatedMatch, type CreateMatchCommand, type PlannedSector } from '../operations/operations.api.ts';
+import { QuotaApi, type NewQuota } from '../quota/quota.api.ts';
 import { withApi } from './monolith-context.ts';
 
 const DAY_MS = 86_400_000;
@@ -69,21 +70,72 @@ function demoMatches(): CreateMatchCommand[] {
   ];
 }
 
+/** A quota of the demo match: the names of its sectors, and how many places of each. */
+type DemoQuota = Pick<NewQuota, 'name' | 'kind'> & {
+  readonly sectors: Readonly<Record<string, number>>;
+  readonly children?: readonly DemoQuota[];
+};
+
+/** About an eighth of the stadium: the visitors have two sectors of their own and return unused seats 7 days before kick-off. */
+const demoQuotas: readonly DemoQuota[] = [
+  { name: 'Gostujući navijači', kind: 'visitors', sectors: { 'North D': 1392, 'North E': 1392 } },
+  { name: 'GNK Dinamo', kind: 'club', sectors: { 'West C': 384 } },
+  { name: 'HNK Hajduk', kind: 'club', sectors: { 'West D': 384 } },
+  {
+    name: 'Sponzori',
+    kind: 'sponsor',
+    sectors: { 'West E': 240 },
+    children: [{ name: 'Glavni sponzor', kind: 'sponsor', sectors: { 'West E': 96 } }],
+  },
+];
+
+/** The partner who acts for the quotas of the demo match; with AUTH_MODE=mock the header X-Mock-User-Id. */
+const DEMO_PARTNER = '0190a000-0000-7000-8000-0000000000bb';
+
+async function createDemoQuotas(
+  api: QuotaApi,
+  { match, sectors }: CreatedMatch,
+  quotas = demoQuotas,
+  parentId: string | null = null,
+): Promise<void> {
+  const returnAt = new Date(match.kickoffAt.getTime() - 7 * DAY_MS);
+  for (const { name, kind, sectors: wanted, children } of quotas) {
+    const places = Object.entries(wanted).map(([sector, quantity]) => ({
+      sector_id: sectors.find((known) => known.name === sector)?.id ?? '',
+      quantity,
+    }));
+    const neverTo = kind === 'visitors' ? [kind] : [];
+    const onReturn = parentId === null ? 'public' : 'parent';
+    const id = await api.create({
+      matchId: match.id,
+      parentId,
+      name,
+      kind,
+      places,
+      members: [DEMO_PARTNER],
+      returnAt,
+      onReturn,
+      neverTo,
+    });
+    if (children) await createDemoQuotas(api, { match, sectors }, children, id);
+  }
+}
+
 /**
- * Creates the demo matches. Both sales open immediately. The waiting room learns of the match that has a queue through the outbox,
- * once the services run.
+ * Creates the demo matches. Both sales open immediately, the first match has quotas. The waiting room learns of the match that has a
+ * queue through the outbox, once the services run.
  */
-export function seedDemo(): Promise<string[]> {
-  return withApi(OperationsApi, async (operations) => {
-    const lines: string[] = [];
-    for (const command of demoMatches()) {
-      const { match, sectors } = await operations.createMatch(command);
-      const seats = sectors.reduce((sum, { capacity }) => sum + capacity, 0);
-      const access = command.queueRequired ? 'with a waiting room' : 'without a queue';
-      lines.push(
-        `${command.home} – ${command.away}, ${command.venue}: ${seats} seats in ${sectors.length} sectors, ${access} (${match.id})`,
-      );
-    }
-    return lines;
+export async function seedDemo(): Promise<string[]> {
+  const created = await withApi(OperationsApi, async (operations) => {
+    const matches: CreatedMatch[] = [];
+    for (const command of demoMatches()) matches.push(await operations.createMatch(command));
+    return matches;
+  });
+  const [first] = created;
+  if (first) await withApi(QuotaApi, (quotas) => createDemoQuotas(quotas, first));
+  return created.map(({ match, sectors }) => {
+    const seats = sectors.reduce((sum, { capacity }) => sum + capacity, 0);
+    const access = match.queueRequired ? 'with a waiting room' : 'without a queue';
+    return `${match.home} – ${match.away}, ${match.venue}: ${seats} seats in ${sectors.length} sectors, ${access} (${match.id})`;
   });
 }

@@ -1,5 +1,4 @@
 import { Clock } from '#application/clock';
-import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
@@ -33,12 +32,12 @@ import { ReadAllocation } from './tree/read-allocation.ts';
     PostgresQuotas,
     PostgresMoves,
     useCase(QuotaViews, PostgresQuotas, QuotaPlacesApi),
-    useCase(CreateQuota, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves, Ids, Clock),
+    useCase(CreateQuota, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves, Clock),
     useCase(ChangeQuota, TransactionManager, CatalogApi, PostgresQuotas, QuotaViews, Clock),
     useCase(ReadAllocation, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
-    useCase(MovePlaces, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves, Ids),
+    useCase(MovePlaces, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(DecideMove, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
-    useCase(ReturnPlaces, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves, Ids),
+    useCase(ReturnPlaces, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(CheckMatchPolicy, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     QuotaDeadlines,
     {

@@ -27,6 +27,12 @@ class AccessController {
     return { caller };
   }
 
+  @Get('partner')
+  @Endpoint({ access: 'partner' })
+  partner(): unknown {
+    return {};
+  }
+
   @Get('gate')
   @Endpoint({ access: 'gate' })
   gate(): unknown {
@@ -63,33 +69,38 @@ describe('access by caller and route', () => {
     'an id that is not a UUID': { 'x-mock-user-id': 'ana' },
     'an operator': { 'x-mock-user-id': ANA, 'x-mock-roles': 'ops' },
     'a steward': { 'x-mock-user-id': ANA, 'x-mock-roles': 'gate' },
+    'a partner': { 'x-mock-user-id': ANA, 'x-mock-roles': 'partner' },
     'an operator and steward': { 'x-mock-user-id': ANA, 'x-mock-roles': 'gate, ops' },
     'roles without a user id': { 'x-mock-roles': 'ops' },
     'a role in capitals': { 'x-mock-user-id': ANA, 'x-mock-roles': 'OPS' },
     'our own service': { 'x-internal-auth': INTERNAL_SECRET },
   };
-  const answers: Record<string, [publicRoute: number, fan: number, ops: number, gate: number]> = {
-    'no caller': [200, 401, 401, 401],
-    'a fan': [200, 200, 403, 403],
-    'a fan with an id in capitals': [200, 200, 403, 403],
-    'an id that is not a UUID': [200, 401, 401, 401],
-    'an operator': [200, 200, 200, 403],
-    'a steward': [200, 200, 403, 200],
-    'an operator and steward': [200, 200, 200, 200],
-    'roles without a user id': [200, 401, 401, 401],
-    'a role in capitals': [200, 200, 403, 403],
-    'our own service': [200, 401, 401, 401],
+  const answers: Record<string, [publicRoute: number, fan: number, ops: number, partner: number, gate: number]> = {
+    'no caller': [200, 401, 401, 401, 401],
+    'a fan': [200, 200, 403, 403, 403],
+    'a fan with an id in capitals': [200, 200, 403, 403, 403],
+    'an id that is not a UUID': [200, 401, 401, 401, 401],
+    'an operator': [200, 200, 200, 200, 403],
+    'a partner': [200, 200, 403, 200, 403],
+    'a steward': [200, 200, 403, 403, 200],
+    'an operator and steward': [200, 200, 200, 200, 200],
+    'roles without a user id': [200, 401, 401, 401, 401],
+    'a role in capitals': [200, 200, 403, 403, 403],
+    'our own service': [200, 401, 401, 401, 401],
   };
 
-  test.each(Object.keys(callers))('%s gets the right status on a public, fan, ops and gate route', async (callerName) => {
-    const answersOfRoutes = await Promise.all(
-      ['/public', '/fan', '/ops', '/gate'].map((route) => get(route, callers[callerName])),
-    );
-    expect(answersOfRoutes.map(({ statusCode }) => statusCode)).toEqual(answers[callerName]);
-    for (const refused of answersOfRoutes.filter(({ statusCode }) => statusCode > 400)) {
-      expect(refused.json()).toMatchObject({ code: refused.statusCode === 401 ? 'UNAUTHENTICATED' : 'FORBIDDEN' });
-    }
-  });
+  test.each(Object.keys(callers))(
+    '%s gets the right status on a public, fan, ops, partner and gate route',
+    async (callerName) => {
+      const answersOfRoutes = await Promise.all(
+        ['/public', '/fan', '/ops', '/partner', '/gate'].map((route) => get(route, callers[callerName])),
+      );
+      expect(answersOfRoutes.map(({ statusCode }) => statusCode)).toEqual(answers[callerName]);
+      for (const refused of answersOfRoutes.filter(({ statusCode }) => statusCode > 400)) {
+        expect(refused.json()).toMatchObject({ code: refused.statusCode === 401 ? 'UNAUTHENTICATED' : 'FORBIDDEN' });
+      }
+    },
+  );
 
   test('a user id in capitals is converted to lower case', async () => {
     expect((await get('/fan', { 'x-mock-user-id': ANA.toUpperCase() })).json()).toEqual({ caller: { userId: ANA, roles: [] } });

@@ -1,4 +1,3 @@
-import type { Ids } from '#application/ids';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { QuotaMove, RequestedPlaces } from '#contracts/quotas';
 import { DomainError } from '#domain/shared/domain-error';
@@ -46,7 +45,6 @@ export class MovePlaces {
     private readonly places: QuotaPlacesApi,
     private readonly quotas: PostgresQuotas,
     private readonly moves: PostgresMoves,
-    private readonly ids: Ids,
   ) {}
 
   async execute(command: MovePlacesCommand): Promise<MoveOfMatch> {
@@ -70,7 +68,7 @@ export class MovePlaces {
           if (rule) return { matchId: source.matchId, move: await this.request(tx, move, rule) };
           moved = await this.places.move(tx, move);
           const { matchId, from, to, reason, actor } = move;
-          const row = { id: this.ids.next(), matchId, kind: 'move' as const, actor, approvedBy: null, from, to, reason, seatIds };
+          const row = { matchId, kind: 'move' as const, actor, approvedBy: null, from, to, reason, seatIds };
           return { matchId, move: moveView(await this.moves.add(tx, row)) };
         }),
     );
@@ -101,7 +99,7 @@ export class MovePlaces {
   private async request(tx: Transaction, move: ChosenMove, rule: string): Promise<QuotaMove> {
     const { matchId, from, to, reason, actor, seatIds } = move;
     if (to === null) throw new Error('no rule refuses a move to the public');
-    const request = await this.moves.addRequest(tx, { id: this.ids.next(), matchId, from, to, seatIds, reason, rule, actor });
+    const request = await this.moves.addRequest(tx, { matchId, from, to, seatIds, reason, rule, actor });
     await this.places.bind(tx, from, [{ boundTo: request.id, seatIds }]);
     return requestView(request);
   }

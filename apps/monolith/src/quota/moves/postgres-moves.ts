@@ -1,3 +1,4 @@
+import { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
 import type { QuotaKind } from '#contracts/quota-kinds';
 import { inside } from '#platform/postgres/transaction';
@@ -26,7 +27,9 @@ export interface LedgerRow {
 }
 
 /** A row to add to the ledger. */
-export type NewMove = Omit<LedgerRow, 'at' | 'quantity' | 'rule'> & {
+export type NewMove = Omit<LedgerRow, 'id' | 'at' | 'quantity' | 'rule'> & {
+  /** The id of an approved request; without it the row gets a new id. */
+  readonly id?: string;
   readonly matchId: string;
   readonly seatIds: readonly string[];
 };
@@ -47,20 +50,25 @@ export interface MoveRequest {
   readonly decidedBy: string | null;
 }
 
-export type NewMoveRequest = Omit<MoveRequest, 'status' | 'at' | 'expiresAt' | 'decidedBy'>;
+export type NewMoveRequest = Omit<MoveRequest, 'id' | 'status' | 'at' | 'expiresAt' | 'decidedBy'>;
 
 /** The ledger of moves, and the moves that wait for an approval. */
 @Injectable()
 export class PostgresMoves {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly ids: Ids,
+  ) {}
 
   /** Adds a row to the ledger. Call it after `QuotaPlacesApi.move` has moved the places. */
-  async add(tx: Transaction, { seatIds, ...move }: NewMove): Promise<LedgerRow> {
+  async add(tx: Transaction, { seatIds, ...fields }: NewMove): Promise<LedgerRow> {
+    const move = { ...fields, id: fields.id ?? this.ids.next() };
     const [row] = await inside(tx).rows<{ at: Date }>(sql.ADD_MOVE.with({ move: JSON.stringify(move), seatIds }));
     return { ...move, at: row!.at, quantity: seatIds.length, rule: null };
   }
 
-  async addRequest(tx: Transaction, request: NewMoveRequest): Promise<MoveRequest> {
+  async addRequest(tx: Transaction, facts: NewMoveRequest): Promise<MoveRequest> {
+    const request = { ...facts, id: this.ids.next() };
     const { seatIds, ...fields } = request;
     const statement = sql.ADD_REQUEST.with({ request: JSON.stringify(fields), seatIds });
     const [row] = await inside(tx).rows<{ at: Date; expiresAt: Date }>(statement);

@@ -1,4 +1,3 @@
-import type { Ids } from '#application/ids';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { MovedPlaces, PlaceOwner, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import type { PostgresQuotas, QuotaOfMatch } from '../tree/postgres-quotas.ts';
@@ -20,7 +19,6 @@ export class ReturnPlaces {
     private readonly places: QuotaPlacesApi,
     private readonly quotas: PostgresQuotas,
     private readonly moves: PostgresMoves,
-    private readonly ids: Ids,
   ) {}
 
   /** Returns the free places of quotas whose `returnAt` has come. Returns the number of quotas that this call has returned. */
@@ -84,7 +82,7 @@ export class ReturnPlaces {
           if (seatIds.length === 0 || quota.onReturn === 'keep') return true;
           const to: PlaceOwner = quota.onReturn === 'parent' ? quota.parentId : null;
           moved = await this.places.move(tx, { matchId, from: id, to, seatIds });
-          const row = { id: this.ids.next(), matchId, kind: 'return' as const, actor: SYSTEM, approvedBy: null };
+          const row = { matchId, kind: 'return' as const, actor: SYSTEM, approvedBy: null };
           await this.moves.add(tx, { ...row, from: id, to, reason, seatIds });
           return true;
         }),

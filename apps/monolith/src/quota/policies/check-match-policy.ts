@@ -1,4 +1,4 @@
-import type { PolicyRule, QuotaPolicy } from '#contracts/quota-policies';
+import type { PolicyRule } from '#contracts/quota-policies';
 import type { PolicyCheck } from '#contracts/quotas';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
@@ -9,10 +9,10 @@ import type { Quota } from '../tree/quota.ts';
 import { checkPolicy, type QuotaToCheck } from './check-policy.ts';
 import { readPolicy } from './policy-files.ts';
 
-/** The match to check, and the policy or its name. */
+/** The match to check, and the name of the policy. */
 export interface CheckMatchPolicyCommand {
   readonly matchId: string;
-  readonly policy: string | QuotaPolicy;
+  readonly policy: string;
 }
 
 /** Checks the quotas of a match, as they are now, against a policy. Changes nothing. */
@@ -24,11 +24,11 @@ export class CheckMatchPolicy {
     private readonly moves: PostgresMoves,
   ) {}
 
-  async execute({ matchId, policy: given }: CheckMatchPolicyCommand): Promise<PolicyCheck> {
+  async execute({ matchId, policy: name }: CheckMatchPolicyCommand): Promise<PolicyCheck> {
     const [match, sectors] = await Promise.all([this.catalog.match(matchId), this.catalog.sectors(matchId)]);
     if (!match) throw new DomainError('NOT_FOUND', 'There is no such match.');
-    const policy = typeof given === 'string' ? await readPolicy(given) : given;
-    if (!policy) throw new DomainError('NOT_FOUND', `There is no policy ${String(given)}.`);
+    const policy = await readPolicy(name);
+    if (!policy) throw new DomainError('NOT_FOUND', `There is no policy ${name}.`);
     const [quotas, counts, returned] = await Promise.all([
       this.quotas.allOfMatch(matchId),
       this.places.counts({ matchId }),

@@ -8,8 +8,8 @@ import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { CheckMatchPolicy } from './check-match-policy.ts';
 
-const CHECK = `The policy is the name of a file in \`policies/\` (docs/concepts/quotas.md), or a policy itself. Each breach has the text
-of its rule and the article. Nothing is changed.`;
+const CHECK = `The policy is the name of a file in \`policies/\` (docs/concepts/quotas.md). Each breach has the text of its rule and the
+article. Nothing is changed.`;
 
 /** Operators check whether the quotas of a match keep the rules of a competition. */
 @ApiTags('quotas')

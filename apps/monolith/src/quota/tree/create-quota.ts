@@ -1,5 +1,4 @@
 import type { Clock } from '#application/clock';
-import type { Ids } from '#application/ids';
 import type { TransactionManager } from '#application/transaction-manager';
 import type { QuotaKind } from '#contracts/quota-kinds';
 import type { PlannedPlaces, RequestedPlaces } from '#contracts/quotas';
@@ -46,7 +45,6 @@ export class CreateQuota {
     private readonly places: QuotaPlacesApi,
     private readonly quotas: PostgresQuotas,
     private readonly moves: PostgresMoves,
-    private readonly ids: Ids,
     private readonly clock: Clock,
   ) {}
 
@@ -65,13 +63,13 @@ export class CreateQuota {
           const parent = command.parentId === null ? undefined : await this.quotas.lock(tx, command.parentId);
           if (parent) assertOpen(parent);
           const { places: _places, actor, ...facts } = command;
-          const quota = await this.quotas.add(tx, { ...facts, id: this.ids.next(), depth: (parent?.depth ?? 0) + 1 });
+          const quota = await this.quotas.add(tx, { ...facts, depth: (parent?.depth ?? 0) + 1 });
           const { matchId, parentId } = command;
           const seatIds = chosen.flatMap(({ taken }) => taken.map(({ seatId }) => seatId));
           moved = await this.places.move(tx, { matchId, from: parentId, to: quota.id, seatIds });
           const reason = `creation of ${quota.name}`;
           await this.moves.add(tx, {
-            ...{ id: this.ids.next(), matchId, kind: 'creation', actor, approvedBy: null, from: parentId, to: quota.id },
+            ...{ matchId, kind: 'creation', actor, approvedBy: null, from: parentId, to: quota.id },
             ...{ reason, seatIds },
           });
           return { quota, sectors: chosen };

@@ -1,3 +1,4 @@
+import { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import { Injectable } from '@nestjs/common';
@@ -11,10 +12,14 @@ export type QuotaOfMatch = Pick<Quota, 'id' | 'matchId'>;
 /** The tree of quotas. Which places a quota has is in `seats`, behind `QuotaPlacesApi`. */
 @Injectable()
 export class PostgresQuotas {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly ids: Ids,
+  ) {}
 
-  async add(tx: Transaction, quota: Omit<Quota, 'status' | 'returnedAt' | 'createdAt'>): Promise<Quota> {
-    return the(await inside(tx).rows<Quota>(sql.INSERT_QUOTA.with({ quota: JSON.stringify(quota) })));
+  async add(tx: Transaction, facts: Omit<Quota, 'id' | 'status' | 'returnedAt' | 'createdAt'>): Promise<Quota> {
+    const quota = JSON.stringify({ ...facts, id: this.ids.next() });
+    return the(await inside(tx).rows<Quota>(sql.INSERT_QUOTA.with({ quota })));
   }
 
   async change(tx: Transaction, id: string, settings: QuotaSettings): Promise<Quota> {
@@ -25,8 +30,10 @@ export class PostgresQuotas {
     return (await inside(tx).rows<Quota>(sql.LOCK_QUOTA.with({ id })))[0];
   }
 
-  /** Locks a quota whose return is due; undefined if another process has returned it or is returning it. */
+  /** Locks a quota whose return is due; undefined if it has been returned, or another process is returning quotas now. */
   async lockDue(tx: Transaction, id: string): Promise<Quota | undefined> {
+    const [lock] = await inside(tx).rows<{ isLocked: boolean }>(sql.TRY_RETURN_LOCK);
+    if (!lock?.isLocked) return undefined;
     return (await inside(tx).rows<Quota>(sql.LOCK_DUE_QUOTA.with({ id })))[0];
   }
 

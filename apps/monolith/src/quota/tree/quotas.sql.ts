@@ -42,6 +42,12 @@ export const LOCK_QUOTA = namedSql<{ readonly id: string }>(
   `select ${quotaColumns('q')} from quotas q where q.id = :id for update`,
 );
 
+/**
+ * One return at a time. Returns that run at once are serialization conflicts with each other: a new status is an entry in each index of
+ * the table, on pages that the others have read. 20 returns took 0.3 s one after the other and 1.7 s four at once.
+ */
+export const TRY_RETURN_LOCK = `select pg_try_advisory_xact_lock(hashtext('return of quotas')) as "isLocked"`;
+
 /** Locks a quota whose return is due. No row if it is returned, not due any more, or another process returns it now. */
 export const LOCK_DUE_QUOTA = namedSql<{ readonly id: string }>(
   'lock-due-quota',
