@@ -1,3 +1,4 @@
+import { pageAddresses } from '#contracts/page-addresses';
 import {
   email,
   fanAndNumber,
@@ -334,6 +335,12 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
   'GET /sse/:queue_token': { path: () => ({ queue_token: 'qt_0123456789' }) },
 };
 
-/** Routes that need no sample call: they are outside the API and take nothing but a path. */
-export const routesWithoutSample =
-  /^(GET|HEAD) (\/health\/|\/metrics$|\/docs|\/openapi|\/asyncapi|\/config\.json$|\/assets\/|\/favicon|\/ws\/\*$|\/$|\/(matches|orders|tickets|ops)(\/\*)?$)|^OPTIONS \*$/;
+/** Routes outside the API that take nothing but a path. */
+const OUTSIDE_THE_API =
+  /^(GET|HEAD) (\/health\/|\/metrics$|\/docs|\/openapi|\/asyncapi|\/config\.json$|\/assets\/|\/favicon|\/ws\/\*$)|^OPTIONS \*$/;
+
+/** Whether a route, as `GET /path`, needs a sample call. The pages of the web app are outside the API too. */
+export function needsSample(route: string): boolean {
+  const isPage = pageAddresses.some((address) => route === `GET ${address}`);
+  return !isPage && !route.startsWith('HEAD ') && !OUTSIDE_THE_API.test(route);
+}

@@ -121,17 +121,19 @@ export const jobListAnswer = pageOf(jobAnswer).meta({
 /** How many jobs each queue has in each state. */
 export const jobCountsAnswer = z
   .object({
-    items: z.array(
-      z.object({
-        queue: z.enum(queueNames),
-        waiting: z.int(),
-        delayed: z.int(),
-        active: z.int(),
-        completed: z.int(),
-        failed: z.int(),
-        oldest_waiting_seconds: z.int(),
-      }),
-    ),
+    items: z
+      .array(
+        z.object({
+          queue: z.enum(queueNames).meta({ description: 'Name of the queue' }),
+          waiting: z.int().meta({ description: 'Jobs that wait for a worker' }),
+          delayed: z.int().meta({ description: 'Jobs that run at a later time' }),
+          active: z.int().meta({ description: 'Jobs that a worker has begun' }),
+          completed: z.int().meta({ description: 'Jobs that are done and still kept' }),
+          failed: z.int().meta({ description: 'Dead letter: jobs that an operator may retry' }),
+          oldest_waiting_seconds: z.int().meta({ description: 'Age of the oldest job that waits, in seconds' }),
+        }),
+      )
+      .meta({ description: 'One item for each queue' }),
   })
   .meta({ id: 'JobCounts' });
 

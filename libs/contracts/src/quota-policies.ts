@@ -87,3 +87,48 @@ export const policySchema = z
   })
   .meta({ id: 'QuotaPolicy' });
 export type QuotaPolicy = z.infer<typeof policySchema>;
+
+export const checkPolicyRequest = z
+  .strictObject({
+    policy: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be the name of a policy')
+      .meta({ description: 'The name of a file in `policies/`, without `.json`', example: 'uefa-conference-league-2023-24' }),
+  })
+  .meta({ id: 'CheckPolicyRequest' });
+
+/** Whether the quotas of a match keep a policy. */
+export const policyCheckAnswer = z
+  .object({
+    policy: z
+      .object({
+        name: z.string().meta({ description: 'Name of the policy' }),
+        title: z.string().meta({ description: 'Title of the policy' }),
+        source: z.string().meta({ description: 'The document that the policy quotes' }),
+      })
+      .meta({ description: 'The policy that was checked' }),
+    ok: z.boolean().meta({ description: 'Whether all rules are kept' }),
+    rules: z
+      .array(
+        z.object({
+          id: z.string().meta({ description: 'Name of the rule in its policy' }),
+          article: z.string().meta({ description: 'The article that the rule quotes' }),
+          text: z.string().meta({ description: 'The rule in words' }),
+          ok: z.boolean().meta({ description: 'Whether the rule is kept' }),
+          breaches: z
+            .array(
+              z.object({
+                quota_id: z
+                  .guid()
+                  .nullable()
+                  .meta({ description: 'The quota that breaks the rule; null for the match as a whole' }),
+                message: z.string().meta({ description: 'How the rule is broken, for people' }),
+              }),
+            )
+            .meta({ description: 'What breaks the rule. Empty if it is kept' }),
+        }),
+      )
+      .meta({ description: 'The result for each rule of the policy' }),
+  })
+  .meta({ id: 'PolicyCheck' });
+export type PolicyCheck = z.infer<typeof policyCheckAnswer>;

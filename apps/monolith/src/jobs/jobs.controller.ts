@@ -45,8 +45,11 @@ export class JobsController {
   }
 
   @Get('counts')
-  @Endpoint({ access: 'ops' })
-  @ApiOperation({ summary: 'How many jobs each queue has in each state' })
+  @Endpoint({ operationId: 'countJobs', access: 'ops' })
+  @ApiOperation({
+    summary: 'How many jobs each queue has in each state',
+    description: 'With the age of the oldest job that waits. The queue `outbox` has the parked messages.',
+  })
   @ApiOkResponse({ standardSchema: jobCountsAnswer })
   async counts(): Promise<z.infer<typeof jobCountsAnswer>> {
     const counts = await this.queues.counts();
@@ -56,8 +59,11 @@ export class JobsController {
   }
 
   @Post('retry')
-  @Endpoint({ access: 'ops' })
-  @ApiOperation({ summary: 'Retry all failed jobs that match the filters; each gets all its attempts again' })
+  @Endpoint({ operationId: 'retryJobs', access: 'ops' })
+  @ApiOperation({
+    summary: 'Retry all failed jobs that match the filters; each gets all its attempts again',
+    description: 'Without filters all failed jobs and parked messages. With `dry_run` they are only counted.',
+  })
   @ApiOkResponse({ standardSchema: retriedJobsAnswer })
   retryAll(
     @Caller() { userId }: CallerIdentity,

@@ -1,5 +1,5 @@
 import type { PolicyRule } from '#contracts/quota-policies';
-import type { PolicyCheck } from '#contracts/quotas';
+import type { PolicyCheck } from '#contracts/quota-policies';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';

@@ -1,6 +1,6 @@
 import type { QuotaKind } from '#contracts/quota-kinds';
 import type { PolicyRule, QuotaPolicy } from '#contracts/quota-policies';
-import type { PolicyCheck } from '#contracts/quotas';
+import type { PolicyCheck } from '#contracts/quota-policies';
 import type { PlaceCounts } from '../../purchase/quota-places.api.ts';
 import type { Quota } from '../tree/quota.ts';
 

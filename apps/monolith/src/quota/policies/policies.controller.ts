@@ -1,4 +1,4 @@
-import * as schemas from '#contracts/quotas';
+import * as schemas from '#contracts/quota-policies';
 import { uuidField } from '#contracts/text-fields';
 import { Endpoint } from '#platform/http/endpoint';
 import { Answers } from '#platform/idempotency/answers';
