@@ -14,7 +14,7 @@ import { fingerprintOf, isIdempotencyKey } from './request-fingerprint.ts';
  * HTTP status of lasting refusals: a repeated key gets the same refusal from Redis. Refused requests had no effect, so they have
  * no idempotency row.
  */
-const LASTING_STATUS = new Set([404, 409]);
+const LASTING_STATUS = new Set([404, 409, 410]);
 /** Error codes of passing refusals: they are not stored. The same key may be sent again, and the request may then succeed. */
 const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'SEATS_BUSY',
@@ -24,6 +24,7 @@ const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'SALE_NOT_OPEN',
   'QUEUE_CLOSED',
   'QUOTA_EXCEEDED',
+  'INVITATION_CLAIMED',
   'IDEMPOTENCY_KEY_IN_USE',
 ]);
 

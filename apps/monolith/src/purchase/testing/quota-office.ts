@@ -62,9 +62,9 @@ export class QuotaOffice {
     ]);
     await this.inTransaction(async (tx) => {
       await inside(tx).rows(
-        `insert into invitations (id, match_id, quota_id, email, locale, sector_id, seat_ids, quantity, token_hash, expires_at, created_by)
-         values ($1, $2, $3, 'guest@example.hr', 'hr', $4, $5, cardinality($5::uuid[]), sha256($6), now() + interval '1 day', 'test')`,
-        [id, match.id, quotaId, seat?.sectorId, seatIds, Buffer.from(id)],
+        `insert into invitations (id, match_id, quota_id, email, locale, sector_id, seat_ids, quantity, expires_at, created_by)
+         values ($1, $2, $3, 'guest@example.hr', 'hr', $4, $5, cardinality($5::uuid[]), now() + interval '1 day', 'test')`,
+        [id, match.id, quotaId, seat?.sectorId, seatIds],
       );
       await this.places.bind(tx, quotaId, [{ boundTo: id, seatIds }]);
     });
