@@ -6,6 +6,11 @@ import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { QuotaPlacesApi } from '../purchase/quota-places.api.ts';
+import { ClaimInvitation } from './claims/claim-invitation.ts';
+import { ClaimsController } from './claims/claims.controller.ts';
+import { EndInvitations } from './claims/end-invitations.ts';
+import { LookUpInvitation } from './claims/look-up-invitation.ts';
+import { PostgresClaims } from './claims/postgres-claims.ts';
 import { DecideMove } from './moves/decide-move.ts';
 import { MovePlaces } from './moves/move-places.ts';
 import { MovesController } from './moves/moves.controller.ts';
@@ -27,17 +32,28 @@ import { ReadAllocation } from './tree/read-allocation.ts';
 /** Quotas: places of a match that are set aside for an owner before the sale, their moves and their return. */
 @Module({
   imports: [CatalogModule, PurchaseModule],
-  controllers: [OpsQuotasController, PartnerQuotasController, AllocationController, MovesController, PoliciesController],
+  controllers: [
+    OpsQuotasController,
+    PartnerQuotasController,
+    AllocationController,
+    MovesController,
+    PoliciesController,
+    ClaimsController,
+  ],
   providers: [
     PostgresQuotas,
     PostgresMoves,
+    PostgresClaims,
     useCase(QuotaViews, PostgresQuotas, QuotaPlacesApi),
     useCase(CreateQuota, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves, Clock),
-    useCase(ChangeQuota, TransactionManager, CatalogApi, PostgresQuotas, QuotaViews, Clock),
+    useCase(ChangeQuota, TransactionManager, CatalogApi, PostgresQuotas, PostgresClaims, QuotaViews, Clock),
     useCase(ReadAllocation, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(MovePlaces, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(DecideMove, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
-    useCase(ReturnPlaces, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
+    useCase(ReturnPlaces, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves, EndInvitations),
+    useCase(LookUpInvitation, CatalogApi, QuotaPlacesApi, PostgresClaims),
+    useCase(ClaimInvitation, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresClaims),
+    useCase(EndInvitations, TransactionManager, QuotaPlacesApi, PostgresClaims),
     useCase(CheckMatchPolicy, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     QuotaDeadlines,
     {

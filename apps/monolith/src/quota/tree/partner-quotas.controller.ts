@@ -53,6 +53,6 @@ export class PartnerQuotasController {
 }
 
 /** The member whose quotas the caller may use; undefined for an operator, who may use all. */
-function memberOf({ userId, roles }: CallerIdentity): string | undefined {
+export function memberOf({ userId, roles }: CallerIdentity): string | undefined {
   return roles.includes('ops') ? undefined : userId;
 }
