@@ -135,6 +135,17 @@ describe('the expiry', () => {
     expect((await guests.claim(invitation, iva)).json.code).toBe('INVITATION_CLAIMED');
   });
 
+  test('does not cut off a checkout: a hold that was made in the last minute lives longer, until claim_until or kick-off', async () => {
+    const expiresAt = hoursFromNow(1 / 60);
+    const claim_until = hoursFromNow(1 / 10);
+    const { quotaId, invitation } = await invited({ claim_until }, { expiresAt });
+    expect((await guests.claimed(invitation, ana)).expires_at).toBe(claim_until);
+    await calls.change(quotaId, { claim_until: null });
+    const other = await guests.issue(match, quotaId, { expiresAt });
+    const { expires_at } = await guests.claimed(other, ana);
+    expect(new Date(expires_at).getTime() - Date.now()).toBeGreaterThan(500_000);
+  });
+
   test('comes when the hold has ended unpaid; a later payment is refunded in full', async () => {
     const { quotaId, invitation } = await invited();
     const ordered = await office.ordered(await guests.claimed(invitation, ana));
