@@ -1,11 +1,23 @@
 import { Clock } from '#application/clock';
+import { Ids } from '#application/ids';
+import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
+import { FansApi } from '../fans/fans.api.ts';
+import { FansModule } from '../fans/fans.module.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { QuotaPlacesApi } from '../purchase/quota-places.api.ts';
+import { CONFIG } from '../tokens.ts';
+import { InvitationMessages } from './messages/invitation-messages.ts';
+import { PostgresNotices } from './messages/postgres-notices.ts';
+import { PostgresReminders } from './messages/postgres-reminders.ts';
+import { QuotaMessages } from './messages/quota-messages.schedule.ts';
+import { QuotaNotices } from './messages/quota-notices.ts';
+import { RemindInvited } from './messages/remind-invited.ts';
+import { ReturnMails } from './messages/return-mails.ts';
 import { DecideMove } from './moves/decide-move.ts';
 import { MovePlaces } from './moves/move-places.ts';
 import { MovesController } from './moves/moves.controller.ts';
@@ -26,7 +38,7 @@ import { ReadAllocation } from './tree/read-allocation.ts';
 
 /** Quotas: places of a match that are set aside for an owner before the sale, their moves and their return. */
 @Module({
-  imports: [CatalogModule, PurchaseModule],
+  imports: [CatalogModule, FansModule, PurchaseModule],
   controllers: [OpsQuotasController, PartnerQuotasController, AllocationController, MovesController, PoliciesController],
   providers: [
     PostgresQuotas,
@@ -37,9 +49,16 @@ import { ReadAllocation } from './tree/read-allocation.ts';
     useCase(ReadAllocation, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(MovePlaces, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(DecideMove, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
-    useCase(ReturnPlaces, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
+    useCase(ReturnPlaces, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves, QuotaNotices),
     useCase(CheckMatchPolicy, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     QuotaDeadlines,
+    PostgresReminders,
+    PostgresNotices,
+    useCase(InvitationMessages, FansApi, Outbox, Ids, Clock, CONFIG),
+    useCase(RemindInvited, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresReminders, InvitationMessages),
+    useCase(ReturnMails, PostgresQuotas, Outbox, Ids, Clock),
+    useCase(QuotaNotices, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresNotices, ReturnMails),
+    QuotaMessages,
     {
       provide: QuotaApi,
       useFactory: (createQuota: CreateQuota): QuotaApi => ({
