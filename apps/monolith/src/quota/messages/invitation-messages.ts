@@ -6,6 +6,8 @@ import type { PushJob } from '#contracts/queue-jobs';
 import type { CatalogMatch } from '#domain/catalog/match';
 import { writePush } from '#domain/notification/push-templates';
 import { formatMoney } from '#domain/shared/money';
+import { publicUrls } from '#platform/config/settings';
+import type { MonolithConfig } from '../../config.ts';
 import type { FanContact, FansApi } from '../../fans/fans.api.ts';
 
 /** An invitation whose mail is to be sent. */
@@ -35,13 +37,17 @@ const EVENT = 'quota.invitation';
  * A fan is never found by the address of the invitation, because nobody has checked that the address in a profile belongs to its fan.
  */
 export class InvitationMessages {
+  private readonly pageUrl: string;
+
   constructor(
     private readonly fans: FansApi,
     private readonly outbox: Outbox,
     private readonly ids: Ids,
     private readonly clock: Clock,
-    private readonly config: { readonly PUBLIC_URL: string },
-  ) {}
+    config: MonolithConfig,
+  ) {
+    this.pageUrl = `${publicUrls(config).publicUrl}/invitation`;
+  }
 
   /** Invites people to places of one match. */
   send(tx: Transaction, match: CatalogMatch, invitations: readonly InvitationToSend[]): Promise<void> {
@@ -84,7 +90,8 @@ export class InvitationMessages {
         quota_name: invitation.quotaName,
         tickets_count: invitation.quantity,
         claim_until: envelope.useful_until,
-        claim_url: `${this.config.PUBLIC_URL}/invitation#${invitation.token}`,
+        // The token is in the fragment, which browsers send to no server.
+        claim_url: `${this.pageUrl}#${invitation.token}`,
         total_amount: formatMoney(amount),
         ...(invitation.name === null ? {} : { invited_name: invitation.name }),
         ...(isReminder ? { reminder: true } : {}),
