@@ -5,6 +5,7 @@ import { openBoxOffice, type OpenBoxOffice } from '../../purchase/testing/box-of
 import { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import { killedAtEachStep } from '../../testing/dying-transactions.ts';
 import { openMonolith, ops, putOnSale, seated, type MatchOnSale, type WholeMonolith } from '../../testing/whole-monolith.ts';
+import { EndInvitations } from '../claims/end-invitations.ts';
 import { QuotaDeadlines } from '../moves/quota-deadlines.schedule.ts';
 import { PostgresMoves } from '../moves/postgres-moves.ts';
 import { ReturnPlaces } from '../moves/return-places.ts';
@@ -222,7 +223,8 @@ describe('a process that is killed at any step', () => {
       resolve(TransactionManager),
       (transactions) => {
         const [quotas, moves] = [resolve(PostgresQuotas), resolve(PostgresMoves)];
-        return new ReturnPlaces(transactions, resolve(QuotaPlacesApi), quotas, moves, noticesWith(transactions)).returnDue();
+        const [places, ending] = [resolve(QuotaPlacesApi), resolve(EndInvitations)];
+        return new ReturnPlaces(transactions, places, quotas, moves, ending, noticesWith(transactions)).returnDue();
       },
       async () => void atDeath.push(await traces(id)),
     );
