@@ -1,5 +1,6 @@
 import type { QuotaMove } from '#contracts/quotas';
 import { useLanguage } from '../text/language.tsx';
+import { Icon } from './icon.tsx';
 
 /** What a move is about: how many places, from where to where, who, when and why. */
 export function OpsMoveFacts({ move, nameOf }: { move: QuotaMove; nameOf: (owner: string) => string }) {
@@ -11,7 +12,8 @@ export function OpsMoveFacts({ move, nameOf }: { move: QuotaMove; nameOf: (owner
   return (
     <>
       <p className="quota-move">
-        <strong>{places(move.quantity, format.number(move.quantity))}</strong>: {nameOf(move.from)} → {nameOf(move.to)}
+        <strong>{places(move.quantity, format.number(move.quantity))}</strong>: {nameOf(move.from)} <Icon name="to" />
+        <span className="only-spoken">{ledger.to}</span> {nameOf(move.to)}
       </p>
       {move.rule && (
         <p>

@@ -29,9 +29,9 @@ export function OpsQuotaChange({ match, quota, onDone, onCancel }: OpsQuotaChang
   const [found, setFound] = useState<Faults>({});
   const [isUnchanged, setIsUnchanged] = useState(false);
   const { busy, problem, setProblem, run } = useAction();
-  const form = useFaultFocus(found);
   const { fields, change: changeTexts, faults: faultTexts } = texts.opsQuotas;
   const faults = { ...refusedFields(problem, [], { texts: faultTexts, format }), ...found };
+  const form = useFaultFocus(faults);
 
   const change = (changed: Partial<SettingsInput>) => {
     setInput((previous) => ({ ...previous, ...changed }));
@@ -41,6 +41,7 @@ export function OpsQuotaChange({ match, quota, onDone, onCancel }: OpsQuotaChang
   };
   const save = async (event: FormEvent) => {
     event.preventDefault();
+    if (busy) return;
     const next = settingsFaults(input, { kickoffAt: match.kickoff_at, now: serverNow(), before, texts: faultTexts });
     setFound(next);
     if (Object.keys(next).length > 0) return;
@@ -70,7 +71,7 @@ export function OpsQuotaChange({ match, quota, onDone, onCancel }: OpsQuotaChang
       {isUnchanged && <Notice tone="info">{changeTexts.nothing}</Notice>}
       {problem && <ProblemNotice problem={problem} />}
       <div className="button-row">
-        <Button type="submit" tone="primary" disabled={busy} testId="quota-save">
+        <Button type="submit" tone="primary" aria-disabled={busy} testId="quota-save">
           {changeTexts.save}
         </Button>
         <Button onClick={onCancel}>{texts.opsQuotas.cancel}</Button>

@@ -35,11 +35,12 @@ export function OpsQuotaCreate({ match, sectors, parents, onDone, onCancel }: Op
   const [input, setInput] = useState(emptyInput);
   const [found, setFound] = useState<Faults>({});
   const [plan, setPlan] = useState<PlannedPlaces>();
+  const [isBack, setIsBack] = useState(false);
   const { busy, problem, setProblem, run } = useAction();
-  const form = useFaultFocus(found);
   const { fields, kinds, create, faults: faultTexts } = texts.opsQuotas;
   const parent = parents.find(({ id }) => id === input.parentId);
   const faults = { ...refusedFields(problem, input.places, { texts: faultTexts, format }), ...found };
+  const form = useFaultFocus(faults);
 
   const change = (changed: Partial<NewQuotaInput>) => {
     setInput((previous) => ({ ...previous, ...changed }));
@@ -54,6 +55,7 @@ export function OpsQuotaCreate({ match, sectors, parents, onDone, onCancel }: Op
 
   const preview = async (event: FormEvent) => {
     event.preventDefault();
+    if (busy) return;
     const next = {
       ...settingsFaults(input, { kickoffAt: match.kickoff_at, now: serverNow(), texts: faultTexts }),
       ...(input.kind === '' ? { kind: faultTexts.kindNeeded } : {}),
@@ -64,10 +66,15 @@ export function OpsQuotaCreate({ match, sectors, parents, onDone, onCancel }: Op
     if (Object.keys(next).length > 0) return;
     await run(async () => setPlan(await api.opsPlanQuota(match.id, createRequest(input, sectors))));
   };
+  const back = () => {
+    setPlan(undefined);
+    setIsBack(true);
+  };
   const confirm = async () => {
+    if (busy) return;
     const name = input.name.trim();
     if (await run(() => api.opsCreateQuota(match.id, createRequest(input, sectors)))) onDone(create.created(name));
-    else setPlan(undefined);
+    else back();
   };
 
   return (
@@ -114,17 +121,17 @@ export function OpsQuotaCreate({ match, sectors, parents, onDone, onCancel }: Op
         <Confirmation title={create.title(input.name.trim())}>
           <OpsQuotaPlan plan={plan} sectors={sectors} />
           <div className="button-row">
-            <Button tone="primary" disabled={busy} onClick={() => void confirm()} testId="quota-confirm">
+            <Button tone="primary" aria-disabled={busy} onClick={() => void confirm()} testId="quota-confirm">
               {create.confirm}
             </Button>
-            <Button onClick={() => setPlan(undefined)} testId="quota-back">
+            <Button onClick={back} testId="quota-back">
               {create.change}
             </Button>
           </div>
         </Confirmation>
       ) : (
         <div className="button-row">
-          <Button type="submit" tone="primary" disabled={busy} testId="quota-preview">
+          <Button type="submit" tone="primary" aria-disabled={busy} autoFocus={isBack} testId="quota-preview">
             {create.preview}
           </Button>
           <Button onClick={onCancel}>{texts.opsQuotas.cancel}</Button>

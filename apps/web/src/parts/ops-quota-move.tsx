@@ -30,10 +30,10 @@ export function OpsQuotaMove({ quota, quotas, sectors, onDone, onCancel }: OpsQu
   const [reason, setReason] = useState('');
   const [found, setFound] = useState<Faults>({});
   const { busy, problem, setProblem, run } = useAction();
-  const form = useFaultFocus(found);
   const { move: moveTexts, faults: faultTexts, places: shownPlaces, public: publicName } = texts.opsQuotas;
   const targets = quotas.filter(({ id, status }) => id !== quota.id && status === 'open');
   const faults = { ...refusedFields(problem, places, { texts: faultTexts, format }), ...found };
+  const form = useFaultFocus(faults);
 
   /** For a change of any field: what was found about the old content does not apply any more. */
   const changing = <Value,>(set: (value: Value) => void) => {
@@ -53,6 +53,7 @@ export function OpsQuotaMove({ quota, quotas, sectors, onDone, onCancel }: OpsQu
     });
   const submit = (event: FormEvent) => {
     event.preventDefault();
+    if (busy) return;
     const next = { ...placesFaults(places, faultTexts), ...(reason.trim() === '' ? { reason: faultTexts.reasonNeeded } : {}) };
     setFound(next);
     if (Object.keys(next).length === 0) void move(false);
@@ -97,7 +98,7 @@ export function OpsQuotaMove({ quota, quotas, sectors, onDone, onCancel }: OpsQu
         </ProblemNotice>
       )}
       <div className="button-row">
-        <Button type="submit" tone="primary" disabled={busy} testId="move-send">
+        <Button type="submit" tone="primary" aria-disabled={busy} testId="move-send">
           {moveTexts.send}
         </Button>
         <Button onClick={onCancel}>{texts.opsQuotas.cancel}</Button>

@@ -71,12 +71,14 @@ function PendingMove({ move, nameOf, onDecided }: PendingMoveProps) {
         <div className="button-row">
           <ConfirmButton
             texts={pending.approve}
+            tone="primary"
             disabled={busy}
             onConfirm={() => void decide(() => api.opsApproveMove(move.id), pending.approved)}
             testId="move-approve"
           />
           <ConfirmButton
             texts={pending.reject}
+            tone="warning"
             disabled={busy}
             onConfirm={() => void decide(() => api.opsRejectMove(move.id), pending.rejected)}
             testId="move-reject"

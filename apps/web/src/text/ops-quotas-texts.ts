@@ -56,7 +56,7 @@ export function opsQuotasTexts(t: Translate) {
       refreshed: t('refreshed every 5 seconds', 'osvježava se svakih 5 sekundi'),
       capacity: t('Capacity', 'Kapacitet'),
       inQuotas: t('In quotas', 'U kvotama'),
-      given: t('Went back to the public', 'Vraćeno javnosti'),
+      given: t('Returned', 'Vraćeno'),
       legend: t('What the bars show', 'Što pokazuju trake'),
       publicPart: t('For the public', 'Za javnost'),
     },
@@ -123,6 +123,7 @@ export function opsQuotasTexts(t: Translate) {
       none: t('Nothing has moved yet.', 'Još ništa nije premješteno.'),
       shown: (count: string) => t(`${count} moves shown, there are more.`, `Prikazano premještaja: ${count}, ima ih još.`),
       more: t('Show later moves', 'Prikaži kasnije premještaje'),
+      to: t('to', 'u'),
       kinds: {
         creation: t('New quota', 'Nova kvota'),
         move: t('Move', 'Premještaj'),
