@@ -175,7 +175,7 @@ test('an operator changes deadlines; a deadline in the wrong order is marked and
   await card.getByTestId('quota-return-at').fill(localTime(12));
   await card.getByTestId('quota-save').press('Enter');
   expect(await focused(tab)).toBe('quota-return-at');
-  await card.getByText('This is before the deadline above.').waitFor();
+  await card.getByText('This is not after the deadline before it.').waitFor();
   expect(await accessibilityFaults(tab)).toEqual([]);
   await card.getByTestId('quota-return-at').fill(localTime(36));
   await card.getByTestId('quota-save').press('Enter');
@@ -215,7 +215,7 @@ test('a move that a rule refuses waits for a second operator, who approves it; t
   await second.tab.getByTestId('pending-move').waitFor({ state: 'detached' });
   const rows = second.tab.getByTestId('ledger-row');
   await rows.nth(4).waitFor();
-  expect(await rows.last().innerText()).toMatch(/3 mjesta: Gosti\s+u\s+Udruga[^]*never_to[^]*odobrio/);
+  expect(await rows.last().innerText()).toMatch(/3 mjesta: Gosti\s+u\s+Udruga[^]*never_to[^]*odobrenje/);
   await quotaCard(second.tab, 'Gosti').getByText('12 mjesta: 12 slobodno').waitFor();
   expect(second.browserErrors).toEqual([]);
   expect(first.browserErrors).toEqual([expect.stringContaining('409')]);

@@ -124,7 +124,7 @@ function QuotaTree({ match, quotas, sectors, onChange }: QuotaTreeProps) {
         </ul>
       )}
       {form === 'open' ? (
-        <div className="card">
+        <div className="card quota-section">
           <h3>{texts.opsQuotas.create.label}</h3>
           <OpsQuotaCreate
             {...{ match, sectors }}

@@ -23,9 +23,9 @@ export function Field({ label, hint, onChange, error, type = 'text', rows, testI
   const id = useId();
   const described = [hint && `${id}-hint`, error && `${id}-fault`].filter(Boolean).join(' ');
   const attributes = {
-    ...{ id, 'data-testid': testId, autoComplete: 'off', ...rest },
     'aria-invalid': error !== undefined,
     'aria-describedby': described || undefined,
+    ...{ 'data-testid': testId, autoComplete: 'off', ...rest },
   };
   return (
     <div className={error ? 'field field-faulty' : 'field'}>
@@ -36,13 +36,14 @@ export function Field({ label, hint, onChange, error, type = 'text', rows, testI
         </p>
       )}
       {rows ? (
-        <textarea {...attributes} rows={rows} onChange={(event) => onChange(event.target.value)} />
+        <textarea id={id} {...attributes} rows={rows} onChange={(event) => onChange(event.target.value)} />
       ) : (
         <input
-          {...attributes}
+          id={id}
           type={type === 'number' ? 'text' : type}
           inputMode={type === 'number' ? 'numeric' : undefined}
           onChange={(event) => onChange(event.target.value)}
+          {...attributes}
         />
       )}
       {error && (

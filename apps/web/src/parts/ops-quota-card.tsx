@@ -4,6 +4,7 @@ import type { Sector } from '#contracts/sectors';
 import { useId, useState } from 'react';
 import { useLanguage } from '../text/language.tsx';
 import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
 import { OpsQuotaChange } from './ops-quota-change.tsx';
 import { OpsQuotaFacts } from './ops-quota-facts.tsx';
 import { OpsQuotaMove } from './ops-quota-move.tsx';
@@ -44,7 +45,10 @@ export function OpsQuotaCard({ node, ...rest }: OpsQuotaCardProps) {
                 {kinds[quota.kind]} · <ReturnOf quota={quota} />
               </small>
             </span>
-            <span className={`badge badge-quota-${quota.status}`}>{status[quota.status]}</span>
+            <span className="quota-state">
+              <span className={`badge badge-quota-${quota.status}`}>{status[quota.status]}</span>
+              <Icon name="more" />
+            </span>
           </button>
         </h3>
         <div className="quota-bars">

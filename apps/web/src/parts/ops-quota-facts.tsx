@@ -20,7 +20,7 @@ export function OpsQuotaFacts({ quota, match, sectors }: OpsQuotaFactsProps) {
     [facts.opensAt, time(quota.opens_at, facts.atOnce)],
     [facts.claimUntil, time(quota.claim_until, facts.noEnd)],
     [facts.returnAt, time(quota.return_at, facts.never)],
-    [facts.onReturn, onReturn[quota.on_return]],
+    ...(quota.return_at ? [[facts.onReturn, onReturn[quota.on_return]] as [string, string]] : []),
     [facts.contact, quota.contact_email ?? facts.nobody],
     [facts.neverTo, quota.never_to.map((kind) => kinds[kind]).join(', ') || facts.nobody],
     [facts.maxPerInvitation, format.number(quota.max_per_invitation)],

@@ -37,6 +37,7 @@ export function OpsQuotaFields({ input, faults, hasParent, onChange }: OpsQuotaF
         />
         <Field
           label={fields.maxPerInvitation}
+          hint={fields.maxPerInvitationHint}
           type="number"
           value={input.maxPerInvitation}
           onChange={(maxPerInvitation) => onChange({ maxPerInvitation })}
@@ -48,6 +49,7 @@ export function OpsQuotaFields({ input, faults, hasParent, onChange }: OpsQuotaF
       <div className="quota-fields">
         <Field
           label={fields.opensAt}
+          hint={fields.opensAtHint}
           type="datetime-local"
           value={input.opensAt}
           onChange={(opensAt) => onChange({ opensAt })}
@@ -56,6 +58,7 @@ export function OpsQuotaFields({ input, faults, hasParent, onChange }: OpsQuotaF
         />
         <Field
           label={fields.claimUntil}
+          hint={fields.claimUntilHint}
           type="datetime-local"
           value={input.claimUntil}
           onChange={(claimUntil) => onChange({ claimUntil })}
@@ -64,6 +67,7 @@ export function OpsQuotaFields({ input, faults, hasParent, onChange }: OpsQuotaF
         />
         <Field
           label={fields.returnAt}
+          hint={fields.returnAtHint}
           type="datetime-local"
           value={input.returnAt}
           onChange={(returnAt) => onChange({ returnAt })}
@@ -72,6 +76,7 @@ export function OpsQuotaFields({ input, faults, hasParent, onChange }: OpsQuotaF
         />
         <Select
           label={fields.onReturn}
+          hint={fields.onReturnHint}
           value={input.onReturn}
           options={choices}
           onChange={(to) => to && onChange({ onReturn: to })}

@@ -2,6 +2,7 @@ import { useId } from 'react';
 
 interface SelectProps<Value extends string> {
   label: string;
+  hint?: string;
   value: Value | '';
   /** The text of the choice that means "no restriction" or "not chosen yet". Without it there is no such choice. */
   all?: string;
@@ -12,17 +13,23 @@ interface SelectProps<Value extends string> {
 }
 
 /** A labelled list of choices. */
-export function Select<Value extends string>({ label, value, all, options, onChange, error, testId }: SelectProps<Value>) {
+export function Select<Value extends string>({ label, hint, value, all, options, onChange, error, testId }: SelectProps<Value>) {
   const id = useId();
+  const described = [hint && `${id}-hint`, error && `${id}-fault`].filter(Boolean).join(' ');
   return (
     <div className={error ? 'field field-faulty' : 'field'}>
       <label htmlFor={id}>{label}</label>
+      {hint && (
+        <p id={`${id}-hint`} className="field-hint">
+          {hint}
+        </p>
+      )}
       <select
         id={id}
         value={value}
         onChange={(event) => onChange(event.target.value as Value | '')}
         aria-invalid={error === undefined ? undefined : true}
-        aria-describedby={error && `${id}-fault`}
+        aria-describedby={described || undefined}
         data-testid={testId}
       >
         {all !== undefined && <option value="">{all}</option>}

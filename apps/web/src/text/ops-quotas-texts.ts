@@ -93,7 +93,7 @@ export function opsQuotasTexts(t: Translate) {
       none: t('No move waits.', 'Nijedan premještaj ne čeka.'),
       rule: t('Rule:', 'Pravilo:'),
       reason: t('Reason:', 'Razlog:'),
-      askedBy: (who: string, at: string) => t(`Asked for by ${who}, ${at}`, `Zatražio ${who}, ${at}`),
+      askedBy: (who: string, at: string) => t(`Asked for by ${who}, ${at}`, `Zahtjev: ${who}, ${at}`),
       ends: (at: string) => t(`ends on ${at}`, `istječe ${at}`),
       own: t(
         'You asked for this move. Another operator must decide.',
@@ -129,8 +129,8 @@ export function opsQuotasTexts(t: Translate) {
         move: t('Move', 'Premještaj'),
         return: t('Return', 'Povrat'),
       } satisfies Record<QuotaMove['kind'], string>,
-      by: (who: string) => t(`by ${who}`, `učinio ${who}`),
-      approvedBy: (who: string) => t(`approved by ${who}`, `odobrio ${who}`),
+      by: (who: string) => t(`by ${who}`, `izvršitelj: ${who}`),
+      approvedBy: (who: string) => t(`approved by ${who}`, `odobrenje: ${who}`),
       system: t('the system', 'sustav'),
     },
     policy: {
