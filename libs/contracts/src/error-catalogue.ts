@@ -52,6 +52,8 @@ export const errorCatalogue = {
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The idempotency key was used for another request', retry: 'no' },
   INTERNAL_ERROR: { status: 500, title: 'A defect on our side', retry: 'same-key' },
   INVALID_STATE: { status: 409, title: 'Not possible in the present state', retry: 'no' },
+  INVITATION_CLAIMED: { status: 409, title: 'Another fan has claimed this invitation', retry: 'later' },
+  INVITATION_EXPIRED: { status: 410, title: 'The invitation is over', retry: 'no' },
   LOCK_TIMEOUT: { status: 503, title: 'Too much contention, try again', retry: 'same-key', retryAfterSeconds: 2 },
   MOVE_REFUSED: { status: 409, title: 'A rule of the quota refuses this move', retry: 'no' },
   NOT_FOUND: { status: 404, title: 'Not found', retry: 'no' },

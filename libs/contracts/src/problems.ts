@@ -72,6 +72,10 @@ export const problemMembers = {
       .optional()
       .meta({ description: 'Tickets that cannot be refunded' }),
   },
+  INVITATION_CLAIMED: {},
+  INVITATION_EXPIRED: {
+    invitation_status: z.enum(['expired', 'withdrawn']).meta({ description: 'Whether its time is over or it was withdrawn' }),
+  },
   LOCK_TIMEOUT: {},
   MOVE_REFUSED: { rule: z.string().meta({ description: 'The rule that refuses it, and the quota that has it' }) },
   NOT_FOUND: { ticket_ids: z.array(z.guid()).optional().meta({ description: 'Tickets that the order does not have' }) },

@@ -14,7 +14,7 @@ import { fingerprintOf, isIdempotencyKey } from './request-fingerprint.ts';
  * HTTP status of lasting refusals: a repeated key gets the same refusal from Redis. Refused requests had no effect, so they have
  * no idempotency row.
  */
-const LASTING_STATUS = new Set([404, 409]);
+const LASTING_STATUS = new Set([404, 409, 410]);
 /** Error codes of passing refusals: they are not stored. The same key may be sent again, and the request may then succeed. */
 const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'SEATS_BUSY',
@@ -24,6 +24,7 @@ const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'SALE_NOT_OPEN',
   'QUEUE_CLOSED',
   'QUOTA_EXCEEDED',
+  'INVITATION_CLAIMED',
   'IDEMPOTENCY_KEY_IN_USE',
 ]);
 
@@ -53,11 +54,12 @@ interface Dependencies {
  */
 export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies): void {
   fastify.addHook('preValidation', (request, reply, done) => {
-    const isNeeded = !request.is404 && mustHaveKey(request.method, rulesOf(request));
+    const rules = rulesOf(request);
+    const isNeeded = !request.is404 && mustHaveKey(request.method, rules);
     if (!isNeeded || !request.caller || !request.context) return done();
     const key = keyOf(request);
     const { userId } = request.caller;
-    const path = request.url.split('?')[0] ?? '';
+    const path = rules.csv ? request.url : (request.url.split('?')[0] ?? '');
     const fingerprint = fingerprintOf({ userId, method: request.method, path, body: request.body });
     const requestKey: RequestKey = { key, userId, fingerprint };
     request.context.requestKey = requestKey;
