@@ -180,6 +180,7 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
     path: byMatch,
     bodies: [object({ policy: token(64, 'uefa-conference-league-2023-24') })],
   },
+  'GET /api/v1/ops/quota-policies': {},
   'GET /api/v1/ops/matches/:id/moves': { path: byMatch, query: 'page' },
   'GET /api/v1/ops/quotas/:id': { path: byQuota },
   'PATCH /api/v1/ops/quotas/:id': { path: byQuota, bodies: [object(allOptional(quotaFields))] },
