@@ -3,7 +3,7 @@ import { hashOfToken, newInvitationToken } from '../../../apps/monolith/src/quot
 import { HOUR_MS, ops, timeFromNow, type FanActions } from './fans.ts';
 
 /** Calls all actions of invited fans, and the withdrawal, with invitations in every state. */
-export async function invitationStory(fans: FanActions): Promise<void> {
+export async function claimStory(fans: FanActions): Promise<void> {
   const match = await fans.createMatch();
   const [ana, barbara] = [randomUUID(), randomUUID()];
   const fields = { name: 'Sponsors', kind: 'sponsor', places: [{ sector_id: match.sectors[0], quantity: 8 }] };
