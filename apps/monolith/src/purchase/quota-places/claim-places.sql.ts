@@ -54,3 +54,15 @@ export const HOLD_INVITED_PLACES = namedSql<{
   update seats set status = 'held', reservation_id = reserved.id, expires_at = reserved.expires_at
   from reserved where seats.id = any(:seatIds::uuid[]) returning seats.id as "seatId"`,
 );
+
+/**
+ * What has become of claims. A claim is also paid if an earlier claim of its invitation was: a payment that came after the end of
+ * its hold, when a later hold had ended too, completed that one.
+ */
+export const READ_CLAIM_STATES = namedSql<{ readonly ids: readonly string[] }>(
+  'read-claim-states',
+  `
+  select r.id, case when exists (select from reservations c where c.invitation_id = r.invitation_id and c.status = 'completed') then 'paid'
+                    when r.status in ('held', 'ordered') and r.expires_at > now() then 'held' else 'over' end as state
+  from reservations r where r.id = any(:ids::uuid[])`,
+);

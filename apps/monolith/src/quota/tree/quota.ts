@@ -44,6 +44,14 @@ export interface FieldFault {
   readonly message: string;
 }
 
+/** The price of a place of the quota: its own for the sector, else the ordinary one. */
+export function priceOf(
+  { priceCents }: Pick<QuotaSettings, 'priceCents'>,
+  sector: { readonly id: string; readonly priceCents: number },
+): number {
+  return priceCents[sector.id] ?? sector.priceCents;
+}
+
 type Deadlines = Pick<QuotaSettings, 'opensAt' | 'claimUntil' | 'returnAt'>;
 
 /**
@@ -73,6 +81,14 @@ export function deadlineFaults(
     .filter(({ path, at, was }) => path !== 'opens_at' && at !== was && at <= now.getTime())
     .map(({ path }) => ({ path, message: 'must be in the future' }));
   return [...order, ...late, ...past];
+}
+
+/** When invitations to the quota end at the latest. */
+export function endOfInvitations(
+  { claimUntil, returnAt }: Pick<QuotaSettings, 'claimUntil' | 'returnAt'>,
+  { kickoffAt }: { readonly kickoffAt: Date },
+): Date {
+  return claimUntil ?? returnAt ?? kickoffAt;
 }
 
 /** The rule that forbids places of the first quota of the chain to go to a quota of this kind. Undefined if none does. */
