@@ -115,17 +115,22 @@ import { ReadAllocation } from './tree/read-allocation.ts';
     QuotaMessages,
     {
       provide: QuotaApi,
-      useFactory: (createQuota: CreateQuota): QuotaApi => ({
+      useFactory: (createQuota: CreateQuota, issueInvitations: IssueInvitations): QuotaApi => ({
         create: async (quota) => (await createQuota.execute(commandOf(quota))).quota.id,
+        invite: async (quotaId, listKey, rows) => {
+          const list = { quotaId, listKey, rows, member: undefined, actor: SYSTEM, expiresAt: null };
+          const refused = (await issueInvitations.execute(list)).find(({ status }) => status === 'refused');
+          if (refused) throw new Error(`${rows[refused.index]?.email} is not invited: ${refused.message}`);
+        },
       }),
-      inject: [CreateQuota],
+      inject: [CreateQuota, IssueInvitations],
     },
   ],
   exports: [QuotaApi],
 })
 export class QuotaModule {}
 
-function commandOf({ returnAt, onReturn, neverTo, members, ...quota }: NewQuota): CreateQuotaCommand {
+function commandOf({ returnAt, onReturn, neverTo, members, priceCents, ...quota }: NewQuota): CreateQuotaCommand {
   return {
     ...quota,
     members: members ?? [],
@@ -135,7 +140,7 @@ function commandOf({ returnAt, onReturn, neverTo, members, ...quota }: NewQuota)
     returnAt: returnAt ?? null,
     onReturn: onReturn ?? 'public',
     neverTo: neverTo ?? [],
-    priceCents: {},
+    priceCents: priceCents ?? {},
     maxPerInvitation: 4,
     actor: SYSTEM,
   };
