@@ -4,7 +4,7 @@ import type { SourceFile } from './sources.ts';
 
 /** The table of the routes that the page calls, as libs/contracts declares it. */
 type PageRoutes = Readonly<
-  Record<string, { readonly query?: z.ZodType; readonly body?: z.ZodType; readonly answer?: z.ZodType }>
+  Record<string, { readonly query?: z.ZodType; readonly body?: z.ZodType; readonly answer?: z.ZodType | readonly z.ZodType[] }>
 >;
 
 /** Routes of the page that no service has, or whose schemas are not those that the service declares. */
@@ -16,10 +16,14 @@ export function routesUnlikeTheServer(pageRoutes: PageRoutes, facts: readonly Ro
     const differing = [
       ...(query === schemas.query ? [] : ['query']),
       ...(body === schemas.body ? [] : ['body']),
-      ...(schemas.answers.every((schema) => schema === answer) && (!answer || schemas.answers.length > 0) ? [] : ['answer']),
+      ...(isSameSet(answer ? [answer].flat() : [], schemas.answers) ? [] : ['answer']),
     ];
     return differing.map((part) => `${route}: the service declares another schema of the ${part}`);
   });
+}
+
+function isSameSet(declared: readonly z.ZodType[], served: readonly unknown[]): boolean {
+  return declared.every((schema) => served.includes(schema)) && served.every((schema) => declared.includes(schema as z.ZodType));
 }
 
 /** Routes that are in the table and not called by the page, and paths in the page that are not in the table. */

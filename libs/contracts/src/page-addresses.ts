@@ -10,6 +10,7 @@ export const pageAddresses = [
   '/tickets',
   '/ops',
   '/ops/jobs',
+  '/ops/matches/:id/quotas',
 ] as const;
 
 const UUID = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';

@@ -11,6 +11,11 @@ import { FansModule } from '../fans/fans.module.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { QuotaPlacesApi } from '../purchase/quota-places.api.ts';
 import { CONFIG } from '../tokens.ts';
+import { ClaimInvitation } from './claims/claim-invitation.ts';
+import { ClaimsController } from './claims/claims.controller.ts';
+import { EndInvitations } from './claims/end-invitations.ts';
+import { LookUpInvitation } from './claims/look-up-invitation.ts';
+import { PostgresClaims } from './claims/postgres-claims.ts';
 import { InvitationViews } from './invitations/invitation-views.ts';
 import { InvitationsController } from './invitations/invitations.controller.ts';
 import { IssueInvitations } from './invitations/issue-invitations.ts';
@@ -18,11 +23,6 @@ import { PostgresInvitations } from './invitations/postgres-invitations.ts';
 import { ResendInvitation } from './invitations/resend-invitation.ts';
 import { SendInvitations } from './invitations/send-invitations.ts';
 import { InvitationMessages } from './messages/invitation-messages.ts';
-import { ClaimInvitation } from './claims/claim-invitation.ts';
-import { ClaimsController } from './claims/claims.controller.ts';
-import { EndInvitations } from './claims/end-invitations.ts';
-import { LookUpInvitation } from './claims/look-up-invitation.ts';
-import { PostgresClaims } from './claims/postgres-claims.ts';
 import { PostgresNotices } from './messages/postgres-notices.ts';
 import { PostgresReminders } from './messages/postgres-reminders.ts';
 import { QuotaMessages } from './messages/quota-messages.schedule.ts';
@@ -56,14 +56,14 @@ import { ReadAllocation } from './tree/read-allocation.ts';
     AllocationController,
     MovesController,
     PoliciesController,
-    InvitationsController,
     ClaimsController,
+    InvitationsController,
   ],
   providers: [
     PostgresQuotas,
     PostgresMoves,
-    PostgresInvitations,
     PostgresClaims,
+    PostgresInvitations,
     useCase(QuotaViews, PostgresQuotas, QuotaPlacesApi),
     useCase(CreateQuota, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves, Clock),
     useCase(ChangeQuota, TransactionManager, CatalogApi, PostgresQuotas, PostgresClaims, QuotaViews, Clock),
@@ -73,7 +73,7 @@ import { ReadAllocation } from './tree/read-allocation.ts';
     useCase(ReturnPlaces, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves, EndInvitations, QuotaNotices),
     useCase(LookUpInvitation, CatalogApi, QuotaPlacesApi, PostgresClaims),
     useCase(ClaimInvitation, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresClaims),
-    useCase(EndInvitations, TransactionManager, QuotaPlacesApi, PostgresClaims),
+    useCase(EndInvitations, TransactionManager, QuotaPlacesApi, PostgresInvitations, PostgresClaims),
     useCase(CheckMatchPolicy, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     QuotaDeadlines,
     useCase(InvitationViews, CatalogApi, QuotaPlacesApi),

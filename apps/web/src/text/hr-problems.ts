@@ -46,6 +46,8 @@ export const problemTexts: Record<ProblemCode, ProblemText> = {
     members.order_id
       ? 'Jedna vaša narudžba čeka plaćanje. Najprije završite ili otkažite nju.'
       : 'To više nije moguće. Stranica sada prikazuje stvarno stanje.',
+  QUOTA_EXCEEDED: ({ members: { available = 0 } }) => `Premalo je slobodnih mjesta: ${available}. Ništa nije promijenjeno.`,
+  MOVE_REFUSED: ({ members }) => `Pravilo to ne dopušta. ${members.rule ?? ''}`,
   PAYLOAD_TOO_LARGE: () => 'To je bilo previše odjednom.',
   UNSUPPORTED_MEDIA_TYPE: ours,
   RATE_LIMITED: ({ retryAfterSeconds }) =>

@@ -3,6 +3,7 @@ import { problemTexts as english, type ProblemText } from './en-problems.ts';
 import { problemTexts as croatian } from './hr-problems.ts';
 import { lineTexts } from './line-texts.ts';
 import { opsJobsTexts } from './ops-jobs-texts.ts';
+import { opsQuotasTexts } from './ops-quotas-texts.ts';
 import { opsTexts } from './ops-texts.ts';
 import { purchaseTexts } from './purchase-texts.ts';
 import { shopTexts } from './shop-texts.ts';
@@ -16,6 +17,7 @@ const textsFor = (t: Translate) => ({
   ...purchaseTexts(t),
   ops: opsTexts(t),
   opsJobs: opsJobsTexts(t),
+  opsQuotas: opsQuotasTexts(t),
   problems: t<Record<ProblemCode, ProblemText>>(english, croatian),
 });
 

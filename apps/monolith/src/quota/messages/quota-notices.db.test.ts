@@ -5,9 +5,9 @@ import { openBoxOffice, type OpenBoxOffice } from '../../purchase/testing/box-of
 import { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import { killedAtEachStep } from '../../testing/dying-transactions.ts';
 import { openMonolith, ops, putOnSale, seated, type MatchOnSale, type WholeMonolith } from '../../testing/whole-monolith.ts';
+import { EndInvitations } from '../claims/end-invitations.ts';
 import { QuotaDeadlines } from '../moves/quota-deadlines.schedule.ts';
 import { PostgresMoves } from '../moves/postgres-moves.ts';
-import { EndInvitations } from '../claims/end-invitations.ts';
 import { ReturnPlaces } from '../moves/return-places.ts';
 import { PostgresQuotas } from '../tree/postgres-quotas.ts';
 import { InvitedPeople } from '../testing/invited-people.ts';
@@ -223,8 +223,8 @@ describe('a process that is killed at any step', () => {
       resolve(TransactionManager),
       (transactions) => {
         const [quotas, moves] = [resolve(PostgresQuotas), resolve(PostgresMoves)];
-        const [places, ends] = [resolve(QuotaPlacesApi), resolve(EndInvitations)];
-        return new ReturnPlaces(transactions, places, quotas, moves, ends, noticesWith(transactions)).returnDue();
+        const [places, ending] = [resolve(QuotaPlacesApi), resolve(EndInvitations)];
+        return new ReturnPlaces(transactions, places, quotas, moves, ending, noticesWith(transactions)).returnDue();
       },
       async () => void atDeath.push(await traces(id)),
     );
