@@ -29,7 +29,9 @@ export async function issueInvitations(setup: QuotaSetup, lists: number): Promis
   const match = setup.nextMatch();
   const quotaIds: string[] = [];
   for (const sector_id of match.sectorIds.slice(0, PARTNERS))
-    quotaIds.push(await createQuota(setup, match, [{ sector_id, quantity: Math.min(PLACES_PER_SECTOR, lists * LIST * QUANTITY) }]));
+    quotaIds.push(
+      await createQuota(setup, match, [{ sector_id, quantity: Math.min(PLACES_PER_SECTOR, lists * LIST * QUANTITY) }]),
+    );
   let remaining = lists;
   const result = await measured(setup, PARTNERS, async (partner, stop) => {
     remaining -= 1;
@@ -46,6 +48,17 @@ export async function issueInvitations(setup: QuotaSetup, lists: number): Promis
   });
   const perInvitation = { service: result.cpuMicros.service / LIST, database: result.cpuMicros.database / LIST };
   return { ...result, perSecond: result.perSecond * LIST, cpuMicros: perInvitation, match };
+}
+
+/** Rows per second of a COPY of all invitations into an equal, empty table. */
+export async function copiedPerSecond({ database }: QuotaSetup): Promise<number> {
+  const { rows } = await database.query<{ folder: string }>(`select current_setting('data_directory') as folder`);
+  const file = `'${rows[0]!.folder}/invitations.copy'`;
+  await database.query('drop table if exists copied; create table copied (like invitations including all)');
+  const { rowCount } = await database.query(`copy invitations to ${file}`);
+  const startedAt = performance.now();
+  await database.query(`copy copied from ${file}`);
+  return (rowCount ?? 0) / ((performance.now() - startedAt) / 1000);
 }
 
 /** 64 fans claim the invitations of the match, each another one, over connections of their own. */

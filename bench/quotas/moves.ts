@@ -10,6 +10,8 @@ const AROUND_MS = 300;
 export interface MoveResult {
   /** Seconds of each move, by what it moved. */
   readonly seconds: Readonly<Record<'from the public' | 'to another quota' | 'to the public', number>>;
+  /** Holds of the public a second. */
+  readonly perSecond: number;
   /** Requests of buyers that were refused, by code. */
   readonly refusals: Readonly<Record<string, number>>;
 }
@@ -30,13 +32,17 @@ export async function movePlaces(setup: QuotaSetup, sale: RunningSale): Promise<
       'to the public': await secondsOf(move(to, 'public')),
       // Of two sectors in which nobody buys: who wants the places that the buyers take in the same millisecond is told LOCK_TIMEOUT.
       'from the public': await secondsOf(() =>
-        createQuota(setup, match, [first, second].map((sector_id) => ({ sector_id, quantity: PLACES / 2 }))),
+        createQuota(
+          setup,
+          match,
+          [first, second].map((sector_id) => ({ sector_id, quantity: PLACES / 2 })),
+        ),
       ),
     };
     await sleep(AROUND_MS);
     return seconds;
   });
-  return { seconds: selling.result, refusals: selling.refusals };
+  return { seconds: selling.result, perSecond: selling.perSecond, refusals: selling.refusals };
 }
 
 async function secondsOf(work: () => Promise<unknown>): Promise<number> {

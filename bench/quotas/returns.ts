@@ -10,10 +10,12 @@ const POLL_MS = 5;
 export interface ReturnResult {
   /** From the deadline until the last quota has returned. It includes up to a second until the task runs. */
   readonly seconds: number;
+  /** From the first return to the last one. */
+  readonly returnSeconds: number;
   /** The buyers' p99 while quotas returned, and before. */
   readonly p99Ms: number;
   readonly quietP99Ms: number;
-  readonly busy: Readonly<Record<string, number>>;
+  readonly refusals: Readonly<Record<string, number>>;
 }
 
 export async function returnQuotas(setup: QuotaSetup, sale: RunningSale, quietMs: number): Promise<ReturnResult> {
@@ -30,9 +32,10 @@ export async function returnQuotas(setup: QuotaSetup, sale: RunningSale, quietMs
   const { deadline, firstReturn, lastReturn } = busy.result;
   return {
     seconds: (lastReturn - deadline) / 1000,
+    returnSeconds: (lastReturn - firstReturn) / 1000,
     p99Ms: busy.p99Ms(firstReturn, lastReturn),
     quietP99Ms: quiet.p99Ms(),
-    busy: busy.refusals,
+    refusals: busy.refusals,
   };
 }
 

@@ -32,7 +32,10 @@ export class RunningSale {
   }
 
   /** Sells places of these sectors of the match until `work` is done. */
-  async during<T>({ id: matchId, sectorIds }: Pick<MatchToSell, 'id' | 'sectorIds'>, work: () => Promise<T>): Promise<SaleResult<T>> {
+  async during<T>(
+    { id: matchId, sectorIds }: Pick<MatchToSell, 'id' | 'sectorIds'>,
+    work: () => Promise<T>,
+  ): Promise<SaleResult<T>> {
     const holds: { from: number; to: number }[] = [];
     const loop = new ClosedLoop(async (caller) => {
       const sectorId = sectorIds[Math.floor(Math.random() * sectorIds.length)] ?? '';
@@ -49,7 +52,10 @@ export class RunningSale {
     const { doneInTime, refusals } = await selling;
     const p99Ms = (from = 0, to = Infinity): number => {
       const underWay = holds.filter((hold) => hold.to >= from && hold.from <= to).map((hold) => hold.to - hold.from);
-      return quantile(underWay.toSorted((a, b) => a - b), 0.99);
+      return quantile(
+        underWay.toSorted((a, b) => a - b),
+        0.99,
+      );
     };
     return { result, p99Ms, perSecond: doneInTime / seconds, refusals };
   }

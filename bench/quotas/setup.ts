@@ -1,7 +1,7 @@
 // The environment of bench:quotas: its own PostgreSQL and Redis, matches of 120,000 places, and one monolith from dist.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { startOwnServers, type OwnServers } from '../instruments/own-servers.ts';
+import type { OwnServers } from '../instruments/own-servers.ts';
 import { startMonolith, type RunningService } from '../instruments/service.ts';
 import { SETTINGS } from '../purchase/settings.ts';
 import { Stadiums, type MatchToSell } from '../purchase/stadiums.ts';
@@ -50,8 +50,6 @@ export async function openSetup(servers: OwnServers, matches: number): Promise<Q
   };
 }
 
-export { startOwnServers };
-
 /** Sends a POST of an operator and returns the answer. Throws if it is refused. */
 export async function postAsOperator<T>({ service }: QuotaSetup, path: string, body: unknown): Promise<T> {
   const answer = await fetch(`${service.url}/api/v1${path}`, {
@@ -68,7 +66,12 @@ export async function postAsOperator<T>({ service }: QuotaSetup, path: string, b
 }
 
 /** Creates a quota with these places of the public, and returns its id. */
-export async function createQuota(setup: QuotaSetup, match: MatchToSell, places: readonly object[], fields: object = {}): Promise<string> {
+export async function createQuota(
+  setup: QuotaSetup,
+  match: MatchToSell,
+  places: readonly object[],
+  fields: object = {},
+): Promise<string> {
   const body = { name: 'Navijači', kind: 'fan_group', places, ...fields };
   return (await postAsOperator<{ id: string }>(setup, `/ops/matches/${match.id}/quotas`, body)).id;
 }

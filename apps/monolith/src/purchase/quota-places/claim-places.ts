@@ -64,7 +64,7 @@ export class ClaimPlaces {
   }
 
   private async reserve(tx: Transaction, claim: Claim, places: readonly InvitedPlace[]): Promise<Reservation | undefined> {
-    const sector = await this.matches.sector(claim.sectorId);
+    const sector = await this.matches.sector(claim.sectorId, tx);
     if (!sector) throw new Error(`invitation ${claim.invitationId} is for the unknown sector ${claim.sectorId}`);
     const id = this.ids.next();
     const { name, currency } = sector;
