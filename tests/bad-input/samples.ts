@@ -1,5 +1,6 @@
 import { pageAddresses } from '#contracts/page-addresses';
 import {
+  anything,
   email,
   fanAndNumber,
   flag,
@@ -202,7 +203,32 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'POST /api/v1/ops/moves/:id/reject': {},
   'GET /api/v1/quotas': { query: 'page' },
   'GET /api/v1/quotas/:id': { path: byQuota },
+  'GET /api/v1/quotas/:id/invitations': { path: byQuota, query: 'page' },
+  'POST /api/v1/quotas/:id/invitations': {
+    path: byQuota,
+    bodies: [
+      object({
+        list_key: optional(text(100, 'sponsors')),
+        expires_at: optional(time('2099-05-01T18:00:00Z')),
+        dry_run: optional(flag(true)),
+        // What is wrong with a row is the verdict about it. A row is no list and has no unknown fields.
+        invitations: list(
+          object({
+            ...{
+              email: anything('ana@example.hr'),
+              name: anything('Ana Anić'),
+              user_id: anything(FAN_ID),
+              locale: anything('hr'),
+            },
+            ...{ quantity: anything(1), sector_id: anything(undefined), note: anything('board') },
+          }),
+          500,
+        ),
+      }),
+    ],
+  },
   // The sample system has no invitation, so even a valid call meets one that does not exist.
+  'POST /api/v1/invitations/:id/resend': {},
   'POST /api/v1/invitations/lookup': { bodies: [object({ token: invitationToken })] },
   'POST /api/v1/invitations/claim': { bodies: [object({ token: invitationToken })] },
   'DELETE /api/v1/invitations/:id': {},

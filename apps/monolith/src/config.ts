@@ -4,7 +4,6 @@ import type { z } from 'zod';
 /** The settings of the monolith, read from environment variables. */
 export const monolithConfig = settings.processSettings
   .extend(settings.databaseSettings.shape)
-  .extend(settings.databaseReplicaSettings.shape)
   .extend(settings.redisSettings.shape)
   .extend(settings.addressSettings.shape)
   .extend(settings.authenticationSettings.shape)

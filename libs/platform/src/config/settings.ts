@@ -59,10 +59,6 @@ export const processSettings = z.object({
 /** Settings of the connection to PostgreSQL. */
 export const databaseSettings = z.object({
   DATABASE_URL: postgresUrl.meta({ description: 'PostgreSQL, with user and password', secret: true }),
-});
-
-/** Settings of the connection to the database replica. Only the monolith reads from it. */
-export const databaseReplicaSettings = z.object({
   DATABASE_REPLICA_URL: postgresUrl.optional().meta({
     description:
       'Streaming replica of PostgreSQL for reads that may be a moment old (docs/concepts/database-replica.md); the primary answers when it is down or late',

@@ -3,7 +3,7 @@ import { hashOfToken, newInvitationToken } from '../../../apps/monolith/src/quot
 import { HOUR_MS, ops, timeFromNow, type FanActions } from './fans.ts';
 
 /** Calls all actions of invited fans, and the withdrawal, with invitations in every state. */
-export async function invitationStory(fans: FanActions): Promise<void> {
+export async function claimStory(fans: FanActions): Promise<void> {
   const match = await fans.createMatch();
   const [ana, barbara] = [randomUUID(), randomUUID()];
   const fields = { name: 'Sponsors', kind: 'sponsor', places: [{ sector_id: match.sectors[0], quantity: 8 }] };
@@ -34,7 +34,9 @@ export async function invitationStory(fans: FanActions): Promise<void> {
   const opens = { opens_at: timeFromNow(HOUR_MS), claim_until: timeFromNow(2 * HOUR_MS) };
   await fans.request('PATCH', `/ops/quotas/${quota.id}`, { ...ops, body: opens });
   await claim(early, ana);
-  await lookUp({ token: newInvitationToken() });
+  const unknown = { token: newInvitationToken() };
+  await lookUp(unknown);
+  await claim(unknown, ana);
 }
 
 /** Adds a token to the invitation. The one in its mail is stored nowhere else. */
