@@ -8,6 +8,9 @@ export const pageAddresses = [
   '/matches/:id/checkout',
   '/orders/:id',
   '/tickets',
+  '/invitation',
+  '/quotas',
+  '/quotas/:id',
   '/ops',
   '/ops/jobs',
 ] as const;

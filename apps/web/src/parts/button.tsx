@@ -15,12 +15,14 @@ export function Button({ tone, wide, testId, type = 'button', ...rest }: ButtonP
 interface ConfirmButtonProps {
   texts: { label: string; question: string; yes: string; no: string };
   onConfirm: () => void;
+  /** The tone of the confirming button. */
+  tone?: 'primary' | 'danger';
   disabled?: boolean;
   testId: string;
 }
 
 /** A button that asks for confirmation. The question replaces the button; a dialog would cover the countdown. */
-export function ConfirmButton({ texts, onConfirm, disabled, testId }: ConfirmButtonProps) {
+export function ConfirmButton({ texts, onConfirm, tone = 'danger', disabled, testId }: ConfirmButtonProps) {
   const [isAsking, setIsAsking] = useState(false);
   const [isCancelled, setIsCancelled] = useState(false);
   if (!isAsking) {
@@ -44,7 +46,7 @@ export function ConfirmButton({ texts, onConfirm, disabled, testId }: ConfirmBut
     <div className="confirm" role="group" aria-label={texts.question}>
       <p>{texts.question}</p>
       <div className="button-row">
-        <Button tone="danger" disabled={disabled} autoFocus onClick={confirm} testId={`${testId}-yes`}>
+        <Button tone={tone} disabled={disabled} autoFocus onClick={confirm} testId={`${testId}-yes`}>
           {texts.yes}
         </Button>
         <Button onClick={cancel}>{texts.no}</Button>

@@ -46,6 +46,11 @@ export const problemTexts: Record<ProblemCode, ProblemText> = {
     members.order_id
       ? 'Jedna vaša narudžba čeka plaćanje. Najprije završite ili otkažite nju.'
       : 'To više nije moguće. Stranica sada prikazuje stvarno stanje.',
+  INVITATION_CLAIMED: () => 'Ovu je pozivnicu prihvatio netko drugi.',
+  INVITATION_EXPIRED: ({ members }) =>
+    members.invitation_status === 'withdrawn' ? 'Ova je pozivnica povučena.' : 'Vrijeme ove pozivnice je isteklo.',
+  QUOTA_EXCEEDED: ({ members }) =>
+    `Premalo je slobodnih mjesta.${members.available === undefined ? '' : ` Slobodno: ${members.available}.`}`,
   PAYLOAD_TOO_LARGE: () => 'To je bilo previše odjednom.',
   UNSUPPORTED_MEDIA_TYPE: ours,
   RATE_LIMITED: ({ retryAfterSeconds }) =>
