@@ -143,7 +143,7 @@ export function quotaTexts(t: Translate) {
       } satisfies Record<Invitation['status'], string>,
       places: (count: number) => t(placesEn(count), placesHr(count)),
       ends: (when: string) => t(`until ${when}`, `do: ${when}`),
-      claimed: (when: string) => t(`accepted ${when}`, `prihvaćena: ${when}`),
+      claimed: (when: string) => t(`accepted on ${when}`, `prihvaćena: ${when}`),
       list: (key: string) => t(`list ${key}`, `popis ${key}`),
       actions: (who: string) => t(`Invitation of ${who}`, `Pozivnica za ${who}`),
       resend: t(
