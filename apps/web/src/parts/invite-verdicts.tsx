@@ -27,7 +27,7 @@ export function InviteVerdicts({ items, rows, isPreview }: InviteVerdictsProps) 
   const hasContent = rows.length === items.length;
   return (
     <div className="invite-verdicts">
-      <h4>{title}</h4>
+      <h3>{title}</h3>
       <p data-testid="invite-summary">{list.summary(isPreview, countVerdicts(items))}</p>
       {/* The table scrolls and has no buttons, so the keyboard reaches it by its frame (WCAG 2.1.1). */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}

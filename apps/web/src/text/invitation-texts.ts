@@ -9,7 +9,7 @@ export const invitationTexts = (t: Translate) => ({
   title: t('Your invitation', 'Vaša pozivnica'),
   from: (name: string) => t(`${name} invites you`, `Poziva vas ${name}`),
   places: (count: number) => t(placesEn(count), placesHr(count)),
-  price: t('Price', 'Cijena'),
+  price: t('Price of all places', 'Cijena svih mjesta'),
   free: t('free of charge', 'besplatno'),
   seats: t('Your places', 'Vaša mjesta'),
   until: t('Accept by', 'Prihvatite do'),
