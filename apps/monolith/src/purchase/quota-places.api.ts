@@ -81,6 +81,15 @@ export type ClaimResult =
   | { readonly kind: 'over' };
 
 /**
+ * What has become of a claim: `held` until its hold ends or is paid, `paid` for ever after its payment, also if the tickets are
+ * refunded, and `over` if its hold ended unpaid. A late payment can still make `paid` of `over`.
+ */
+export type ClaimState = 'held' | 'paid' | 'over';
+
+/** How a place is named inside its sector. Row and number are null for a standing place. */
+export type PlaceLabel = Pick<FreePlace, 'seatId' | 'row' | 'number'>;
+
+/**
  * Some of the places are not free in their quota any more, because somebody was faster. The transaction must be rolled back; the
  * caller reads the free places again and chooses others.
  */
@@ -114,6 +123,9 @@ export abstract class QuotaPlacesApi {
 
   /** Seat id → sector id of those of these places that the match has, whoever owns them. */
   abstract sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+
+  /** Seat id → its label, for the places of any match that exist. */
+  abstract labelsOf(seatIds: readonly string[]): Promise<ReadonlyMap<string, PlaceLabel>>;
 
   /**
    * Gives all these places another owner, or throws `PlacesNotFree`. The rows are locked in the order of their ids, so two moves of
@@ -154,4 +166,7 @@ export abstract class QuotaPlacesApi {
    * before `unbind`.
    */
   abstract endHold(tx: Transaction, reservationId: string): Promise<'ended' | 'paid' | 'over'>;
+
+  /** Reservation id → the state of that claim, as of the latest commit or as `tx` reads it. */
+  abstract claimStates(reservationIds: readonly string[], tx?: Transaction): Promise<ReadonlyMap<string, ClaimState>>;
 }

@@ -1,4 +1,6 @@
 import { Clock } from '#application/clock';
+import { Ids } from '#application/ids';
+import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
@@ -6,6 +8,14 @@ import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { QuotaPlacesApi } from '../purchase/quota-places.api.ts';
+import { CONFIG } from '../tokens.ts';
+import { InvitationViews } from './invitations/invitation-views.ts';
+import { InvitationsController } from './invitations/invitations.controller.ts';
+import { IssueInvitations } from './invitations/issue-invitations.ts';
+import { PostgresInvitations } from './invitations/postgres-invitations.ts';
+import { ResendInvitation } from './invitations/resend-invitation.ts';
+import { SendInvitations } from './invitations/send-invitations.ts';
+import { InvitationMessages } from './messages/invitation-messages.ts';
 import { DecideMove } from './moves/decide-move.ts';
 import { MovePlaces } from './moves/move-places.ts';
 import { MovesController } from './moves/moves.controller.ts';
@@ -27,10 +37,18 @@ import { ReadAllocation } from './tree/read-allocation.ts';
 /** Quotas: places of a match that are set aside for an owner before the sale, their moves and their return. */
 @Module({
   imports: [CatalogModule, PurchaseModule],
-  controllers: [OpsQuotasController, PartnerQuotasController, AllocationController, MovesController, PoliciesController],
+  controllers: [
+    OpsQuotasController,
+    PartnerQuotasController,
+    AllocationController,
+    MovesController,
+    PoliciesController,
+    InvitationsController,
+  ],
   providers: [
     PostgresQuotas,
     PostgresMoves,
+    PostgresInvitations,
     useCase(QuotaViews, PostgresQuotas, QuotaPlacesApi),
     useCase(CreateQuota, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves, Clock),
     useCase(ChangeQuota, TransactionManager, CatalogApi, PostgresQuotas, QuotaViews, Clock),
@@ -40,6 +58,31 @@ import { ReadAllocation } from './tree/read-allocation.ts';
     useCase(ReturnPlaces, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(CheckMatchPolicy, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     QuotaDeadlines,
+    useCase(InvitationMessages, Outbox, Ids, Clock, CONFIG),
+    useCase(InvitationViews, CatalogApi, QuotaPlacesApi),
+    useCase(SendInvitations, PostgresInvitations, InvitationMessages),
+    useCase(
+      IssueInvitations,
+      TransactionManager,
+      CatalogApi,
+      QuotaPlacesApi,
+      PostgresQuotas,
+      PostgresInvitations,
+      SendInvitations,
+      Ids,
+      Clock,
+    ),
+    useCase(
+      ResendInvitation,
+      TransactionManager,
+      CatalogApi,
+      QuotaPlacesApi,
+      PostgresQuotas,
+      PostgresInvitations,
+      SendInvitations,
+      InvitationViews,
+      Clock,
+    ),
     {
       provide: QuotaApi,
       useFactory: (createQuota: CreateQuota): QuotaApi => ({

@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { CsvBody } from './csv-body.ts';
 import { rulesOf } from './route-rules.ts';
 import { jsonReader } from './json-body.ts';
 import { RequestRefused } from './request-refused.ts';
@@ -14,6 +15,12 @@ function decode(body: Buffer): string {
   } catch {
     throw new RequestRefused('VALIDATION_FAILED', { detail: 'The body is not UTF-8.' });
   }
+}
+
+function readCsv(body: Buffer): CsvBody {
+  const text = decode(body);
+  if (text.includes('\0')) throw new RequestRefused('VALIDATION_FAILED', { detail: 'The body contains a NUL character.' });
+  return new CsvBody(text);
 }
 
 /**
@@ -39,14 +46,18 @@ export function registerBodyParsers(fastify: FastifyInstance): void {
     done();
   });
   fastify.removeAllContentTypeParsers();
-  for (const contentType of ['application/json', '*'])
+  for (const contentType of ['application/json', 'text/csv', '*'])
     fastify.addContentTypeParser(contentType, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
       try {
-        const expected = rulesOf(request).body ?? 'json';
+        const { body: expected = 'json', csv } = rulesOf(request);
         if (expected === 'raw') done(null, body);
         else if (expected === 'none' || body.length === 0) done(null, withoutBody(body));
         else if (contentType === 'application/json') readJson(request, decode(body), done);
-        else done(new RequestRefused('UNSUPPORTED_MEDIA_TYPE', { detail: 'Send the body as application/json.' }));
+        else if (contentType === 'text/csv' && csv) done(null, readCsv(body));
+        else {
+          const detail = `Send the body as application/json${csv ? ' or text/csv' : ''}.`;
+          done(new RequestRefused('UNSUPPORTED_MEDIA_TYPE', { detail }));
+        }
       } catch (error) {
         done(error as Error);
       }

@@ -73,6 +73,8 @@ export function completeOperation(operation: Operation, { path, rules, needsKey,
     if (operation.requestBody && schema?.[OPTIONAL_BODY]) operation.requestBody.required = false;
     delete schema?.[OPTIONAL_BODY];
   }
+  if (rules.csv && operation.requestBody)
+    operation.requestBody.content['text/csv'] = { schema: { type: 'string', description: rules.csv } };
   const responses = (operation.responses ??= {});
   for (const [status, response] of Object.entries(responses)) response.description ||= STATUS_CODES[status] ?? 'Success';
   Object.assign(responses, refusalResponses(codes));
@@ -102,6 +104,6 @@ export function addExamples({ requestBody, responses = {} }: Operation, examples
     for (const content of Object.values(responses[status]?.content ?? {})) content.example = value;
   const requests = Object.entries(examples?.requests ?? {});
   if (requests.length === 0) return;
-  for (const content of Object.values(requestBody?.content ?? {}))
-    content.examples = Object.fromEntries(requests.map(([fields, value]) => [fields, { summary: fields, value }]));
+  const content = requestBody?.content['application/json'];
+  if (content) content.examples = Object.fromEntries(requests.map(([fields, value]) => [fields, { summary: fields, value }]));
 }

@@ -54,11 +54,12 @@ interface Dependencies {
  */
 export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies): void {
   fastify.addHook('preValidation', (request, reply, done) => {
-    const isNeeded = !request.is404 && mustHaveKey(request.method, rulesOf(request));
+    const rules = rulesOf(request);
+    const isNeeded = !request.is404 && mustHaveKey(request.method, rules);
     if (!isNeeded || !request.caller || !request.context) return done();
     const key = keyOf(request);
     const { userId } = request.caller;
-    const path = request.url.split('?')[0] ?? '';
+    const path = rules.csv ? request.url : (request.url.split('?')[0] ?? '');
     const fingerprint = fingerprintOf({ userId, method: request.method, path, body: request.body });
     const requestKey: RequestKey = { key, userId, fingerprint };
     request.context.requestKey = requestKey;

@@ -54,3 +54,12 @@ export const HOLD_INVITED_PLACES = namedSql<{
   update seats set status = 'held', reservation_id = reserved.id, expires_at = reserved.expires_at
   from reserved where seats.id = any(:seatIds::uuid[]) returning seats.id as "seatId"`,
 );
+
+/** What has become of the reservations of claims. */
+export const READ_CLAIM_STATES = namedSql<{ readonly ids: readonly string[] }>(
+  'read-claim-states',
+  `
+  select id, case when status = 'completed' then 'paid'
+                  when status in ('held', 'ordered') and expires_at > now() then 'held' else 'over' end as state
+  from reservations where id = any(:ids::uuid[])`,
+);

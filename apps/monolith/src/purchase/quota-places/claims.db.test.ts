@@ -168,6 +168,34 @@ describe('a hold of an invitation', () => {
   });
 });
 
+test('the state of a claim is held until its hold ends, and paid for ever after its payment, also after a refund', async () => {
+  const stateOf = async ({ id }: { id: string }) => [
+    (await quotas.places.claimStates([id])).get(id),
+    await quotas.inTransaction(async (tx) => (await quotas.places.claimStates([id], tx)).get(id)),
+  ];
+  const held = await quotas.claimed(invited);
+  expect(await stateOf(held)).toEqual(['held', 'held']);
+  await office.lapse(held);
+  expect(await stateOf(held)).toEqual(['over', 'over']);
+  await sweep();
+  expect(await stateOf(held)).toEqual(['over', 'over']);
+  const ordered = await office.ordered(await quotas.claimed(invited));
+  expect(await stateOf(ordered.held)).toEqual(['held', 'held']);
+  await office.settle(office.report(ordered));
+  expect(await stateOf(ordered.held)).toEqual(['paid', 'paid']);
+  await office.monolith.call('POST', `/api/v1/ops/orders/${ordered.orderId}/refund`, { ...ops, body: {} });
+  expect(await stateOf(ordered.held)).toEqual(['paid', 'paid']);
+  expect([...(await quotas.places.claimStates([randomUUID()]))]).toEqual([]);
+});
+
+test('labels of places have their row and number', async () => {
+  const labels = await quotas.places.labelsOf([seats[0] ?? '', seats[11] ?? '', randomUUID()]);
+  expect([...labels.values()].toSorted((a, b) => Number(a.row) - Number(b.row))).toEqual([
+    { seatId: seats[0], row: '1', number: 1 },
+    { seatId: seats[11], row: '2', number: 2 },
+  ]);
+});
+
 describe('checkout and payment', () => {
   test('the batch of payments completes holds of invitations, and a fan’s busy row does not matter for them', async () => {
     const userId = randomUUID();

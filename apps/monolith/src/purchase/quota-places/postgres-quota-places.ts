@@ -9,13 +9,16 @@ import {
   type BoundPlaces,
   type Claim,
   type ClaimResult,
+  type ClaimState,
   type FreePlace,
   type MovedPlaces,
   type PlaceCounts,
+  type PlaceLabel,
   type PlaceMove,
   type PlaceOwner,
   type QuotaPlacesApi,
 } from '../quota-places.api.ts';
+import { READ_CLAIM_STATES } from './claim-places.sql.ts';
 import type { ClaimPlaces } from './claim-places.ts';
 import {
   BIND_PLACES,
@@ -23,6 +26,7 @@ import {
   COUNT_PLACES_OF_QUOTAS,
   MOVE_PLACES,
   READ_FREE_PLACES,
+  READ_LABELS_OF_PLACES,
   READ_SECTORS_OF_PLACES,
   UNBIND_PLACES,
   USE_ANY_INDEX,
@@ -51,6 +55,11 @@ export class PostgresQuotaPlaces implements QuotaPlacesApi {
     const statement = READ_SECTORS_OF_PLACES.with({ matchId, seatIds });
     const rows = await runUnprepared<{ seatId: string; sectorId: string }[]>(this.dataSource, statement);
     return new Map(rows.map(({ seatId, sectorId }) => [seatId, sectorId]));
+  }
+
+  async labelsOf(seatIds: readonly string[]): Promise<ReadonlyMap<string, PlaceLabel>> {
+    const rows = await runUnprepared<PlaceLabel[]>(this.dataSource, READ_LABELS_OF_PLACES.with({ seatIds }));
+    return new Map(rows.map((place) => [place.seatId, place]));
   }
 
   async move(tx: Transaction, { matchId, from, to, seatIds, boundTo }: PlaceMove): Promise<MovedPlaces> {
@@ -96,6 +105,14 @@ export class PostgresQuotaPlaces implements QuotaPlacesApi {
 
   endHold(tx: Transaction, reservationId: string): Promise<'ended' | 'paid' | 'over'> {
     return this.claims.endHold(tx, reservationId);
+  }
+
+  async claimStates(ids: readonly string[], tx?: Transaction): Promise<ReadonlyMap<string, ClaimState>> {
+    const statement = READ_CLAIM_STATES.with({ ids });
+    const rows = tx
+      ? await inside(tx).rows<{ id: string; state: ClaimState }>(statement)
+      : await runUnprepared<{ id: string; state: ClaimState }[]>(this.dataSource, statement);
+    return new Map(rows.map(({ id, state }) => [id, state]));
   }
 }
 

@@ -100,6 +100,12 @@ export const READ_SECTORS_OF_PLACES = namedSql<{ readonly matchId: string; reado
   `select id as "seatId", sector_id as "sectorId" from seats where id = any(:seatIds::uuid[]) and match_id = :matchId::uuid`,
 );
 
+/** The labels of these places. */
+export const READ_LABELS_OF_PLACES = namedSql<{ readonly seatIds: readonly string[] }>(
+  'read-labels-of-places',
+  `select id as "seatId", row_label as row, number from seats where id = any(:seatIds::uuid[])`,
+);
+
 /**
  * Counts places by owner and sector: those of a match, or of quotas. A place that is bound to a pending move has a row in
  * `quota_move_requests`; other bound places are invited.

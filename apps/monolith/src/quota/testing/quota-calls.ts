@@ -1,4 +1,4 @@
-import type { TestAnswer } from '../../testing/test-app.ts';
+import { newKey, type TestAnswer } from '../../testing/test-app.ts';
 import { ops, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import type { BoxOffice } from '../../purchase/testing/box-office.ts';
 
@@ -39,6 +39,37 @@ export class QuotaCalls {
 
   change(quotaId: string, body: object): Promise<TestAnswer> {
     return this.office.monolith.call('PATCH', `/api/v1/ops/quotas/${quotaId}`, { ...ops, body });
+  }
+
+  /** Invites people to places of a quota: a list in JSON. */
+  invite(
+    quotaId: string,
+    invitations: readonly object[],
+    { caller = ops, key, ...settings }: { caller?: typeof ops; key?: string } & Record<string, unknown> = {},
+  ): Promise<TestAnswer> {
+    const call = { ...caller, ...(key ? { key } : {}), body: { invitations, ...settings } };
+    return this.office.monolith.call('POST', `/api/v1/quotas/${quotaId}/invitations`, call);
+  }
+
+  /** Invites people to places of a quota: a list in CSV, with its settings as a query. */
+  async inviteCsv(
+    quotaId: string,
+    csv: string | Buffer,
+    { query = '', key = newKey(), type = 'text/csv' }: { query?: string; key?: string; type?: string } = {},
+  ): Promise<TestAnswer> {
+    const answer = await this.office.monolith.app.inject({
+      method: 'POST',
+      url: `/api/v1/quotas/${quotaId}/invitations${query}`,
+      headers: { 'x-mock-user-id': ops.as, ...ops.headers, 'idempotency-key': key, 'content-type': type },
+      payload: csv,
+    });
+    const { statusCode: status, body: text } = answer;
+    return { status, text, headers: answer.headers as TestAnswer['headers'], json: JSON.parse(text) as unknown };
+  }
+
+  /** The invitations of a quota, oldest first. */
+  async invitations(quotaId: string): Promise<TestAnswer['json'][]> {
+    return (await this.get(`/quotas/${quotaId}/invitations?limit=100`)).json.items;
   }
 
   async get(path: string, caller: typeof ops = ops): Promise<TestAnswer> {

@@ -10,7 +10,7 @@ import type { FreePlace } from '../../purchase/quota-places.api.ts';
  */
 
 /** Neighbouring free seats of one row, with nothing that is free beside them. */
-type Run = readonly FreePlace[];
+export type Run = readonly FreePlace[];
 
 interface Row {
   readonly rowIndex: number;
@@ -57,7 +57,8 @@ export function strandedBy(free: readonly FreePlace[], taken: ReadonlySet<string
   return single.filter(({ seatId }) => !wasSingle.has(seatId)).length;
 }
 
-function rowsOf(free: readonly FreePlace[]): Row[] {
+/** The rows of the free places, from the pitch upwards. */
+export function rowsOf(free: readonly FreePlace[]): Row[] {
   const byRow = new Map<number, FreePlace[]>();
   for (const place of free) {
     const row = byRow.get(place.rowIndex);
@@ -144,7 +145,7 @@ function runsThatAddUp(runs: readonly Run[], quantity: number): readonly Run[] |
 }
 
 /** The seats at one end of the run, so that the rest stays together: of the two ends the one with the better seats. */
-function betterEnd(run: Run, quantity: number): Run {
+export function betterEnd(run: Run, quantity: number): Run {
   const [left, right] = [run.slice(0, quantity), run.slice(run.length - quantity)];
   return rankOf(right) < rankOf(left) ? right : left;
 }
@@ -157,7 +158,7 @@ function choiceOf(whole: readonly Row[], cutRow?: Row, cut?: Cut): Choice {
   return { rows: whole, ...(cut ? { cut } : {}), cost };
 }
 
-function compareCosts(a: readonly number[], b: readonly number[]): number {
+export function compareCosts(a: readonly number[], b: readonly number[]): number {
   const at = a.findIndex((cost, index) => cost !== b[index]);
   return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
 }

@@ -130,7 +130,7 @@ export function assertOpen({ status, name }: Pick<Quota, 'status' | 'name'>): vo
   if (status === 'returned') throw new DomainError('INVALID_STATE', `The quota "${name}" has returned its places.`);
 }
 
-function assertUpcoming({ cancelledAt, kickoffAt }: CatalogMatch, now: Date): void {
+export function assertUpcoming({ cancelledAt, kickoffAt }: CatalogMatch, now: Date): void {
   if (cancelledAt !== null)
     throw new DomainError('INVALID_STATE', 'This match was cancelled.', { cancelled_at: cancelledAt.toISOString() });
   if (kickoffAt.getTime() <= now.getTime()) throw new DomainError('INVALID_STATE', 'This match has begun.');

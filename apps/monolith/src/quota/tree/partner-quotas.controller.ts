@@ -8,6 +8,7 @@ import { decodeCursor, page } from '#platform/http/paging';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { z } from 'zod';
+import { memberOf } from './member-of.ts';
 import { PostgresQuotas } from './postgres-quotas.ts';
 import { QuotaViews } from './quota-views.ts';
 
@@ -50,9 +51,4 @@ export class PartnerQuotasController {
     if (!quota) throw new DomainError('NOT_FOUND', 'There is no such quota.');
     return this.views.one(quota);
   }
-}
-
-/** The member whose quotas the caller may use; undefined for an operator, who may use all. */
-function memberOf({ userId, roles }: CallerIdentity): string | undefined {
-  return roles.includes('ops') ? undefined : userId;
 }

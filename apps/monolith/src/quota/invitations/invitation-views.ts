@@ -1,0 +1,51 @@
+import type { Invitation as InvitationView } from '#contracts/invitations';
+import type { CatalogApi } from '../../catalog/catalog.api.ts';
+import type { ClaimState, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
+import type { Invitation } from './postgres-invitations.ts';
+
+/** Renders invitations as partners see them. */
+export class InvitationViews {
+  constructor(
+    private readonly catalog: CatalogApi,
+    private readonly places: QuotaPlacesApi,
+  ) {}
+
+  /** All invitations are of one match. */
+  async of(invitations: readonly Invitation[]): Promise<readonly InvitationView[]> {
+    const [first] = invitations;
+    if (!first) return [];
+    const [sectors, labels, claims] = await Promise.all([
+      this.catalog.sectors(first.matchId),
+      this.places.labelsOf(invitations.flatMap(({ seatIds }) => seatIds)),
+      this.places.claimStates(invitations.flatMap(({ reservationId }) => reservationId ?? [])),
+    ]);
+    const sectorName = new Map(sectors.map(({ id, name }) => [id, name]));
+    return invitations.map((invitation) => ({
+      id: invitation.id,
+      email: invitation.email,
+      name: invitation.name,
+      quantity: invitation.quantity,
+      seats: invitation.seatIds.map((seat_id) => {
+        const { row = null, number = null } = labels.get(seat_id) ?? {};
+        return { seat_id, sector: sectorName.get(invitation.sectorId) ?? '', row, number };
+      }),
+      status: statusOf(invitation, claims),
+      expires_at: invitation.expiresAt.toISOString(),
+      claimed_at: invitation.claimedAt?.toISOString() ?? null,
+      user_id: invitation.userId,
+      note: invitation.note,
+      list_key: invitation.listKey,
+      created_at: invitation.createdAt.toISOString(),
+    }));
+  }
+}
+
+/** An open invitation is `held` while its latest claim holds its places, and `claimed` once that is paid. */
+export function statusOf(
+  { status, reservationId }: Pick<Invitation, 'status' | 'reservationId'>,
+  claims: ReadonlyMap<string, ClaimState>,
+): InvitationView['status'] {
+  const claim = reservationId === null ? undefined : claims.get(reservationId);
+  if (status !== 'open' || claim === undefined || claim === 'over') return status;
+  return claim === 'paid' ? 'claimed' : 'held';
+}

@@ -1,0 +1,60 @@
+import type { Clock } from '#application/clock';
+import type { Transaction, TransactionManager } from '#application/transaction-manager';
+import type { Invitation as InvitationView } from '#contracts/invitations';
+import { DomainError } from '#domain/shared/domain-error';
+import type { CatalogApi } from '../../catalog/catalog.api.ts';
+import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
+import type { PostgresQuotas } from '../tree/postgres-quotas.ts';
+import { statusOf, type InvitationViews } from './invitation-views.ts';
+import type { Invitation, PostgresInvitations } from './postgres-invitations.ts';
+import type { SendInvitations } from './send-invitations.ts';
+
+/** An invitation whose mail is sent again. `member` is the partner who must act for its quota; undefined for an operator. */
+export interface ResendInvitationCommand {
+  readonly invitationId: string;
+  readonly member: string | undefined;
+}
+
+/** Sends the mail of an invitation again, with a new token. The old tokens stop working. */
+export class ResendInvitation {
+  constructor(
+    private readonly transactions: TransactionManager,
+    private readonly catalog: CatalogApi,
+    private readonly places: QuotaPlacesApi,
+    private readonly quotas: PostgresQuotas,
+    private readonly invitations: PostgresInvitations,
+    private readonly sendInvitations: SendInvitations,
+    private readonly views: InvitationViews,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ invitationId, member }: ResendInvitationCommand): Promise<InvitationView> {
+    const found = await this.invitations.find(invitationId);
+    const quota = found && (await this.quotas.ofMember(found.quotaId, member));
+    const [view] = quota ? await this.views.of([found]) : [];
+    if (!quota || !view) throw new DomainError('NOT_FOUND', 'There is no such invitation.');
+    const sectors = await this.catalog.sectors(quota.matchId);
+    return this.transactions.run(async (tx) => {
+      const invitation = await this.lockOpen(tx, invitationId);
+      const match = await this.catalog.match(quota.matchId, tx);
+      if (!match) throw new Error('matches are never deleted');
+      if (match.cancelledAt) throw new DomainError('INVALID_STATE', 'This match was cancelled.');
+      await this.invitations.deleteTokens(tx, invitationId);
+      await this.sendInvitations.execute(tx, { quota, match, sectors, invitations: [invitation] });
+      return view;
+    });
+  }
+
+  /** Locks the invitation and throws `INVALID_STATE` if nobody can claim it any more. */
+  private async lockOpen(tx: Transaction, id: string): Promise<Invitation> {
+    const invitation = await this.invitations.lock(tx, id);
+    if (!invitation) throw new Error('invitations are never deleted');
+    const { reservationId, expiresAt } = invitation;
+    const claims = await this.places.claimStates(reservationId === null ? [] : [reservationId], tx);
+    const status = statusOf(invitation, claims);
+    const isOver = status !== 'open' && status !== 'held';
+    if (isOver || expiresAt.getTime() <= this.clock.now().getTime())
+      throw new DomainError('INVALID_STATE', `This invitation is ${isOver ? status : 'expired'}.`);
+    return invitation;
+  }
+}
