@@ -151,6 +151,8 @@ create unique index invitations_of_list on invitations (quota_id, list_key, lowe
 create index invitations_by_quota on invitations (quota_id, id);
 -- The task that ends invitations, and the one that reminds of them, read the open ones.
 create index invitations_open on invitations (expires_at) where status = 'open';
+-- The task that withdraws the invitations of cancelled matches.
+create index invitations_open_by_match on invitations (match_id) where status = 'open';
 
 -- The tokens that open an invitation: the one in its mail, and the one in its reminder, so that the first link goes on working. Here
 -- is their SHA-256; the tokens themselves are in the mails only. Sending an invitation again deletes the old ones.
@@ -162,3 +164,4 @@ create index invitation_tokens_by_invitation on invitation_tokens (invitation_id
 
 -- Set for a hold of an invitation: it needs no turn and counts against no fan's limit.
 alter table reservations add column invitation_id uuid;
+create index reservations_by_invitation on reservations (invitation_id) where invitation_id is not null;

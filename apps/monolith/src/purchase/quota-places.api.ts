@@ -81,8 +81,8 @@ export type ClaimResult =
   | { readonly kind: 'over' };
 
 /**
- * What has become of a claim: `held` until its hold ends or is paid, `paid` for ever after its payment, also if the tickets are
- * refunded, and `over` if its hold ended unpaid. A late payment can still make `paid` of `over`.
+ * What has become of a claim: `held` until its hold ends or is paid, `over` if its hold ended unpaid, and `paid` once this or an
+ * earlier claim of the invitation is paid, also if the tickets are refunded. A late payment can still make `paid` of `over`.
  */
 export type ClaimState = 'held' | 'paid' | 'over';
 

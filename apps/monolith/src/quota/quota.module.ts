@@ -9,6 +9,11 @@ import { CatalogModule } from '../catalog/catalog.module.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { QuotaPlacesApi } from '../purchase/quota-places.api.ts';
 import { CONFIG } from '../tokens.ts';
+import { ClaimInvitation } from './claims/claim-invitation.ts';
+import { ClaimsController } from './claims/claims.controller.ts';
+import { EndInvitations } from './claims/end-invitations.ts';
+import { LookUpInvitation } from './claims/look-up-invitation.ts';
+import { PostgresClaims } from './claims/postgres-claims.ts';
 import { InvitationViews } from './invitations/invitation-views.ts';
 import { InvitationsController } from './invitations/invitations.controller.ts';
 import { IssueInvitations } from './invitations/issue-invitations.ts';
@@ -44,18 +49,23 @@ import { ReadAllocation } from './tree/read-allocation.ts';
     MovesController,
     PoliciesController,
     InvitationsController,
+    ClaimsController,
   ],
   providers: [
     PostgresQuotas,
     PostgresMoves,
     PostgresInvitations,
+    PostgresClaims,
     useCase(QuotaViews, PostgresQuotas, QuotaPlacesApi),
     useCase(CreateQuota, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves, Clock),
-    useCase(ChangeQuota, TransactionManager, CatalogApi, PostgresQuotas, QuotaViews, Clock),
+    useCase(ChangeQuota, TransactionManager, CatalogApi, PostgresQuotas, PostgresClaims, QuotaViews, Clock),
     useCase(ReadAllocation, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(MovePlaces, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(DecideMove, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
-    useCase(ReturnPlaces, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
+    useCase(ReturnPlaces, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves, EndInvitations),
+    useCase(LookUpInvitation, CatalogApi, QuotaPlacesApi, PostgresClaims),
+    useCase(ClaimInvitation, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresClaims),
+    useCase(EndInvitations, TransactionManager, QuotaPlacesApi, PostgresClaims),
     useCase(CheckMatchPolicy, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     QuotaDeadlines,
     useCase(InvitationMessages, Outbox, Ids, Clock, CONFIG),

@@ -55,11 +55,14 @@ export const HOLD_INVITED_PLACES = namedSql<{
   from reserved where seats.id = any(:seatIds::uuid[]) returning seats.id as "seatId"`,
 );
 
-/** What has become of the reservations of claims. */
+/**
+ * What has become of claims. A claim is also paid if an earlier claim of its invitation was: a payment that came after the end of
+ * its hold, when a later hold had ended too, completed that one.
+ */
 export const READ_CLAIM_STATES = namedSql<{ readonly ids: readonly string[] }>(
   'read-claim-states',
   `
-  select id, case when status = 'completed' then 'paid'
-                  when status in ('held', 'ordered') and expires_at > now() then 'held' else 'over' end as state
-  from reservations where id = any(:ids::uuid[])`,
+  select r.id, case when exists (select from reservations c where c.invitation_id = r.invitation_id and c.status = 'completed') then 'paid'
+                    when r.status in ('held', 'ordered') and r.expires_at > now() then 'held' else 'over' end as state
+  from reservations r where r.id = any(:ids::uuid[])`,
 );

@@ -1,5 +1,6 @@
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { Injectable } from '@nestjs/common';
+import { EndInvitations } from '../claims/end-invitations.ts';
 import { ReturnPlaces } from './return-places.ts';
 
 /**
@@ -10,17 +11,19 @@ import { ReturnPlaces } from './return-places.ts';
 export class QuotaDeadlines {
   constructor(
     private readonly returnPlaces: ReturnPlaces,
+    private readonly endInvitations: EndInvitations,
     tasks: PeriodicTasks,
   ) {
     const does =
-      'Returns the free places of quotas at their deadline and later, and ends moves that nobody has approved in time.';
+      'Returns the free places of quotas at their deadline and later, and ends invitations and moves whose time is over.';
     tasks.add({ name: 'quota deadlines', everyMs: 1000, does }, () => this.runOnce());
   }
 
-  /** Returns how many quotas and pending moves this run has changed. */
+  /** Returns how many invitations, pending moves and quotas this run has changed. */
   async runOnce(): Promise<number> {
-    const expired = await this.returnPlaces.endExpiredRequests();
+    const withdrawn = await this.endInvitations.withdrawCancelled();
+    const ended = (await this.endInvitations.expireDue()) + (await this.returnPlaces.endExpiredRequests());
     const returned = await this.returnPlaces.returnDue();
-    return expired + returned + (await this.returnPlaces.returnLateFree());
+    return withdrawn + ended + returned + (await this.returnPlaces.returnLateFree());
   }
 }

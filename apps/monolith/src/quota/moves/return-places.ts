@@ -1,5 +1,6 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { MovedPlaces, PlaceOwner, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
+import type { EndInvitations } from '../claims/end-invitations.ts';
 import type { PostgresQuotas, QuotaOfMatch } from '../tree/postgres-quotas.ts';
 import type { Quota } from '../tree/quota.ts';
 import { withFreePlaces } from '../tree/with-free-places.ts';
@@ -19,12 +20,16 @@ export class ReturnPlaces {
     private readonly places: QuotaPlacesApi,
     private readonly quotas: PostgresQuotas,
     private readonly moves: PostgresMoves,
+    private readonly endInvitations: EndInvitations,
   ) {}
 
   /** Returns the free places of quotas whose `returnAt` has come. Returns the number of quotas that this call has returned. */
   async returnDue(): Promise<number> {
     let returned = 0;
-    for (const due of await this.quotas.due(MAX_QUOTAS_A_RUN)) {
+    const dueQuotas = await this.quotas.due(MAX_QUOTAS_A_RUN);
+    // Their invitations are over by now. The places of these return by the same move as the others.
+    if (dueQuotas.length > 0) await this.endInvitations.expireDue();
+    for (const due of dueQuotas) {
       const isDone = await this.giveBack(due, async (tx) => {
         const quota = await this.quotas.lockDue(tx, due.id);
         if (quota) await this.quotas.markReturned(tx, quota.id);

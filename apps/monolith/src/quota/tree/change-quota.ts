@@ -3,11 +3,13 @@ import type { TransactionManager } from '#application/transaction-manager';
 import type { Quota as QuotaView } from '#contracts/quotas';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
+import type { PostgresClaims } from '../claims/postgres-claims.ts';
 import { priceFaults } from './create-quota.ts';
 import type { PostgresQuotas } from './postgres-quotas.ts';
 import { quotaView, type QuotaViews } from './quota-views.ts';
 import {
   deadlineFaults,
+  endOfInvitations,
   invalidFields,
   ruleAgainstReturnToParent,
   type FieldFault,
@@ -27,6 +29,7 @@ export class ChangeQuota {
     private readonly transactions: TransactionManager,
     private readonly catalog: CatalogApi,
     private readonly quotas: PostgresQuotas,
+    private readonly claims: PostgresClaims,
     private readonly views: QuotaViews,
     private readonly clock: Clock,
   ) {}
@@ -51,6 +54,8 @@ export class ChangeQuota {
         faults.push({ path: 'on_return', message: 'is parent, but never_to names the kind of the parent' });
       if (faults.length > 0) throw invalidFields(faults);
       if (quota.status === 'returned') assertKeepsReturn(quota, changed);
+      const [end, newEnd] = [endOfInvitations(quota, match), endOfInvitations(changed, match)];
+      if (end.getTime() !== newEnd.getTime()) await this.claims.moveEnds(tx, quotaId, { before: end, after: newEnd });
       const view = quotaView(await this.quotas.change(tx, quotaId, changed), { own: [], subtree: [] });
       return { ...view, places, subtree, by_sector };
     });

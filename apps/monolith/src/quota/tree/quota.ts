@@ -75,6 +75,14 @@ export function deadlineFaults(
   return [...order, ...late, ...past];
 }
 
+/** When invitations to the quota end at the latest. */
+export function endOfInvitations(
+  { claimUntil, returnAt }: Pick<QuotaSettings, 'claimUntil' | 'returnAt'>,
+  { kickoffAt }: { readonly kickoffAt: Date },
+): Date {
+  return claimUntil ?? returnAt ?? kickoffAt;
+}
+
 /** The rule that forbids places of the first quota of the chain to go to a quota of this kind. Undefined if none does. */
 export function ruleAgainst(chain: QuotaChain, kind: QuotaKind): string | undefined {
   const forbidding = chain.find(({ neverTo }) => neverTo.includes(kind));

@@ -1,0 +1,68 @@
+import type { Transaction } from '#application/transaction-manager';
+import { runUnprepared } from '#platform/postgres/database';
+import { inside } from '#platform/postgres/transaction';
+import { Injectable } from '@nestjs/common';
+import { hash } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import * as sql from './claims.sql.ts';
+import type { ClaimableInvitation, Invitation } from './invitation.ts';
+
+/** What is stored of a token: its SHA-256. It is random, so it needs no salt. */
+export const tokenHash = (token: string): Buffer => hash('sha256', token, 'buffer');
+
+/** Reads, claims and ends invitations. */
+@Injectable()
+export class PostgresClaims {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async byToken(token: string): Promise<ClaimableInvitation | undefined> {
+    const statement = sql.READ_BY_TOKEN.with({ tokenHash: tokenHash(token) });
+    return (await runUnprepared<ClaimableInvitation[]>(this.dataSource, statement))[0];
+  }
+
+  async lockByToken(tx: Transaction, token: string): Promise<ClaimableInvitation | undefined> {
+    const statement = sql.LOCK_BY_TOKEN.with({ tokenHash: tokenHash(token) });
+    return (await inside(tx).rows<ClaimableInvitation>(statement))[0];
+  }
+
+  async quotaOf(id: string): Promise<string | undefined> {
+    const text = `select quota_id as "quotaId" from invitations where id = $1`;
+    return (await this.dataSource.query<{ quotaId: string }[]>(text, [id]))[0]?.quotaId;
+  }
+
+  async lock(tx: Transaction, id: string): Promise<Invitation | undefined> {
+    return (await inside(tx).rows<Invitation>(sql.LOCK_INVITATION.with({ id })))[0];
+  }
+
+  /** Waits for no lock: invitations that another transaction has locked are missing. */
+  lockOpen(tx: Transaction, ids: readonly string[]): Promise<readonly Invitation[]> {
+    return inside(tx).rows<Invitation>(sql.LOCK_OPEN.with({ ids }));
+  }
+
+  setClaimed(
+    tx: Transaction,
+    claim: { readonly id: string; readonly reservationId: string; readonly userId: string },
+  ): Promise<void> {
+    return inside(tx).write(sql.SET_CLAIMED.with(claim));
+  }
+
+  async setEnded(tx: Transaction, ids: readonly string[], status: 'claimed' | 'expired' | 'withdrawn'): Promise<void> {
+    if (ids.length > 0) await inside(tx).write(sql.SET_ENDED.with({ ids, status }));
+  }
+
+  /** Open invitations that end with their quota end at `after` now, and no other one ends later. */
+  moveEnds(tx: Transaction, quotaId: string, { before, after }: { readonly before: Date; readonly after: Date }): Promise<void> {
+    return inside(tx).write(sql.MOVE_ENDS.with({ quotaId, before, after }));
+  }
+
+  /** Open invitations whose time is over, those that ended first; without the ones in `except`. */
+  async due(except: readonly string[], limit: number): Promise<readonly string[]> {
+    return idsOf(await this.dataSource.query<{ id: string }[]>(sql.DUE_INVITATIONS, [except, limit]));
+  }
+
+  async openOfCancelledMatches(limit: number): Promise<readonly string[]> {
+    return idsOf(await this.dataSource.query<{ id: string }[]>(sql.OPEN_OF_CANCELLED_MATCHES, [limit]));
+  }
+}
+
+const idsOf = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
