@@ -47,6 +47,12 @@ test.each([
   expect(routesUnlikeTheServer({ [served.route]: { query, body, answer } }, [served])).toEqual([]);
 });
 
+test('a body that the service also takes in another format is compared as the object that it becomes', () => {
+  const inTwoFormats = { ...served, schemas: { ...served.schemas, body: z.preprocess((value) => value, body) } };
+  expect(routesUnlikeTheServer({ [served.route]: { query, body, answer } }, [inTwoFormats])).toEqual([]);
+  expect(routesUnlikeTheServer({ [served.route]: { query, body: other, answer } }, [inTwoFormats])).toHaveLength(1);
+});
+
 test('negative control: a route that the page does not call, and a path that the table does not have, are reported', () => {
   const page = { path: 'apps/web/src/api/client.ts', text: `get('GET /api/v1/other')` };
   expect(routesUnlikeThePage({ 'GET /api/v1/things': {} }, [page])).toEqual([

@@ -1,8 +1,7 @@
 import { jest } from '@jest/globals';
-import { createRequire } from 'node:module';
-import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { FakeSmtpServer } from '../../apps/notification-worker/src/testing/fake-smtp-server.ts';
+import { focused, violations } from './accessibility.ts';
 import { launchBrowser, type LaunchedBrowser } from './browser.ts';
 import { Fan, pollUntil } from './fan.ts';
 import { collectBrowserErrors, takeScreenshot } from './page-objects.ts';
@@ -12,7 +11,6 @@ import { startSystem, type StartedSystem } from './started-system.ts';
 jest.setTimeout(120_000);
 
 const MAILS = 6;
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 let mailServer: FakeSmtpServer;
 let system: StartedSystem;
 let launched: LaunchedBrowser | undefined;
@@ -52,15 +50,6 @@ async function buyOneTicket(email: string): Promise<void> {
   await fan.call('POST', order.body.payment.confirm_url, { outcome: 'succeeded' });
 }
 
-/** The rules of WCAG 2.2 AA and of good practice that the page breaks. */
-async function violations(tab: Page): Promise<string[]> {
-  await tab.evaluate(axeSource);
-  const found: unknown = await tab.evaluate(
-    `axe.run(document).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.html).join(' ')))`,
-  );
-  return found as string[];
-}
-
 const jobs = (tab: Page) => tab.getByTestId('job');
 const happened = (tab: Page) => tab.getByTestId('job-happened');
 /** Waits until the list has this number of jobs. */
@@ -71,9 +60,6 @@ async function waitForJobs(tab: Page, count: number): Promise<void> {
       .nth(count - 1)
       .waitFor();
 }
-/** What a person who uses the keyboard is on. */
-const focused = (tab: Page): Promise<unknown> =>
-  tab.evaluate('document.activeElement?.dataset.testid ?? document.activeElement?.id');
 const countOf = async (tab: Page, cell: string): Promise<string> => tab.getByTestId(`job-count-${cell}`).innerText();
 
 async function openPage(options: { width: number; height: number; locale: string }) {
