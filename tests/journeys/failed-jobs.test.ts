@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { FakeSmtpServer } from '../../apps/notification-worker/src/testing/fake-smtp-server.ts';
-import { focused, violations } from './accessibility.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { launchBrowser, type LaunchedBrowser } from './browser.ts';
 import { Fan, pollUntil } from './fan.ts';
-import { collectBrowserErrors, takeScreenshot } from './page-objects.ts';
+import { collectBrowserErrors, focused, takeScreenshot } from './page-objects.ts';
 import { startSystem, type StartedSystem } from './started-system.ts';
 
 // The mail server refuses the mails of three orders. An operator finds them on the page of jobs and deals with them by keyboard.
@@ -80,7 +80,7 @@ test('the page explains itself while it loads and when the service does not answ
   );
   await tab.goto(`${system.publicUrl}/ops/jobs`);
   await tab.getByTestId('problem').waitFor();
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   await tab.unroute(/\/ops\/jobs\?/);
   await tab.getByRole('button', { name: 'Try again' }).click();
   await waitForJobs(tab, MAILS);
@@ -94,7 +94,7 @@ test('on a phone the page fits the screen, in Croatian, and breaks no rule of ac
   expect(await happened(tab).innerText()).toBe('Pronađeno: 6 poslova.');
   await jobs(tab).first().getByRole('button').first().click();
   await tab.getByTestId('job-payload').waitFor();
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(390);
   await takeScreenshot(tab, 'journey-14-jobs-phone');
   expect(browserErrors).toEqual([]);
@@ -131,7 +131,7 @@ test('an operator filters the failed mails, retries one, drops one and retries t
     false,
     false,
   ]);
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   await takeScreenshot(tab, 'journey-13-jobs');
   await first.focus();
   await tab.keyboard.press('Tab');
@@ -163,7 +163,7 @@ test('an operator filters the failed mails, retries one, drops one and retries t
   await tab.getByTestId('job-retry-all').press('Enter');
   const question = tab.getByTestId('job-retry-all-question');
   expect(await question.innerText()).toContain('Retry 4 failed jobs?');
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   expect(mailServer.arrived).toHaveLength(1);
   await tab.keyboard.press('Enter');
   await happened(tab).filter({ hasText: '4 jobs will be tried again.' }).waitFor();

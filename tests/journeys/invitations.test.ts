@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { focused, violations } from './accessibility.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { launchBrowser, type LaunchedBrowser } from './browser.ts';
 import { Fan, pollUntil } from './fan.ts';
-import { collectBrowserErrors, fanId, pay, readTickets, takeScreenshot } from './page-objects.ts';
+import { collectBrowserErrors, fanId, focused, pay, readTickets, takeScreenshot } from './page-objects.ts';
 import { startSystem, type StartedSystem } from './started-system.ts';
 
 // A partner invites people by form and by CSV; they read the mail, open the link, claim, check out and get tickets. The match is
@@ -95,7 +95,7 @@ test('somebody who acts for no quota reads the user id that the organiser needs;
   const { tab } = partner;
   await tab.goto(`${system.publicUrl}/quotas`);
   expect(await tab.getByTestId('quotas-none').innerText()).toContain(await fanId(tab));
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   quotas.paid = await createQuota('Torcida');
   const free = Object.fromEntries(match.sectors.map(({ id }) => [id, 0]));
   quotas.free = await createQuota('Sponzori', { price_cents: free, return_at: hoursFromNow(50) });
@@ -104,7 +104,7 @@ test('somebody who acts for no quota reads the user id that the organiser needs;
   await tab.getByTestId('quota').nth(2).waitFor();
   const torcida = tab.locator(`[data-quota-id="${quotas.paid}"]`);
   expect(await torcida.getByTestId('quota-free').innerText()).toBe('10');
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   await takeScreenshot(tab, 'journey-15-quotas');
   await torcida.getByTestId('open-quota').press('Enter');
   await tab.getByRole('heading', { level: 1, name: 'Torcida' }).waitFor();
@@ -137,7 +137,7 @@ test('the partner invites a person by form, with the keyboard alone', async () =
   await invitationOf(tab, 'ana@example.com').waitFor();
   expect(await focused(tab)).toBe('invite-email');
   await tab.getByTestId('quota-invited').filter({ hasText: /^2$/ }).waitFor();
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   [paidLink = ''] = await linksTo('ana@example.com');
   expect(paidLink).toMatch(new RegExp(`^${system.publicUrl}/invitation#inv_`));
 });
@@ -168,7 +168,7 @@ test('the partner invites a list by CSV: preview, confirmation, and no second ma
   await tab.getByTestId('invite-verdicts').getByText(DURDICA).waitFor();
   expect(await verdicts()).toEqual(['created', 'created', 'refused', 'refused']);
   expect(await tab.getByTestId('invite-summary').innerText()).toBe('2 people will be invited, 0 invited before, 2 rows refused.');
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   await takeScreenshot(tab, 'journey-16-list');
   expect(await tab.getByTestId('quota-invited').innerText()).toBe('0');
 
@@ -204,7 +204,7 @@ test('an invited person on a phone, in Croatian, makes an account, claims, pays 
   );
   await tab.getByTestId('claim').click();
   expect(await focused(tab)).toBe('account-name');
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   expect(await widthOf(tab)).toBe(390);
   await takeScreenshot(tab, 'journey-17-invitation-phone');
   await tab.getByTestId('account-name').fill('Ana Horvat');
@@ -212,11 +212,11 @@ test('an invited person on a phone, in Croatian, makes an account, claims, pays 
   await tab.getByTestId('claim').click();
   expect(await tab.getByTestId('holder-name-0').inputValue()).toBe('Ana Horvat');
   expect(await tab.getByTestId('email').inputValue()).toBe('ana@example.com');
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   await takeScreenshot(tab, 'journey-18-invitation-checkout');
   await tab.locator('.back-link').click();
   await stateOf(tab, 'mine');
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   await tab.getByTestId('invitation-checkout').click();
   await tab.getByTestId('holder-name-1').fill('Ivo Horvat');
   await tab.getByTestId('place-order').click();
@@ -244,7 +244,7 @@ test('somebody else with the same link reads that the places are taken', async (
   await tab.getByTestId('claim').click();
   await stateOf(tab, 'lost');
   expect(await tab.getByTestId('claim').count()).toBe(0);
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   await close();
 });
 
@@ -267,7 +267,7 @@ test('an invitation free of charge, by keyboard: the checkout asks for no paymen
   await tab.locator('[data-testid=order-status][data-status=completed]').waitFor();
   const tickets = await readTickets(tab, 2);
   expect(tickets.map(({ holder }) => holder)).toEqual([DURDICA, 'Ivo Žižić']);
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   await takeScreenshot(tab, 'journey-20-invitation-tickets');
   expect(browserErrors).toEqual([]);
   await close();
@@ -288,13 +288,13 @@ test('the partner sends an invitation again and withdraws it: the old link, and 
   const fan = await openBrowser('phone', 'hr-HR');
   await openLink(fan.tab, oldLink);
   await fan.tab.getByTestId('invitation-wrong').waitFor();
-  expect(await violations(fan.tab)).toEqual([]);
+  expect(await accessibilityFaults(fan.tab)).toEqual([]);
   await openLink(fan.tab, newLink);
   await stateOf(fan.tab, 'open');
 
   await ivo.getByTestId('withdraw').press('Enter');
   await tab.getByTestId('withdraw-yes').waitFor();
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   await tab.keyboard.press('Tab');
   await tab.keyboard.press('Enter');
   expect([await focused(tab), await ivo.getAttribute('data-status')]).toEqual(['withdraw', 'open']);
@@ -308,7 +308,7 @@ test('the partner sends an invitation again and withdraws it: the old link, and 
   await fan.tab.getByTestId('account-email').fill('ivo@example.com');
   await fan.tab.getByTestId('claim').click();
   await stateOf(fan.tab, 'withdrawn');
-  expect(await violations(fan.tab)).toEqual([]);
+  expect(await accessibilityFaults(fan.tab)).toEqual([]);
   await fan.close();
   expect(partner.browserErrors).toEqual([]);
 });
@@ -325,18 +325,18 @@ test('the page says when an invitation opens, when it is over, and when there is
   await openLink(tab, early);
   await stateOf(tab, 'early');
   expect(await tab.getByTestId('claim').count()).toBe(0);
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   await openLink(tab, late);
   await tab.locator('[data-state=open], [data-state=expired]').waitFor();
   await pollUntil(async () => (await tab.reload(), stateOf(tab, 'expired').then(() => true)), Boolean);
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   await openLink(tab, `${system.publicUrl}/invitation#inv_damaged`);
   await tab.getByTestId('invitation-wrong').waitFor();
 
   await tab.route(/\/invitations\/lookup$/, (route) => route.abort('internetdisconnected'));
   await openLink(tab, early);
   await tab.getByTestId('problem').waitFor();
-  expect(await violations(tab)).toEqual([]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
   await tab.unroute(/\/invitations\/lookup$/);
   await tab.getByRole('button', { name: 'Pokušaj ponovno' }).click();
   await stateOf(tab, 'early');

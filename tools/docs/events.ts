@@ -40,6 +40,15 @@ export const events: Readonly<Record<string, readonly [meaning: string, messages
     '`payments`: one refund; `email`: one mail `refund`',
   ],
   'ticket.generated': ['the tickets of an order were created', '`email` and `push`: one `ticket_delivery` with all of them'],
+  'quota.invitation': [
+    'a person was invited to places of a quota, or is reminded of that',
+    '`email`: one `quota_invitation`; `push`: one to the devices of the fan whom the invitation names',
+  ],
+  'quota.return_due': [
+    'a quota with free places returns them in 7 days, or in 1 day',
+    '`email`: one `quota_return` to its contact',
+  ],
+  'quota.returned': ['the return of a quota has taken effect', '`email`: one `quota_return` to its contact'],
   'reservation.expired': ['a hold ended without payment', '`events` only: no mail and no push'],
   'queue.turn_granted': ['a fan got a turn', '`push-priority`: `queue_your_turn`'],
   'queue.front_reached': ['a fan who is away reached the front of the line', '`push-priority`: `queue_front`'],

@@ -30,6 +30,8 @@ const about = z
     order_number: z.string(),
     reservation_id: z.guid(),
     match_id: z.guid(),
+    quota_id: z.guid(),
+    invitation_id: z.guid(),
     request_id: z.string(),
     traceparent: z.string(),
   })
@@ -88,6 +90,25 @@ export const emailJob = z.discriminatedUnion('template', [
     tickets_count: z.int().positive(),
     claim_until: z.iso.datetime(),
     claim_url: z.url({ protocol: /^https?$/ }),
+    /** The name of the invited person, if the partner gave it. */
+    invited_name: z.string().optional(),
+    /** The price of all places; an amount of 0 is free of charge. */
+    total_amount: z.string().optional(),
+    /** True in the mail that reminds of an earlier invitation. */
+    reminder: z.boolean().optional(),
+  }),
+  /** To the contact of a quota, about the deadline at which its free places go back. */
+  mail('quota_return', {
+    ...match,
+    quota_name: z.string(),
+    /** `week` and `day` are sent so long before the deadline. */
+    notice: z.enum(['week', 'day', 'returned']),
+    return_at: z.iso.datetime(),
+    /** The free places; for `returned` those that went back, or stay with `keep`. */
+    places_count: z.int().min(0),
+    on_return: z.enum(['public', 'parent', 'keep']),
+    /** The quota that gets the places. Only with the value `parent` of `on_return`. */
+    parent_name: z.string().optional(),
   }),
   mail('match_reminder', { ...match, tickets: z.array(seat).min(1) }),
   mail('match_changed', {

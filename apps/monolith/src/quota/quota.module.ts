@@ -6,6 +6,8 @@ import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
+import { FansApi } from '../fans/fans.api.ts';
+import { FansModule } from '../fans/fans.module.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { QuotaPlacesApi } from '../purchase/quota-places.api.ts';
 import { CONFIG } from '../tokens.ts';
@@ -21,6 +23,12 @@ import { PostgresInvitations } from './invitations/postgres-invitations.ts';
 import { ResendInvitation } from './invitations/resend-invitation.ts';
 import { SendInvitations } from './invitations/send-invitations.ts';
 import { InvitationMessages } from './messages/invitation-messages.ts';
+import { PostgresNotices } from './messages/postgres-notices.ts';
+import { PostgresReminders } from './messages/postgres-reminders.ts';
+import { QuotaMessages } from './messages/quota-messages.schedule.ts';
+import { QuotaNotices } from './messages/quota-notices.ts';
+import { RemindInvited } from './messages/remind-invited.ts';
+import { ReturnMails } from './messages/return-mails.ts';
 import { DecideMove } from './moves/decide-move.ts';
 import { MovePlaces } from './moves/move-places.ts';
 import { MovesController } from './moves/moves.controller.ts';
@@ -41,7 +49,7 @@ import { ReadAllocation } from './tree/read-allocation.ts';
 
 /** Quotas: places of a match that are set aside for an owner before the sale, their moves and their return. */
 @Module({
-  imports: [CatalogModule, PurchaseModule],
+  imports: [CatalogModule, FansModule, PurchaseModule],
   controllers: [
     OpsQuotasController,
     PartnerQuotasController,
@@ -62,13 +70,13 @@ import { ReadAllocation } from './tree/read-allocation.ts';
     useCase(ReadAllocation, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(MovePlaces, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(DecideMove, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
-    useCase(ReturnPlaces, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves, EndInvitations),
+    useCase(ReturnPlaces, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves, EndInvitations, QuotaNotices),
     useCase(LookUpInvitation, CatalogApi, QuotaPlacesApi, PostgresClaims),
     useCase(ClaimInvitation, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresClaims),
     useCase(EndInvitations, TransactionManager, QuotaPlacesApi, PostgresClaims),
     useCase(CheckMatchPolicy, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     QuotaDeadlines,
-    useCase(InvitationMessages, Outbox, Ids, Clock, CONFIG),
+    useCase(InvitationMessages, FansApi, Outbox, Ids, Clock, CONFIG),
     useCase(InvitationViews, CatalogApi, QuotaPlacesApi),
     useCase(SendInvitations, PostgresInvitations, InvitationMessages),
     useCase(
@@ -93,6 +101,12 @@ import { ReadAllocation } from './tree/read-allocation.ts';
       InvitationViews,
       Clock,
     ),
+    PostgresReminders,
+    PostgresNotices,
+    useCase(RemindInvited, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresReminders, InvitationMessages),
+    useCase(ReturnMails, PostgresQuotas, Outbox, Ids, Clock),
+    useCase(QuotaNotices, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresNotices, ReturnMails),
+    QuotaMessages,
     {
       provide: QuotaApi,
       useFactory: (createQuota: CreateQuota): QuotaApi => ({

@@ -28,6 +28,9 @@ export interface MailDocument {
   readonly blocks: readonly MailBlock[];
 }
 
+/** A mail in the language of its payload. */
+export type WrittenMail = readonly [subject: string, ...blocks: MailBlock[]];
+
 /** A rendered mail: subject, plain text and HTML. */
 export interface MailText {
   readonly subject: string;

@@ -27,6 +27,14 @@ const samples: Record<MailContent['template'], Sample> = {
     claim_until: '2026-12-01T11:00:00Z',
     claim_url: 'http://127.0.0.1:3000/quotas/7',
   },
+  quota_return: {
+    ...facts,
+    quota_name: 'NK Maksimir',
+    notice: 'week',
+    return_at: '2026-12-01T11:00:00Z',
+    places_count: 12,
+    on_return: 'public',
+  },
   match_reminder: { ...facts, tickets: [seat] },
   match_changed: {
     ...facts,

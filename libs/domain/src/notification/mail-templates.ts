@@ -1,4 +1,5 @@
-import { lines, render, type MailBlock, type MailText } from './mail-document.ts';
+import { lines, render, type MailBlock, type MailText, type WrittenMail } from './mail-document.ts';
+import { datedMatchBlock, matchBlock, type DatedMatch, type MatchFacts } from './mail-match.ts';
 import {
   amountText,
   kickoffText,
@@ -9,20 +10,7 @@ import {
   type MailLocale,
   type MailSeat,
 } from './mail-words.ts';
-
-interface MatchFacts {
-  readonly match_name: string;
-  /** `kickoff_at` and `venue` may be missing in a job. The mail is then written without them. */
-  readonly kickoff_at?: string | undefined;
-  readonly venue?: string | undefined;
-  readonly locale: MailLocale;
-}
-
-/** A match in mails that cannot be written without kickoff and venue. */
-interface DatedMatch extends MatchFacts {
-  readonly kickoff_at: string;
-  readonly venue: string;
-}
+import { quotaInvitation, quotaReturn, type QuotaInvitation, type QuotaReturn } from './quota-mails.ts';
 
 /** Payload of the mail that brings the tickets. */
 export interface TicketDelivery extends MatchFacts {
@@ -51,13 +39,8 @@ interface MailPayloads {
     /** Set if the reader got the tickets by transfer: the number of refunded tickets. The money goes to the buyer. */
     readonly received?: number | undefined;
   };
-  /** Invites a fan to claim tickets of a quota (seats set aside for an owner, for example a club). */
-  quota_invitation: MatchFacts & {
-    readonly quota_name: string;
-    readonly tickets_count: number;
-    readonly claim_until: string;
-    readonly claim_url: string;
-  };
+  quota_invitation: QuotaInvitation;
+  quota_return: QuotaReturn;
   match_reminder: DatedMatch & { readonly tickets: readonly MailSeat[] };
   /** About a moved match (new kickoff or venue) or a cancelled one. It names the previous kickoff and venue, which the fan remembers. */
   match_changed: DatedMatch & {
@@ -81,9 +64,6 @@ export type MailContent<T extends Template = Template> = {
 export interface MailLinks {
   readonly ticketsUrl: string;
 }
-
-/** A mail in the language of its payload. */
-type WrittenMail = readonly [subject: string, ...blocks: MailBlock[]];
 
 /**
  * A short ticket id that a fan can read out to a steward or to support. Made from the ticket's id, not from its secret code:
@@ -179,28 +159,8 @@ const writers: { readonly [T in Template]: (payload: MailPayloads[T], links: Mai
     ];
   },
 
-  quota_invitation: (invitation) => {
-    const { locale, quota_name, match_name, claim_url } = invitation;
-    const hr = locale === 'hr';
-    const count = ticketCountText(invitation.tickets_count, locale);
-    const until = momentText(invitation.claim_until, locale);
-    return [
-      hr ? say`Poziv: ulaznice za ${match_name}` : say`Invitation: tickets for ${match_name}`,
-      lines(
-        hr
-          ? say`Iz kvote „${quota_name}“ za vas je odvojeno: ${count}.`
-          : say`From the quota “${quota_name}” we have set aside for you: ${count}.`,
-      ),
-      matchBlock(invitation),
-      {
-        kind: 'link',
-        before: hr ? 'Preuzmite ih ovdje' : 'Claim them here',
-        label: hr ? 'Preuzmi ulaznice' : 'Claim tickets',
-        url: say`${claim_url}`,
-        after: [hr ? say`Rok: ${until}. Nakon toga vraćaju se u prodaju.` : say`By ${until}. After that they go back on sale.`],
-      },
-    ];
-  },
+  quota_invitation: quotaInvitation,
+  quota_return: quotaReturn,
 
   match_reminder: (reminder, links) => {
     const { locale, match_name } = reminder;
@@ -254,18 +214,6 @@ const writers: { readonly [T in Template]: (payload: MailPayloads[T], links: Mai
     ];
   },
 };
-
-function matchBlock({ match_name, kickoff_at, venue, locale }: MatchFacts): MailBlock {
-  return lines(
-    say`${match_name}`,
-    ...(kickoff_at === undefined ? [] : [kickoffText(kickoff_at, locale)]),
-    ...(venue === undefined ? [] : [say`${venue}`]),
-  );
-}
-
-function datedMatchBlock({ match_name, kickoff_at, venue, locale }: DatedMatch): MailBlock {
-  return lines(say`${match_name}`, kickoffText(kickoff_at, locale), say`${venue}`);
-}
 
 function seatList({ tickets, locale }: { readonly tickets: readonly MailSeat[]; readonly locale: MailLocale }): MailBlock {
   const title = `${ticketCountText(tickets.length, locale)}:`;

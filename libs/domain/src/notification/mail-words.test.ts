@@ -1,4 +1,4 @@
-import { kickoffText, say, seatText, ticketCountText } from './mail-words.ts';
+import { kickoffText, placeCountText, say, seatText, ticketCountText } from './mail-words.ts';
 
 test.each([
   ['2026-12-12T19:45:00Z', 'hr', 'subota, 12. prosinca 2026. u 20:45'],
@@ -20,6 +20,16 @@ test.each([
   [22, '22 ulaznice', '22 tickets'],
 ])('ticketCountText: %i is "%s" and "%s"', (count, hr, en) => {
   expect([ticketCountText(count, 'hr'), ticketCountText(count, 'en')]).toEqual([hr, en]);
+});
+
+test.each([
+  [0, '0 mjesta', '0 places'],
+  [1, '1 mjesto', '1 place'],
+  [5, '5 mjesta', '5 places'],
+  [11, '11 mjesta', '11 places'],
+  [21, '21 mjesto', '21 places'],
+])('placeCountText: %i is "%s" and "%s"', (count, hr, en) => {
+  expect([placeCountText(count, 'hr'), placeCountText(count, 'en')]).toEqual([hr, en]);
 });
 
 test('seatText: a standing place is written without row and seat', () => {

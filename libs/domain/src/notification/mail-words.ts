@@ -104,3 +104,9 @@ export function ticketCountText(count: number, locale: MailLocale): string {
   if (!isTeen && count % 10 >= 2 && count % 10 <= 4) return say`${count} ulaznice`;
   return say`${count} ulaznica`;
 }
+
+/** "2 places" or "2 mjesta". Croatian: 1 mjesto, 2 mjesta, 5 mjesta, 11 mjesta, 21 mjesto. */
+export function placeCountText(count: number, locale: MailLocale): string {
+  if (locale === 'en') return say`${count} ${count === 1 ? 'place' : 'places'}`;
+  return say`${count} ${count % 10 === 1 && count % 100 !== 11 ? 'mjesto' : 'mjesta'}`;
+}

@@ -85,3 +85,28 @@ test('searchableTexts: ids and whole email addresses; no names, tokens or codes'
   };
   expect(searchableTexts(payload)).toEqual(['ana.horvat@example.hr', 'u-1', 'ORD-1', 'st_•••']);
 });
+
+test('masked: of an invitation operators see its ids, its time and the domain of its address, but neither link, token nor name', () => {
+  const about = { match_id: 'm-1', quota_id: 'q-1', invitation_id: 'i-1' };
+  const token = `inv_${'Zm9v'.repeat(10)}abc`;
+  const invitation = {
+    template: 'quota_invitation',
+    recipient: 'ana.horvat@example.hr',
+    about,
+    payload: {
+      invited_name: 'Ana Horvat',
+      tickets_count: 2,
+      claim_until: '2026-12-01T11:00:00Z',
+      claim_url: `https://t.hr/invitation#${token}`,
+    },
+  };
+  const shown = masked(invitation);
+  expect(shown).toMatchObject({
+    about,
+    recipient: 'an•••@example.hr',
+    payload: { invited_name: '•••', tickets_count: 2, claim_until: '2026-12-01T11:00:00Z', claim_url: '•••' },
+  });
+  // Also as an error text of a provider, which repeats what it was sent.
+  expect(maskedText(`refused: ${invitation.payload.claim_url}`)).toBe('refused: https://t.hr/invitation#inv_•••');
+  expect(searchableTexts(invitation).join(' ')).not.toMatch(/inv_|Horvat/);
+});

@@ -29,3 +29,11 @@ describe.each(samples)('push $template', (content) => {
     }
   });
 });
+
+test.each([
+  ['hr', 'Još niste preuzeli ulaznice', 'Dinamo - Hajduk: 5 ulaznica. Poveznica je u e-poruci.'],
+  ['en', 'You have not claimed your tickets yet', 'Dinamo - Hajduk: 5 tickets. The link is in your mail.'],
+] as const)('push quota_invitation that reminds has in locale %s the title "%s"', (locale, title, body) => {
+  const content = { template: 'quota_invitation', match_name: facts.match_name, tickets_count: 5, reminder: true } as const;
+  expect(writePush(content, locale)).toEqual({ title, body });
+});

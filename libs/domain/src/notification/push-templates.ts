@@ -10,9 +10,22 @@ interface DatedMatch {
 export type PushContent =
   | { readonly template: 'queue_your_turn' | 'queue_front' }
   | { readonly template: 'queue_position'; readonly position: number }
-  | { readonly template: 'ticket_delivery' | 'quota_invitation'; readonly match_name: string; readonly tickets_count: number }
+  | { readonly template: 'ticket_delivery'; readonly match_name: string; readonly tickets_count: number }
+  | InvitationPush
   | (DatedMatch & { readonly template: 'match_reminder' })
   | MatchChangedPush;
+
+/**
+ * The push about an invitation. It cannot open the invitation: only its mail has the token, because a push passes through Google or
+ * Apple.
+ */
+interface InvitationPush {
+  readonly template: 'quota_invitation';
+  readonly match_name: string;
+  readonly tickets_count: number;
+  /** True: reminds of an earlier invitation. */
+  readonly reminder?: boolean;
+}
 
 /** The push about a moved match (new kickoff, new venue or both) or a cancelled one. It names the current kickoff and venue. */
 type MatchChangedPush =
@@ -42,11 +55,13 @@ export function writePush(content: PushContent, locale: MailLocale): PushText {
         ? { title: say`Vaše mjesto: ${content.position}.`, body: 'Red se pomiče.' }
         : { title: say`Your place: ${content.position}`, body: 'The line is moving.' };
     case 'ticket_delivery':
+      return { title: hr ? 'Ulaznice su stigle' : 'Your tickets are here', body: ticketsOfMatch(content, locale) };
     case 'quota_invitation': {
-      const delivered = hr ? 'Ulaznice su stigle' : 'Your tickets are here';
       const invited = hr ? 'Imate poziv za ulaznice' : 'You are invited to claim tickets';
-      const body = say`${content.match_name}: ${ticketCountText(content.tickets_count, locale)}`;
-      return { title: content.template === 'ticket_delivery' ? delivered : invited, body };
+      const reminded = hr ? 'Još niste preuzeli ulaznice' : 'You have not claimed your tickets yet';
+      const tickets = ticketsOfMatch(content, locale);
+      const body = hr ? say`${tickets}. Poveznica je u e-poruci.` : say`${tickets}. The link is in your mail.`;
+      return { title: content.reminder ? reminded : invited, body };
     }
     case 'match_reminder':
       return {
@@ -56,6 +71,13 @@ export function writePush(content: PushContent, locale: MailLocale): PushText {
     case 'match_changed':
       return matchChanged(content, locale);
   }
+}
+
+function ticketsOfMatch(
+  { match_name, tickets_count }: { readonly match_name: string; readonly tickets_count: number },
+  locale: MailLocale,
+): string {
+  return say`${match_name}: ${ticketCountText(tickets_count, locale)}`;
 }
 
 function matchChanged(content: MatchChangedPush, locale: MailLocale): PushText {

@@ -1,6 +1,7 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { MovedPlaces, PlaceOwner, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import type { EndInvitations } from '../claims/end-invitations.ts';
+import type { QuotaNotices } from '../messages/quota-notices.ts';
 import type { PostgresQuotas, QuotaOfMatch } from '../tree/postgres-quotas.ts';
 import type { Quota } from '../tree/quota.ts';
 import { withFreePlaces } from '../tree/with-free-places.ts';
@@ -21,6 +22,7 @@ export class ReturnPlaces {
     private readonly quotas: PostgresQuotas,
     private readonly moves: PostgresMoves,
     private readonly endInvitations: EndInvitations,
+    private readonly notices: QuotaNotices,
   ) {}
 
   /** Returns the free places of quotas whose `returnAt` has come. Returns the number of quotas that this call has returned. */
@@ -33,7 +35,7 @@ export class ReturnPlaces {
       const isDone = await this.giveBack(due, async (tx) => {
         const quota = await this.quotas.lockDue(tx, due.id);
         if (quota) await this.quotas.markReturned(tx, quota.id);
-        return quota && { quota, reason: 'return of unused places' };
+        return quota && { quota, reason: 'return of unused places', tell: true };
       });
       if (isDone) returned += 1;
     }
@@ -50,7 +52,7 @@ export class ReturnPlaces {
     for (const late of returned.filter(({ id }) => withFree.has(id))) {
       const isDone = await this.giveBack(late, async (tx) => {
         const quota = await this.quotas.lockReturned(tx, late.id);
-        return quota && { quota, reason: 'places that became free after the return' };
+        return quota && { quota, reason: 'places that became free after the return', tell: false };
       });
       if (isDone) moved += 1;
     }
@@ -69,10 +71,13 @@ export class ReturnPlaces {
     });
   }
 
-  /** Moves all free places of a quota where its `onReturn` says, if `lock` returns the quota. Returns whether it did. */
+  /**
+   * Moves all free places of a quota where its `onReturn` says, if `lock` returns the quota, and tells its contact with `tell`. Returns
+   * whether it did.
+   */
   private async giveBack(
     { id, matchId }: QuotaOfMatch,
-    lock: (tx: Transaction) => Promise<{ quota: Quota; reason: string } | undefined>,
+    lock: (tx: Transaction) => Promise<{ quota: Quota; reason: string; tell: boolean } | undefined>,
   ): Promise<boolean> {
     let moved: MovedPlaces | undefined;
     const isDone = await withFreePlaces(
@@ -82,8 +87,9 @@ export class ReturnPlaces {
           moved = undefined;
           const locked = await lock(tx);
           if (!locked) return false;
-          const { quota, reason } = locked;
+          const { quota, reason, tell } = locked;
           const seatIds = free.map(({ seatId }) => seatId);
+          if (tell) await this.notices.returned(tx, quota, seatIds.length);
           if (seatIds.length === 0 || quota.onReturn === 'keep') return true;
           const to: PlaceOwner = quota.onReturn === 'parent' ? quota.parentId : null;
           moved = await this.places.move(tx, { matchId, from: id, to, seatIds });

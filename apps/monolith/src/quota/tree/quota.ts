@@ -44,6 +44,14 @@ export interface FieldFault {
   readonly message: string;
 }
 
+/** The price of a place of the quota: its own for the sector, else the ordinary one. */
+export function priceOf(
+  { priceCents }: Pick<QuotaSettings, 'priceCents'>,
+  sector: { readonly id: string; readonly priceCents: number },
+): number {
+  return priceCents[sector.id] ?? sector.priceCents;
+}
+
 type Deadlines = Pick<QuotaSettings, 'opensAt' | 'claimUntil' | 'returnAt'>;
 
 /**
