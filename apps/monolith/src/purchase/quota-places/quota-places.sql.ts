@@ -46,21 +46,23 @@ export const MOVE_PLACES = namedSql<{
   readonly boundTo: string | null;
 }>('move-places', MOVE_PLACES_SQL);
 
-/** Binds free places of a quota and returns how many were bound. `owners`: a JSON object, seat id → invitation or pending move. */
-export const BIND_PLACES = namedSql<{
-  readonly seatIds: readonly string[];
-  readonly quotaId: string;
-  readonly owners: string;
-}>(
-  'bind-places',
-  `
+/**
+ * Binds free places of a quota and returns how many were bound. `owners`: a JSON object, seat id → invitation or pending move. Tests
+ * change this text to remove the guard.
+ */
+export const BIND_PLACES_SQL = `
   with bound as (
     update seats set bound_to = (:owners::jsonb ->> id::text)::uuid, status = 'blocked', reservation_id = null, expires_at = null
     where id = any(:seatIds::uuid[]) and quota_id is not distinct from :quotaId::uuid and bound_to is null
       and ${seatIsUnused('seats')} returning 1
   )
-  select count(*)::int as bound from bound`,
-);
+  select count(*)::int as bound from bound`;
+
+export const BIND_PLACES = namedSql<{
+  readonly seatIds: readonly string[];
+  readonly quotaId: string;
+  readonly owners: string;
+}>('bind-places', BIND_PLACES_SQL);
 
 /**
  * Unbinds places that are still bound as `owners` says, and returns the ids of those that are free in their quota now. Sold places
