@@ -19,7 +19,7 @@ import { PostgresRefunds } from '../../apps/monolith/src/purchase/refunds/outbou
 import type { WholeMonolith } from '../../apps/monolith/src/testing/whole-monolith.ts';
 
 /** Transactions at READ COMMITTED, without retries. */
-class ReadCommittedTransactions extends TransactionManager {
+export class ReadCommittedTransactions extends TransactionManager {
   constructor(private readonly dataSource: DataSource) {
     super();
   }

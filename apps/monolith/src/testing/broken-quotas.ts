@@ -1,6 +1,8 @@
 // `%names` in the statements are placeholders for ids of the sample sale, see `fillIn` in broken-sales.ts.
 
+/** SQL for the open invitation of the sample sale, and for the one whose places are sold. */
 const INVITATION = `(select bound_to from seats where id = '%quotaInvited')`;
+const BOUGHT = `(select invitation_id from reservations where id = '%quotaReservation')`;
 
 /** Ways to break the quotas of a sale, each with the names of the invariants that must then be broken. */
 export const brokenQuotas: readonly (readonly [found: string, what: string, statements: string])[] = [
@@ -53,7 +55,43 @@ export const brokenQuotas: readonly (readonly [found: string, what: string, stat
     'bound-places quota-sales',
     'places were sold to the invited of another quota',
     `update invitations set quota_id = (select id from quotas where match_id = '%match' and id <> '%quota')
-     where id = (select invitation_id from reservations where id = '%quotaReservation')`,
+     where id = ${BOUGHT}`,
+  ],
+  [
+    'bound-places quota-sales',
+    'places were sold to the invited of other places',
+    `update invitations set seat_ids = array[gen_random_uuid(), gen_random_uuid()] where id = ${BOUGHT}`,
+  ],
+  [
+    'quota-sales',
+    'places were sold, but nobody has claimed their invitation',
+    `update invitations set reservation_id = null where id = ${BOUGHT}`,
+  ],
+  [
+    'invited-places',
+    'a place of an open invitation is bound to nothing',
+    `update seats set bound_to = null where id = '%quotaInvited'`,
+  ],
+  [
+    'invited-places',
+    'a place is invited twice',
+    `insert into invitations
+       select (jsonb_populate_record(i, jsonb_build_object('id', gen_random_uuid()))).* from invitations i where i.id = ${INVITATION}`,
+  ],
+  [
+    'invitation-ends',
+    'an invitation was withdrawn after its purchase',
+    `update invitations set status = 'withdrawn' where id = ${BOUGHT}`,
+  ],
+  [
+    'bound-places invitation-ends',
+    'an invitation ended as claimed without a purchase',
+    `update invitations set status = 'claimed' where id = ${INVITATION}`,
+  ],
+  [
+    'bound-places invitation-ends',
+    'an invitation expired while a fan holds its places',
+    `update invitations set status = 'expired' where id = (select invitation_id from reservations where status = 'held' and invitation_id is not null)`,
   ],
   [
     'quota-places',

@@ -392,7 +392,7 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
   ],
 
   [
-    'cancelled-matches',
+    'invitation-ends cancelled-matches',
     'a match was cancelled two hours ago and its orders are still completed',
     `update matches set sale_status = 'closed', cancelled_at = now() - interval '2 hours' where id = '%match'`,
   ],

@@ -1,4 +1,6 @@
-import { AS_OF, ofMatch, type Invariant } from './invariant.ts';
+import { AS_OF, isLivingHold, ofMatch, type Invariant } from './invariant.ts';
+
+const PURCHASE_OF_INVITATION = `select from reservations r where r.invitation_id = i.id and r.status = 'completed'`;
 
 /** Invariants: every place has one owner, who is the one in the ledger, and is bound to something that lives. */
 export const quotaInvariants: readonly Invariant[] = [
@@ -46,13 +48,42 @@ export const quotaInvariants: readonly Invariant[] = [
       where r.status = 'pending' and ${ofMatch('r.match_id')}`,
   },
   {
+    // The places of refunded tickets are bound to nothing, or to another invitation.
+    name: 'invited-places',
+    sentence: 'every place of an open invitation that nobody has bought is bound to it',
+    sql: `
+      select i.id as invitation_id, p.id as seat_id,
+             case when s.bound_to is distinct from i.id and not exists (${PURCHASE_OF_INVITATION})
+                    then 'listed by an open invitation, but not bound to it' end as problem
+      from invitations i cross join unnest(i.seat_ids) as p(id) left join seats s on s.id = p.id
+      where i.status = 'open' and ${ofMatch('i.match_id')}`,
+  },
+  {
+    // The 5 minutes allow for the task that ends them.
+    name: 'invitation-ends',
+    sentence:
+      'every invitation that has ended is claimed if its places were bought, and only then; none is open in a cancelled match',
+    sql: `
+      select i.id as invitation_id, i.status,
+             case when i.status = 'claimed' and not exists (${PURCHASE_OF_INVITATION}) then 'claimed, but nobody has bought its places'
+                  when i.status in ('expired', 'withdrawn') and exists (${PURCHASE_OF_INVITATION}) then 'its places were bought'
+                  when i.status in ('expired', 'withdrawn') and exists (
+                         select from reservations r where r.invitation_id = i.id and ${isLivingHold('r')}) then 'a fan holds its places'
+                  when i.status = 'open' and m.cancelled_at <= ${AS_OF} - interval '5 minutes'
+                    then 'open, but its match was cancelled' end as problem
+      from invitations i left join matches m on m.id = i.match_id where ${ofMatch('i.match_id')}`,
+  },
+  {
     name: 'quota-sales',
-    sentence: 'every held or sold place of a quota belongs to the reservation of an invitation of that quota',
+    sentence:
+      'every held or sold place of a quota belongs to the reservation of a claimed invitation of that quota, which lists it',
     sql: `
       select s.id as seat_id, s.quota_id, s.reservation_id,
              case when r.id is null then 'its reservation does not exist'
                   when r.invitation_id is null then 'its reservation was made without an invitation'
-                  when i.quota_id is distinct from s.quota_id then 'its reservation is of an invitation of another quota' end as problem
+                  when i.quota_id is distinct from s.quota_id then 'its reservation is of an invitation of another quota'
+                  when not s.id = any(i.seat_ids) then 'its reservation is of an invitation that does not list it'
+                  when i.reservation_id is null then 'nobody has claimed the invitation of its reservation' end as problem
       from seats s left join reservations r on r.id = s.reservation_id left join invitations i on i.id = r.invitation_id
       where s.quota_id is not null and s.status in ('held', 'sold') and ${ofMatch('s.match_id')}`,
   },

@@ -141,6 +141,7 @@ describe('a hold of an invitation', () => {
     const paid = await quotas.claimed(other);
     expect([await quotas.unbind(invited), await quotas.unbind(other)]).toEqual([[], []]);
     expect(await office.settle(office.report(await office.ordered(paid)))).toBe('completed');
+    await office.rows(`update invitations set status = 'claimed' where id = $1`, [other.id]);
     await office.release(held);
     expect(await quotas.counts(match, quotaId)).toEqual([10, 8, 0, 0, 2]);
   });

@@ -77,7 +77,12 @@ export class QuotaOffice {
   ): Promise<ClaimResult> {
     const { as: userId = randomUUID(), priceCents = 2000, until = new Date(Date.now() + HOUR_MS) } = options;
     const claim = { invitationId: id, matchId, sectorId, seatIds, userId, priceCents, until };
-    return this.inTransaction((tx) => this.places.hold(tx, claim));
+    return this.inTransaction(async (tx) => {
+      const result = await this.places.hold(tx, claim);
+      if (result.kind === 'held')
+        await inside(tx).rows(`update invitations set reservation_id = $2 where id = $1`, [id, result.reservation.id]);
+      return result;
+    });
   }
 
   /** Like `claim`, but throws if the places are not held. The result can be checked out with the box office. */
@@ -92,8 +97,13 @@ export class QuotaOffice {
     return this.inTransaction((tx) => this.places.endHold(tx, reservationId));
   }
 
+  /** Withdraws the invitation without ending its hold. */
   unbind({ id, seatIds }: Pick<Invited, 'id' | 'seatIds'>): Promise<readonly string[]> {
-    return this.inTransaction((tx) => this.places.unbind(tx, [{ boundTo: id, seatIds }]));
+    return this.inTransaction(async (tx) => {
+      const free = await this.places.unbind(tx, [{ boundTo: id, seatIds }]);
+      await inside(tx).rows(`update invitations set status = 'withdrawn' where id = $1`, [id]);
+      return free;
+    });
   }
 
   /** The places of a quota, or of the public with null: total, free, invited, held and sold. */

@@ -4,7 +4,8 @@ import { assertInvitationsAllowed } from '#domain/catalog/sale';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { Claim, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
-import { lastMomentOfHold, type ClaimableInvitation } from './invitation.ts';
+import { endOfInvitations } from '../tree/quota.ts';
+import type { ClaimableInvitation } from './invitation.ts';
 import type { PostgresClaims } from './postgres-claims.ts';
 
 /** A fan who opens the link of an invitation wants its places. */
@@ -35,7 +36,7 @@ export class ClaimInvitation {
       const { id, status } = invitation;
       if (status === 'expired' || status === 'withdrawn') throw await this.over(tx, invitation, status);
       if (!invitation.isOpenYet) throw await this.notOpenYet(tx, invitation);
-      const result = await this.places.hold(tx, await this.claimOf(invitation, userId));
+      const result = await this.places.hold(tx, await this.claimOf(tx, invitation, userId));
       if (result.kind === 'over') throw await this.over(tx, invitation, 'expired');
       if (result.kind === 'taken') throw new DomainError('INVITATION_CLAIMED', 'Another fan has claimed this invitation.');
       const { reservation, isNew } = result;
@@ -44,13 +45,23 @@ export class ClaimInvitation {
     });
   }
 
-  private async claimOf(invitation: ClaimableInvitation, userId: string): Promise<Claim> {
-    const { id, matchId, sectorId, seatIds, priceCents, isOver, expiresAt } = invitation;
+  private async claimOf(tx: Transaction, invitation: ClaimableInvitation, userId: string): Promise<Claim> {
+    const { id, matchId, sectorId, seatIds, priceCents } = invitation;
     const price = priceCents[sectorId] ?? (await this.catalog.sector(sectorId))?.priceCents;
     if (price === undefined) throw new Error(`invitation ${id} is for the unknown sector ${sectorId}`);
-    // An invitation that is over gives no new hold, but the fan who has claimed it before still gets the same one.
-    const until = isOver ? expiresAt : lastMomentOfHold(invitation);
+    const until = await this.endOfHold(tx, invitation);
     return { invitationId: id, matchId, sectorId, seatIds, userId, priceCents: price, until };
+  }
+
+  /**
+   * When the hold ends at the latest: with the claims of the quota. That may be after the end of the invitation, so a fan who claims
+   * in its last minute can check out. An invitation that is over gives no new hold.
+   */
+  private async endOfHold(tx: Transaction, invitation: ClaimableInvitation): Promise<Date> {
+    if (invitation.isOver) return invitation.expiresAt;
+    const match = await this.catalog.match(invitation.matchId, tx);
+    if (!match) throw new Error(`invitation ${invitation.id} is for an unknown match`);
+    return endOfInvitations(invitation, match);
   }
 
   /** In a closed or cancelled sale SALE_NOT_OPEN, whatever has become of the invitation. */

@@ -38,8 +38,3 @@ export function shownStatus(
   if (claim === 'held') return 'held';
   return isOver ? 'expired' : 'open';
 }
-
-/** When a hold of the invitation ends at the latest. It may be later than the end of the invitation: a checkout is not cut off. */
-export function lastMomentOfHold({ claimUntil, returnAt, expiresAt }: ClaimableInvitation): Date {
-  return claimUntil ?? returnAt ?? expiresAt;
-}

@@ -40,7 +40,7 @@ export class InvitationCalls {
   }
 
   lookUp({ token }: Pick<Issued, 'token'>): Promise<TestAnswer> {
-    return this.office.monolith.call('POST', '/api/v1/invitations/lookup', { body: { token }, as: '' });
+    return this.office.monolith.call('POST', '/api/v1/invitations/lookup', { body: { token } });
   }
 
   claim({ token }: Pick<Issued, 'token'>, as: string): Promise<TestAnswer> {
