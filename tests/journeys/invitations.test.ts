@@ -328,7 +328,10 @@ test('the page says when an invitation opens, when it is over, and when there is
   expect(await accessibilityFaults(tab)).toEqual([]);
   await openLink(tab, late);
   await tab.locator('[data-state=open], [data-state=expired]').waitFor();
-  await pollUntil(async () => (await tab.reload(), stateOf(tab, 'expired').then(() => true)), Boolean);
+  const lookUp = () => ops.call<{ status: string }>('POST', '/invitations/lookup', { token: late.split('#')[1] });
+  await pollUntil(lookUp, ({ body }) => body.status === 'expired');
+  await tab.reload();
+  await stateOf(tab, 'expired');
   expect(await accessibilityFaults(tab)).toEqual([]);
   await openLink(tab, `${system.publicUrl}/invitation#inv_damaged`);
   await tab.getByTestId('invitation-wrong').waitFor();
