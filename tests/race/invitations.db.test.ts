@@ -41,7 +41,7 @@ async function invited(count: number, price?: { price_cents: number }): Promise<
     ...(price ? { price_cents: { [sectorId]: price.price_cents } } : {}),
   });
   const invitations: Issued[] = [];
-  for (let n = 0; n < count; n += 1) invitations.push(await guests[0].issue(match, quotaId));
+  for (let n = 0; n < count; n += 1) invitations.push(await guests[0].issue(quotaId));
   return { match, quotaId, invitations };
 }
 

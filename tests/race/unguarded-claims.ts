@@ -7,8 +7,10 @@ import { HOLD_INVITED_PLACES } from '../../apps/monolith/src/purchase/quota-plac
 import { ClaimInvitation } from '../../apps/monolith/src/quota/claims/claim-invitation.ts';
 import { LOCK_OPEN, READ_BY_TOKEN } from '../../apps/monolith/src/quota/claims/claims.sql.ts';
 import { EndInvitations } from '../../apps/monolith/src/quota/claims/end-invitations.ts';
-import type { ClaimableInvitation, Invitation } from '../../apps/monolith/src/quota/claims/invitation.ts';
-import { PostgresClaims, tokenHash } from '../../apps/monolith/src/quota/claims/postgres-claims.ts';
+import type { ClaimableInvitation, LockedInvitation } from '../../apps/monolith/src/quota/claims/claimable-invitation.ts';
+import { PostgresClaims } from '../../apps/monolith/src/quota/claims/postgres-claims.ts';
+import { PostgresInvitations } from '../../apps/monolith/src/quota/invitations/postgres-invitations.ts';
+import { hashOfToken } from '../../apps/monolith/src/quota/messages/invitation-token.ts';
 import type { WholeMonolith } from '../../apps/monolith/src/testing/whole-monolith.ts';
 import { newId } from '#platform/ids';
 import { ReadCommittedTransactions } from './unguarded-refunds.ts';
@@ -19,13 +21,17 @@ const PAUSE_MS = 50;
 /** Reads invitations without locks. */
 class UnlockedClaims extends PostgresClaims {
   override async lockByToken(tx: Transaction, token: string): Promise<ClaimableInvitation | undefined> {
-    const statement = READ_BY_TOKEN.with({ tokenHash: tokenHash(token) });
+    const statement = READ_BY_TOKEN.with({ tokenHash: hashOfToken(token) });
     return (await inside(tx).rows<ClaimableInvitation>({ ...statement, name: `${statement.name}-in-transaction` }))[0];
   }
 
-  override lockOpen(tx: Transaction, ids: readonly string[]): Promise<readonly Invitation[]> {
+  override lockOpen(tx: Transaction, ids: readonly string[]): Promise<readonly LockedInvitation[]> {
     const { name, text, values } = LOCK_OPEN.with({ ids });
-    return inside(tx).rows<Invitation>({ name: `${name}-unlocked`, text: text.replace(' for update skip locked', ''), values });
+    return inside(tx).rows<LockedInvitation>({
+      name: `${name}-unlocked`,
+      text: text.replace(' for update skip locked', ''),
+      values,
+    });
   }
 }
 
@@ -51,6 +57,6 @@ export function unguardedClaims(monolith: WholeMonolith): { readonly claim: Clai
   const claims = new UnlockedClaims(monolith.dataSource);
   return {
     claim: new ClaimInvitation(transactions, monolith.get(CatalogApi), places, claims),
-    end: new EndInvitations(transactions, places, claims),
+    end: new EndInvitations(transactions, places, monolith.get(PostgresInvitations), claims),
   };
 }

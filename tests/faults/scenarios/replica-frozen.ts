@@ -14,7 +14,7 @@ const ROWS = 2;
  * The condition in the SQL text of HOLD_BATCH that makes it lock only free seats. The negative control replaces it by REPLACEMENT, which
  * has the same length and locks the seats whether they are free or not.
  */
-const FREE_SEAT_CONDITION = part(/s\.ctid = any\(\$\d+::tid\[\]\) and \(.*now\(\)\)\)/);
+const FREE_SEAT_CONDITION = part(/s\.ctid = any\(\$\d+::tid\[\]\) and \(.*quota_id is null\)\)/);
 const CTIDS = part(/\$\d+::tid\[\]/);
 const SEAT_IDS = part(/\$\d+::uuid\[\](?=\) as p\(index, seat_id\))/);
 const REPLACEMENT = `s.id = any(${SEAT_IDS}) and ${CTIDS} is not null`.padEnd(FREE_SEAT_CONDITION.length);

@@ -32,8 +32,8 @@ export function InvitationList({ quotaId, changes, happened, heading, onChange }
   const listTexts = texts.quotas.invitations;
   const onAct = (text?: string) => {
     onChange(text);
-    // The buttons of the invitation may disappear with the focus.
-    if (text !== undefined) heading.current?.focus({ preventScroll: true });
+    // The button that had the focus is gone, also after a refusal.
+    heading.current?.focus({ preventScroll: true });
   };
   return (
     <section className="invitations" aria-labelledby="invitations">

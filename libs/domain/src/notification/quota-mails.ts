@@ -1,4 +1,4 @@
-import { lines, type MailBlock, type WrittenMail } from './mail-document.ts';
+import { lines, type WrittenMail } from './mail-document.ts';
 import { datedMatchBlock, matchBlock, type DatedMatch, type MatchFacts } from './mail-match.ts';
 import { amountText, momentText, placeCountText, say, ticketCountText, type MailLocale } from './mail-words.ts';
 

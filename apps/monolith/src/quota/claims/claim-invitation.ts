@@ -5,7 +5,7 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { Claim, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import { endOfInvitations } from '../tree/quota.ts';
-import type { ClaimableInvitation } from './invitation.ts';
+import type { ClaimableInvitation } from './claimable-invitation.ts';
 import type { PostgresClaims } from './postgres-claims.ts';
 
 /** A fan who opens the link of an invitation wants its places. */

@@ -8,12 +8,12 @@ import { Body, Controller, Delete, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
+import { PostgresInvitations } from '../invitations/postgres-invitations.ts';
 import { memberOf } from '../tree/member-of.ts';
 import { PostgresQuotas } from '../tree/postgres-quotas.ts';
 import { ClaimInvitation, unknownInvitation } from './claim-invitation.ts';
 import { EndInvitations } from './end-invitations.ts';
 import { LookUpInvitation } from './look-up-invitation.ts';
-import { PostgresClaims } from './postgres-claims.ts';
 
 const CLAIM = `Holds the places for the caller, without a turn and without counting for \`max_tickets_per_fan\`; then check out the
 reservation as usual. The same fan gets the same reservation again (200). When the hold ends unpaid, the invitation is open again
@@ -27,7 +27,7 @@ export class ClaimsController {
     private readonly lookUpInvitation: LookUpInvitation,
     private readonly claimInvitation: ClaimInvitation,
     private readonly endInvitations: EndInvitations,
-    private readonly claims: PostgresClaims,
+    private readonly invitations: PostgresInvitations,
     private readonly quotas: PostgresQuotas,
     private readonly answers: Answers,
   ) {}
@@ -91,8 +91,8 @@ export class ClaimsController {
   })
   @ApiNoContentResponse()
   async withdraw(@Param('id', { schema: uuidField }) id: string, @Caller() caller: CallerIdentity): Promise<void> {
-    const quotaId = await this.claims.quotaOf(id);
-    if (!quotaId || !(await this.quotas.ofMember(quotaId, memberOf(caller)))) throw unknownInvitation();
+    const invitation = await this.invitations.find(id);
+    if (!invitation || !(await this.quotas.ofMember(invitation.quotaId, memberOf(caller)))) throw unknownInvitation();
     await this.endInvitations.withdraw(id);
   }
 }

@@ -39,10 +39,10 @@ const blacklist = (userId: string) =>
 const sweep = () => office.monolith.get(Reservations).expireDueReservations(200);
 
 /** A quota of 10 places, and an invitation to two of them. */
-async function invited(fields: object = {}, options: Parameters<InvitationCalls['issue']>[2] = {}) {
+async function invited(fields: object = {}, ...options: [row?: object, settings?: Record<string, unknown>]) {
   const places = [{ sector_id: match.sectors[0]?.id, quantity: 10 }];
   const quotaId = await calls.created(match, { places, ...fields });
-  return { quotaId, invitation: await guests.issue(match, quotaId, options) };
+  return { quotaId, invitation: await guests.issue(quotaId, ...options) };
 }
 const freePrice = () => ({ price_cents: { [match.sectors[0]?.id ?? '']: 0 } });
 const countsOf = async (quotaId: string) => (await calls.quota(quotaId)).places;
@@ -130,7 +130,7 @@ describe('a claim', () => {
   });
 
   test('of an invitation with user_id works for that fan only; for all others it does not exist', async () => {
-    const { invitation } = await invited({}, { userId: ana });
+    const { invitation } = await invited({}, { user_id: ana });
     const other = await guests.claim(invitation, iva);
     expect([other.status, other.json.code]).toEqual([404, 'NOT_FOUND']);
     expect((await guests.claim(invitation, ana)).status).toBe(201);
@@ -179,8 +179,8 @@ describe('a claim', () => {
 
   test('in a closed sale is SALE_NOT_OPEN, also when the invitation has ended, and so is the checkout', async () => {
     const { quotaId, invitation } = await invited();
-    const [held, other] = [await guests.claimed(invitation, ana), await guests.issue(match, quotaId)];
-    const withdrawn = await guests.issue(match, quotaId);
+    const [held, other] = [await guests.claimed(invitation, ana), await guests.issue(quotaId)];
+    const withdrawn = await guests.issue(quotaId);
     await guests.withdraw(withdrawn);
     await setSale('closed');
     for (const answer of [await office.checkOut(held), await guests.claim(other, iva), await guests.claim(withdrawn, iva)])
@@ -227,11 +227,11 @@ describe('an invitation free of charge', () => {
 
 describe('refunded tickets', () => {
   test('are free places of their quota, and the invitation stays claimed for ever', async () => {
-    const { quotaId, invitation } = await invited();
+    const { quotaId, invitation } = await invited({ max_per_invitation: 10 });
     const ordered = await paid(await guests.claimed(invitation, ana));
     await office.monolith.call('POST', `/api/v1/ops/orders/${ordered.orderId}/refund`, { ...ops, body: {} });
     expect(await countsOf(quotaId)).toEqual({ total: 10, free: 10, invited: 0, held: 0, sold: 0 });
-    const again = await guests.issue(match, quotaId, { quantity: 10 });
+    const again = await guests.issue(quotaId, { quantity: 10 });
     for (const fan of [ana, iva]) expect((await guests.claim(invitation, fan)).json.code).toBe('INVITATION_EXPIRED');
     expect([await shown(invitation), (await guests.withdraw(invitation)).json.code]).toEqual(['claimed', 'INVALID_STATE']);
     await guests.setOver(invitation);

@@ -1,12 +1,10 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
-const INVITATION = `
-  i.id, i.match_id as "matchId", i.quota_id as "quotaId", i.user_id as "userId", i.sector_id as "sectorId", i.seat_ids as "seatIds",
-  i.status, i.expires_at as "expiresAt", i.expires_at <= now() as "isOver", i.reservation_id as "reservationId"`;
-
 const BY_TOKEN = `
-  select ${INVITATION}, q.name as "quotaName", q.opens_at as "opensAt", q.claim_until as "claimUntil", q.return_at as "returnAt",
-         q.price_cents as "priceCents", coalesce(q.opens_at <= now(), true) as "isOpenYet"
+  select i.id, i.match_id as "matchId", i.user_id as "userId", i.sector_id as "sectorId", i.seat_ids as "seatIds", i.status,
+         i.expires_at as "expiresAt", i.expires_at <= now() as "isOver", i.reservation_id as "reservationId", q.name as "quotaName",
+         q.opens_at as "opensAt", q.claim_until as "claimUntil", q.return_at as "returnAt", q.price_cents as "priceCents",
+         coalesce(q.opens_at <= now(), true) as "isOpenYet"
   from invitation_tokens t join invitations i on i.id = t.invitation_id join quotas q on q.id = i.quota_id
   where t.token_hash = :tokenHash::bytea`;
 
@@ -15,15 +13,12 @@ export const READ_BY_TOKEN = namedSql<{ readonly tokenHash: Buffer }>('read-invi
 /** Locks the invitation. Claims, withdrawal and expiry of one invitation happen one after the other, because all of them lock it. */
 export const LOCK_BY_TOKEN = namedSql<{ readonly tokenHash: Buffer }>('lock-invitation-by-token', `${BY_TOKEN} for update of i`);
 
-export const LOCK_INVITATION = namedSql<{ readonly id: string }>(
-  'lock-invitation',
-  `select ${INVITATION} from invitations i where i.id = :id for update`,
-);
-
 /** Locks the open ones of these invitations, without those that another process ends or a fan claims now. */
 export const LOCK_OPEN = namedSql<{ readonly ids: readonly string[] }>(
   'lock-open-invitations',
-  `select ${INVITATION} from invitations i where i.id = any(:ids::uuid[]) and i.status = 'open' order by i.id for update skip locked`,
+  `
+  select id, seat_ids as "seatIds", reservation_id as "reservationId", expires_at <= now() as "isOver"
+  from invitations where id = any(:ids::uuid[]) and status = 'open' order by id for update skip locked`,
 );
 
 export const SET_CLAIMED = namedSql<{ readonly id: string; readonly reservationId: string; readonly userId: string }>(

@@ -1,8 +1,9 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
+import type { PostgresInvitations } from '../invitations/postgres-invitations.ts';
 import { unknownInvitation } from './claim-invitation.ts';
-import type { Invitation } from './invitation.ts';
+import type { EndingInvitation } from './claimable-invitation.ts';
 import type { PostgresClaims } from './postgres-claims.ts';
 
 /** Invitations that one transaction ends, so that it takes some milliseconds. */
@@ -19,13 +20,14 @@ export class EndInvitations {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly places: QuotaPlacesApi,
+    private readonly invitations: PostgresInvitations,
     private readonly claims: PostgresClaims,
   ) {}
 
   /** Withdraws an invitation. A hold of its places ends. Nothing happens if it has ended unpaid before. */
   withdraw(id: string): Promise<void> {
     return this.transactions.run(async (tx) => {
-      const invitation = await this.claims.lock(tx, id);
+      const invitation = await this.invitations.lock(tx, id);
       if (!invitation) throw unknownInvitation();
       const { status } = invitation;
       if (status === 'expired' || status === 'withdrawn') return;
@@ -73,11 +75,11 @@ export class EndInvitations {
   /** Ends locked, open invitations, and returns those that are not paid. The paid ones become `claimed`. */
   private async end(
     tx: Transaction,
-    invitations: readonly Invitation[],
+    invitations: readonly EndingInvitation[],
     status: 'expired' | 'withdrawn',
-  ): Promise<readonly Invitation[]> {
+  ): Promise<readonly EndingInvitation[]> {
     const states = await this.statesOf(tx, invitations);
-    const isPaid = ({ reservationId }: Invitation): boolean => states.get(reservationId ?? '') === 'paid';
+    const isPaid = ({ reservationId }: EndingInvitation): boolean => states.get(reservationId ?? '') === 'paid';
     const unpaid = invitations.filter((invitation) => !isPaid(invitation));
     for (const { reservationId } of unpaid)
       if (reservationId && states.get(reservationId) === 'held') await this.places.endHold(tx, reservationId);
@@ -98,7 +100,7 @@ export class EndInvitations {
     return unpaid;
   }
 
-  private statesOf(tx: Transaction, invitations: readonly Invitation[]): ReturnType<QuotaPlacesApi['claimStates']> {
+  private statesOf(tx: Transaction, invitations: readonly EndingInvitation[]): ReturnType<QuotaPlacesApi['claimStates']> {
     return this.places.claimStates(
       invitations.flatMap(({ reservationId }) => reservationId ?? []),
       tx,

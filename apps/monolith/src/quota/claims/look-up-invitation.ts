@@ -1,8 +1,9 @@
-import type { InvitationLookup } from '#contracts/invitations';
+import type { Invitation, InvitationLookup } from '#contracts/invitations';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
+import { statusOf } from '../invitations/invitation-views.ts';
 import { unknownInvitation } from './claim-invitation.ts';
-import { shownStatus } from './invitation.ts';
+import type { ClaimableInvitation } from './claimable-invitation.ts';
 import type { PostgresClaims } from './postgres-claims.ts';
 
 /** Shows what a link leads to: the match, the places and their price. */
@@ -24,7 +25,7 @@ export class LookUpInvitation {
       this.places.claimStates(reservationId ? [reservationId] : []),
     ]);
     if (!match || !sector) throw new Error(`invitation ${invitation.id} is for a match or a sector that does not exist`);
-    const status = shownStatus(invitation, states.get(reservationId ?? ''));
+    const status = statusOf(invitation, states);
     return {
       match: {
         id: match.id,
@@ -43,7 +44,13 @@ export class LookUpInvitation {
       currency: match.currency,
       opens_at: invitation.opensAt?.toISOString() ?? null,
       claim_until: invitation.expiresAt.toISOString(),
-      status: status === 'held' ? 'claimed' : status,
+      status: shown(status, invitation),
     };
   }
+}
+
+/** For the invited a held place is claimed. The task that ends invitations may be a second late. */
+function shown(status: Invitation['status'], { isOver }: ClaimableInvitation): InvitationLookup['status'] {
+  if (status === 'open' && isOver) return 'expired';
+  return status === 'held' ? 'claimed' : status;
 }

@@ -2,13 +2,10 @@ import type { Transaction } from '#application/transaction-manager';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import { Injectable } from '@nestjs/common';
-import { hash } from 'node:crypto';
 import { DataSource } from 'typeorm';
+import { hashOfToken } from '../messages/invitation-token.ts';
 import * as sql from './claims.sql.ts';
-import type { ClaimableInvitation, Invitation } from './invitation.ts';
-
-/** What is stored of a token: its SHA-256. It is random, so it needs no salt. */
-export const tokenHash = (token: string): Buffer => hash('sha256', token, 'buffer');
+import type { ClaimableInvitation, LockedInvitation } from './claimable-invitation.ts';
 
 /** Reads, claims and ends invitations. */
 @Injectable()
@@ -16,27 +13,18 @@ export class PostgresClaims {
   constructor(private readonly dataSource: DataSource) {}
 
   async byToken(token: string): Promise<ClaimableInvitation | undefined> {
-    const statement = sql.READ_BY_TOKEN.with({ tokenHash: tokenHash(token) });
+    const statement = sql.READ_BY_TOKEN.with({ tokenHash: hashOfToken(token) });
     return (await runUnprepared<ClaimableInvitation[]>(this.dataSource, statement))[0];
   }
 
   async lockByToken(tx: Transaction, token: string): Promise<ClaimableInvitation | undefined> {
-    const statement = sql.LOCK_BY_TOKEN.with({ tokenHash: tokenHash(token) });
+    const statement = sql.LOCK_BY_TOKEN.with({ tokenHash: hashOfToken(token) });
     return (await inside(tx).rows<ClaimableInvitation>(statement))[0];
   }
 
-  async quotaOf(id: string): Promise<string | undefined> {
-    const text = `select quota_id as "quotaId" from invitations where id = $1`;
-    return (await this.dataSource.query<{ quotaId: string }[]>(text, [id]))[0]?.quotaId;
-  }
-
-  async lock(tx: Transaction, id: string): Promise<Invitation | undefined> {
-    return (await inside(tx).rows<Invitation>(sql.LOCK_INVITATION.with({ id })))[0];
-  }
-
   /** Waits for no lock: invitations that another transaction has locked are missing. */
-  lockOpen(tx: Transaction, ids: readonly string[]): Promise<readonly Invitation[]> {
-    return inside(tx).rows<Invitation>(sql.LOCK_OPEN.with({ ids }));
+  lockOpen(tx: Transaction, ids: readonly string[]): Promise<readonly LockedInvitation[]> {
+    return inside(tx).rows<LockedInvitation>(sql.LOCK_OPEN.with({ ids }));
   }
 
   setClaimed(

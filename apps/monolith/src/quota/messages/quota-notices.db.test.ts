@@ -222,9 +222,9 @@ describe('a process that is killed at any step', () => {
     const deaths = await killedAtEachStep(
       resolve(TransactionManager),
       (transactions) => {
-        const [quotas, moves, ends] = [resolve(PostgresQuotas), resolve(PostgresMoves), resolve(EndInvitations)];
-        const notices = noticesWith(transactions);
-        return new ReturnPlaces(transactions, resolve(QuotaPlacesApi), quotas, moves, ends, notices).returnDue();
+        const [quotas, moves] = [resolve(PostgresQuotas), resolve(PostgresMoves)];
+        const [places, ending] = [resolve(QuotaPlacesApi), resolve(EndInvitations)];
+        return new ReturnPlaces(transactions, places, quotas, moves, ending, noticesWith(transactions)).returnDue();
       },
       async () => void atDeath.push(await traces(id)),
     );

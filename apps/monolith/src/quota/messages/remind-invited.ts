@@ -1,4 +1,4 @@
-import type { Transaction, TransactionManager } from '#application/transaction-manager';
+import type { TransactionManager } from '#application/transaction-manager';
 import type { CatalogMatch, CatalogSector } from '#domain/catalog/match';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
