@@ -23,44 +23,12 @@ const empty = { email: '', name: '', quantity: '1', sector: '', note: '' };
 /** The form that invites one person. */
 export function InvitePerson({ quota, sectors, onInvited }: InvitePersonProps) {
   const { texts, language } = useLanguage();
-  const { api } = useAppServices();
-  const { busy, problem, run } = useAction();
-  const [person, setPerson] = useState(empty);
-  const [locale, setLocale] = useState<'hr' | 'en'>(language);
-  const [errors, setErrors] = useState<FieldErrors>({});
-  const [refusal, setRefusal] = useState<{ code?: string; message?: string }>();
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (Object.keys(errors).length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [errors]);
+  const { form, person, change, locale, setLocale, errors, refusal, problem, busy, submit } = useInvitePerson({
+    quota,
+    onInvited,
+  });
   const personTexts = texts.quotas.person;
   const max = quota.max_per_invitation;
-  const change = (changed: Partial<typeof empty>) => setPerson({ ...person, ...changed });
-
-  const invite = async () => {
-    const [email, name, note] = [person.email.trim(), person.name.trim(), person.note.trim()];
-    const row = {
-      ...{ email, locale, quantity: Number(person.quantity) },
-      ...(name ? { name } : {}),
-      ...(note ? { note } : {}),
-      ...(person.sector ? { sector_id: person.sector } : {}),
-    };
-    const { items } = await api.invite(quota.id, { invitations: [row] });
-    const [verdict] = items;
-    if (verdict?.status === 'refused') return setRefusal(verdict);
-    setPerson(empty);
-    form.current?.querySelector<HTMLElement>('input')?.focus();
-    onInvited(personTexts.done(email));
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const found = validatePerson({ email: person.email }, texts);
-    const count = Number(person.quantity);
-    if (!/^\d+$/.test(person.quantity.trim()) || count < 1 || count > max) found.quantity = personTexts.quantityFault(max);
-    setErrors(found);
-    setRefusal(undefined);
-    if (Object.keys(found).length === 0) void run(invite);
-  };
 
   return (
     <section className="card invite-person" aria-labelledby="invite-person">
@@ -132,4 +100,49 @@ export function InvitePerson({ quota, sectors, onInvited }: InvitePersonProps) {
       </form>
     </section>
   );
+}
+
+/** What the form contains, its errors, and the function that sends it. */
+function useInvitePerson({ quota, onInvited }: Pick<InvitePersonProps, 'quota' | 'onInvited'>) {
+  const { texts, language } = useLanguage();
+  const { api } = useAppServices();
+  const { busy, problem, run } = useAction();
+  const [person, setPerson] = useState(empty);
+  const [locale, setLocale] = useState<'hr' | 'en'>(language);
+  const [errors, setErrors] = useState<FieldErrors>({});
+  const [refusal, setRefusal] = useState<{ code?: string; message?: string }>();
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (Object.keys(errors).length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [errors]);
+  const personTexts = texts.quotas.person;
+  const max = quota.max_per_invitation;
+  const change = (changed: Partial<typeof empty>) => setPerson({ ...person, ...changed });
+
+  const invite = async () => {
+    const [email, name, note] = [person.email.trim(), person.name.trim(), person.note.trim()];
+    const row = {
+      ...{ email, locale, quantity: Number(person.quantity) },
+      ...(name ? { name } : {}),
+      ...(note ? { note } : {}),
+      ...(person.sector ? { sector_id: person.sector } : {}),
+    };
+    const { items } = await api.invite(quota.id, { invitations: [row] });
+    const [verdict] = items;
+    if (verdict?.status === 'refused') return setRefusal(verdict);
+    setPerson(empty);
+    form.current?.querySelector<HTMLElement>('input')?.focus();
+    onInvited(personTexts.done(email));
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const found = validatePerson({ email: person.email }, texts);
+    const count = Number(person.quantity);
+    if (!/^\d+$/.test(person.quantity.trim()) || count < 1 || count > max) found.quantity = personTexts.quantityFault(max);
+    setErrors(found);
+    setRefusal(undefined);
+    if (Object.keys(found).length === 0) void run(invite);
+  };
+
+  return { form, person, change, locale, setLocale, errors, refusal, problem, busy, submit };
 }
