@@ -53,6 +53,14 @@ test('a body that the service also takes in another format is compared as the ob
   expect(routesUnlikeTheServer({ [served.route]: { query, body: other, answer } }, [inTwoFormats])).toHaveLength(1);
 });
 
+test('negative control: of a route with two answers, one without the other is reported', () => {
+  const twice: RouteFact = { ...served, schemas: { query, body, answers: [answer, other] } };
+  const reported = [[answer, other], answer, [answer, query]].map(
+    (declared) => routesUnlikeTheServer({ [served.route]: { query, body, answer: declared } }, [twice]).length,
+  );
+  expect(reported).toEqual([0, 1, 1]);
+});
+
 test('negative control: a route that the page does not call, and a path that the table does not have, are reported', () => {
   const page = { path: 'apps/web/src/api/client.ts', text: `get('GET /api/v1/other')` };
   expect(routesUnlikeThePage({ 'GET /api/v1/things': {} }, [page])).toEqual([

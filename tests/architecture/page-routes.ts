@@ -4,7 +4,7 @@ import type { SourceFile } from './sources.ts';
 
 /** The table of the routes that the page calls, as libs/contracts declares it. */
 type PageRoutes = Readonly<
-  Record<string, { readonly query?: z.ZodType; readonly body?: z.ZodType; readonly answer?: z.ZodType }>
+  Record<string, { readonly query?: z.ZodType; readonly body?: z.ZodType; readonly answer?: z.ZodType | readonly z.ZodType[] }>
 >;
 
 /** A body that a service also takes in another format is first made an object. The schema of that object is the last one. */
@@ -19,10 +19,14 @@ export function routesUnlikeTheServer(pageRoutes: PageRoutes, facts: readonly Ro
     const differing = [
       ...(query === schemas.query ? [] : ['query']),
       ...(body === lastSchema(schemas.body) ? [] : ['body']),
-      ...(schemas.answers.every((schema) => schema === answer) && (!answer || schemas.answers.length > 0) ? [] : ['answer']),
+      ...(isSameSet(answer ? [answer].flat() : [], schemas.answers) ? [] : ['answer']),
     ];
     return differing.map((part) => `${route}: the service declares another schema of the ${part}`);
   });
+}
+
+function isSameSet(declared: readonly z.ZodType[], served: readonly unknown[]): boolean {
+  return declared.every((schema) => served.includes(schema)) && served.every((schema) => declared.includes(schema as z.ZodType));
 }
 
 /** Routes that are in the table and not called by the page, and paths in the page that are not in the table. */

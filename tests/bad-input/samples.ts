@@ -1,5 +1,6 @@
 import { pageAddresses } from '#contracts/page-addresses';
 import {
+  anything,
   email,
   fanAndNumber,
   flag,
@@ -71,6 +72,7 @@ const allOptional = (members: Record<string, Shape>): Record<string, Shape> =>
 const listedFan = '0190a000-0000-7000-8000-0000000000e1';
 const holder = object({ seat_id: uuid((ids) => ids.seatId), name: text(100, 'Ana Anić') });
 
+const invitationToken = token(47, `inv_${'A'.repeat(43)}`);
 const freeSeat = uuid((ids) => ids.freeSeatIds[0] ?? '');
 // Without a sector the places may be of any sectors.
 const ofSector = object({ sector_id: optional(uuid((ids) => ids.sectorId)), quantity: wholeNumber(1, 120_000, 1) });
@@ -178,6 +180,7 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
     path: byMatch,
     bodies: [object({ policy: token(64, 'uefa-conference-league-2023-24') })],
   },
+  'GET /api/v1/ops/quota-policies': {},
   'GET /api/v1/ops/matches/:id/moves': { path: byMatch, query: 'page' },
   'GET /api/v1/ops/quotas/:id': { path: byQuota },
   'PATCH /api/v1/ops/quotas/:id': { path: byQuota, bodies: [object(allOptional(quotaFields))] },
@@ -199,6 +202,35 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'POST /api/v1/ops/moves/:id/reject': {},
   'GET /api/v1/quotas': { query: 'page' },
   'GET /api/v1/quotas/:id': { path: byQuota },
+  'GET /api/v1/quotas/:id/invitations': { path: byQuota, query: 'page' },
+  'POST /api/v1/quotas/:id/invitations': {
+    path: byQuota,
+    bodies: [
+      object({
+        list_key: optional(text(100, 'sponsors')),
+        expires_at: optional(time('2099-05-01T18:00:00Z')),
+        dry_run: optional(flag(true)),
+        // What is wrong with a row is the verdict about it. A row is no list and has no unknown fields.
+        invitations: list(
+          object({
+            ...{
+              email: anything('ana@example.hr'),
+              name: anything('Ana Anić'),
+              user_id: anything(FAN_ID),
+              locale: anything('hr'),
+            },
+            ...{ quantity: anything(1), sector_id: anything(undefined), note: anything('board') },
+          }),
+          500,
+        ),
+      }),
+    ],
+  },
+  // The sample system has no invitation, so even a valid call meets one that does not exist.
+  'POST /api/v1/invitations/:id/resend': {},
+  'POST /api/v1/invitations/lookup': { bodies: [object({ token: invitationToken })] },
+  'POST /api/v1/invitations/claim': { bodies: [object({ token: invitationToken })] },
+  'DELETE /api/v1/invitations/:id': {},
   'GET /api/v1/ops/orders': { query: 'page' },
   'POST /api/v1/ops/orders/:id/refund': {
     path: (ids) => ({ id: ids.orderId }),

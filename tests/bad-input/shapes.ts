@@ -117,6 +117,11 @@ export function fanAndNumber(valid: (ids: SampleIds) => string): Shape {
   return simpleValue((ids: SampleIds) => [valid(ids), 3], ['', 3, true, null, {}, ...wrong]);
 }
 
+/** The shape of a value of which nothing is refused with 400: what is wrong with it is in the answer, which is 200. */
+export function anything(valid: unknown): Shape {
+  return { ...simpleValue(valid, []), optional: true };
+}
+
 /** A shape whose value may also be null. */
 export function nullable(shape: Shape): Shape {
   return { ...shape, invalid: shape.invalid.filter((value) => value !== null) };

@@ -92,6 +92,14 @@ test('on a phone the page fits the screen, in Croatian, and breaks no rule of ac
   await tab.goto(`${system.publicUrl}/ops/jobs`);
   await waitForJobs(tab, MAILS);
   expect(await happened(tab).innerText()).toBe('Pronađeno: 6 poslova.');
+  // The name of a queue stays in sight when the operator scrolls to the last column of the counts.
+  const scrolledCounts = `(() => {
+    const frame = document.querySelector('.job-counts');
+    frame.scrollLeft = 1000;
+    const left = frame.querySelector('tbody th').getBoundingClientRect().left - frame.getBoundingClientRect().left;
+    return { scrolled: frame.scrollLeft > 0, left };
+  })()`;
+  expect(await tab.evaluate(scrolledCounts)).toEqual({ scrolled: true, left: 0 });
   await jobs(tab).first().getByRole('button').first().click();
   await tab.getByTestId('job-payload').waitFor();
   expect(await accessibilityFaults(tab)).toEqual([]);

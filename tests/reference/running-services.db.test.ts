@@ -155,6 +155,7 @@ const WITHOUT_BODY = new Set([
   '/api/v1/ops/jobs/{job_id}/retry',
   '/api/v1/ops/moves/{id}/approve',
   '/api/v1/ops/moves/{id}/reject',
+  '/api/v1/invitations/{id}/resend',
 ]);
 
 test('the outbox has exactly the destinations that docs/reference/events.md lists', () => {

@@ -14,7 +14,7 @@ import { z } from 'zod';
  */
 export const workerConfig = z.object({
   ...processSettings.shape,
-  ...databaseSettings.shape,
+  DATABASE_URL: databaseSettings.shape.DATABASE_URL,
   ...redisSettings.shape,
   ...addressSettings.shape,
   ...requestLimitSettings.shape,

@@ -10,6 +10,7 @@ import { MatchesPage } from './pages/matches-page.tsx';
 import { NotFoundPage } from './pages/not-found-page.tsx';
 import { OpsJobsPage } from './pages/ops-jobs-page.tsx';
 import { OpsPage } from './pages/ops-page.tsx';
+import { OpsQuotasPage } from './pages/ops-quotas-page.tsx';
 import { OrderPage } from './pages/order-page.tsx';
 import { QuotaPage } from './pages/quota-page.tsx';
 import { QuotasPage } from './pages/quotas-page.tsx';
@@ -91,6 +92,8 @@ function RoutePage({ route }: { route: Route }) {
       return <OpsPage chosenId={route.matchId} />;
     case 'ops-jobs':
       return <OpsJobsPage />;
+    case 'ops-quotas':
+      return <OpsQuotasPage key={route.matchId} matchId={route.matchId} />;
     case 'unknown':
       return <NotFoundPage />;
   }

@@ -18,6 +18,7 @@ test.each<[string, Route]>([
   [paths.quota(id), { page: 'quota', quotaId: id }],
   [paths.ops(), { page: 'ops', matchId: undefined }],
   [paths.opsJobs, { page: 'ops-jobs' }],
+  [paths.opsQuotas(id), { page: 'ops-quotas', matchId: id }],
   [paths.ops(id), { page: 'ops', matchId: id }],
 ])('the path %s is parsed as the route of its page', (address, route) => {
   expect(at(address)).toEqual(route);
@@ -55,6 +56,10 @@ test.each([
   `/quotas/${id}/invitations`,
   '/ops/nothing',
   '/ops/jobs/more',
+  '/ops/matches',
+  `/ops/matches/${id}`,
+  '/ops/matches/1/quotas',
+  `/ops/matches/${id}/quotas/more`,
   '/nowhere',
 ])('the monolith and the page agree whether %s is the address of a page', (pathname) => {
   expect(isPageAddress(pathname)).toBe(parseRoute({ pathname, search: '' }).page !== 'unknown');

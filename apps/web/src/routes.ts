@@ -12,6 +12,7 @@ export type Route =
   | { page: 'quota'; quotaId: string }
   | { page: 'ops'; matchId: string | undefined }
   | { page: 'ops-jobs' }
+  | { page: 'ops-quotas'; matchId: string }
   | { page: 'unknown' };
 
 /** The path of each page. */
@@ -26,13 +27,16 @@ export const paths = {
   quota: (id: string) => `/quotas/${id}`,
   ops: (matchId?: string) => (matchId ? `/ops?match=${matchId}` : '/ops'),
   opsJobs: '/ops/jobs',
+  opsQuotas: (matchId: string) => `/ops/matches/${matchId}/quotas`,
 };
 
 export const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
 /** The route of an address. A path whose id is not a UUID is an unknown page, because the ids are put into API URLs. */
 export function parseRoute(location: { pathname: string; search: string }): Route {
-  const [first, id = '', second, ...more] = location.pathname.split('/').filter(Boolean);
+  const parts = location.pathname.split('/').filter(Boolean);
+  if (parts[0] === 'ops' && parts[1] === 'matches') return parseMatchOfOps(parts.slice(2));
+  const [first, id = '', second, ...more] = parts;
   if (more.length > 0) return { page: 'unknown' };
   if (first === undefined) return { page: 'matches' };
   if (first === 'tickets' && !id) return { page: 'tickets' };
@@ -45,6 +49,11 @@ export function parseRoute(location: { pathname: string; search: string }): Rout
   if (first === 'matches' && second === 'checkout') return { page: 'checkout', matchId: id };
   if (first === 'quotas' && second === undefined) return { page: 'quota', quotaId: id };
   if (first === 'orders' && second === undefined) return { page: 'order', orderId: id };
+  return { page: 'unknown' };
+}
+
+function parseMatchOfOps([id = '', page, ...more]: string[]): Route {
+  if (isUuid(id) && page === 'quotas' && more.length === 0) return { page: 'ops-quotas', matchId: id };
   return { page: 'unknown' };
 }
 

@@ -30,6 +30,10 @@ export type InvitationRow = z.output<typeof invitationRow>;
 /** The names of the fields of a row. */
 export const invitationFields = Object.keys(invitationRow.shape) as (keyof InvitationRow)[];
 
+/** A field of a row with any value. */
+const unchecked = (field: keyof InvitationRow) =>
+  z.unknown().optional().meta({ description: invitationRow.shape[field].description });
+
 const listKey = plainText(100).meta({
   description: 'Name of the list. The same address is invited once for each list key, however often the list is sent',
 });
@@ -47,7 +51,7 @@ export const inviteRequest = z
     dry_run: z.boolean().default(false).meta({ description: 'Answers the verdicts, binds nothing and sends nothing' }),
     expires_at: expiresAt.optional(),
     invitations: z
-      .array(z.strictObject(Object.fromEntries(invitationFields.map((field) => [field, z.unknown().optional()]))))
+      .array(z.strictObject(Object.fromEntries(invitationFields.map((field) => [field, unchecked(field)]))))
       .min(1)
       .max(MAX_INVITATIONS)
       .meta({ description: 'The people: see the schema InvitationRow' }),
@@ -100,8 +104,8 @@ export const invitationAnswer = z
     expires_at: z.iso.datetime().meta({ description: 'When it ends' }),
     claimed_at: z.iso.datetime().nullable().meta({ description: 'When it was claimed last. Null: not yet' }),
     user_id: z.guid().nullable().meta({ description: 'The only fan who can claim it. Null: whoever has the link' }),
-    note: z.string().nullable().meta({ description: 'What the partner wrote' }),
-    list_key: z.string().nullable().meta({ description: 'The list that it came with' }),
+    note: z.string().nullable().meta({ description: 'What the partner wrote. Null: nothing' }),
+    list_key: z.string().nullable().meta({ description: 'Key of the list that it came with. Null: the list had none' }),
     created_at: z.iso.datetime().meta({ description: 'When it was issued' }),
   })
   .meta({ id: 'Invitation' });

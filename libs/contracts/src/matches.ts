@@ -36,6 +36,7 @@ export const matchAnswer = z
       .datetime()
       .nullable()
       .meta({ description: 'When the match was cancelled. Null: it was not. Paid orders are refunded' }),
+    cancel_reason: z.string().nullable().meta({ description: 'Why the match was cancelled. Null: it was not cancelled' }),
   })
   .meta({ id: 'Match' });
 export type Match = z.infer<typeof matchAnswer>;
@@ -133,7 +134,6 @@ export const opsMatchAnswer = matchAnswer
       .string()
       .nullable()
       .meta({ description: 'Why the sale is paused. Null: it is not paused, or no reason was given' }),
-    cancel_reason: z.string().nullable().meta({ description: 'Why the match was cancelled. Null: it was not cancelled' }),
     sectors: z.array(createdSectorAnswer).optional().meta({ description: 'Only in the answer that created the match' }),
   })
   .meta({ id: 'OpsMatch' });
@@ -182,6 +182,7 @@ export function matchView(match: CatalogMatch): Match {
     max_tickets_per_fan: match.maxTicketsPerFan,
     queue_required: match.queueRequired,
     cancelled_at: match.cancelledAt?.toISOString() ?? null,
+    cancel_reason: match.cancelReason,
   };
 }
 
@@ -192,7 +193,6 @@ export function opsMatchView(match: CatalogMatch, sectors?: readonly CatalogSect
     processing_rate: match.processingRate,
     max_open_windows: match.maxOpenWindows,
     pause_reason: match.pauseReason,
-    cancel_reason: match.cancelReason,
     ...(sectors ? { sectors: sectors.map((sector) => createdSectorView(sector, match.currency)) } : {}),
   };
 }

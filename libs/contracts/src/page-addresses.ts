@@ -13,6 +13,7 @@ export const pageAddresses = [
   '/quotas/:id',
   '/ops',
   '/ops/jobs',
+  '/ops/matches/:id/quotas',
 ] as const;
 
 const UUID = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';

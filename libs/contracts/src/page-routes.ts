@@ -6,6 +6,7 @@ import * as jobs from './jobs.ts';
 import * as matches from './matches.ts';
 import * as orders from './orders.ts';
 import { pageQuery } from './paging.ts';
+import * as policies from './quota-policies.ts';
 import * as quotas from './quotas.ts';
 import { holdBody, reservationAnswer } from './reservations.ts';
 import { seatListAnswer, seatQuery } from './seats.ts';
@@ -14,11 +15,14 @@ import * as tickets from './tickets.ts';
 import * as waitingRoom from './waiting-room.ts';
 import { queueStatusAnswer } from './waiting-room-control.ts';
 
-/** The schemas of a route. A route without `answer` answers nothing, or something other than JSON. */
+/**
+ * The schemas of a route. A route without `answer` answers nothing, or something other than JSON; a route with several gives one
+ * of them.
+ */
 interface RouteSchemas {
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  readonly answer?: z.ZodType;
+  readonly answer?: z.ZodType | readonly z.ZodType[];
 }
 
 /**
@@ -72,7 +76,20 @@ export const pageRoutes = {
   'POST /api/v1/ops/jobs/retry': { body: jobs.retryJobsRequest, answer: jobs.retriedJobsAnswer },
   'POST /api/v1/ops/jobs/:job_id/retry': { answer: jobs.jobAnswer },
   'DELETE /api/v1/ops/jobs/:job_id': {},
-} as const satisfies Record<`${'GET' | 'POST' | 'PUT' | 'DELETE'} /api/v1/${string}`, RouteSchemas>;
+  'GET /api/v1/matches/:id/allocation': { answer: quotas.allocationAnswer },
+  'GET /api/v1/ops/matches/:id/quotas': { query: pageQuery, answer: quotas.quotaListAnswer },
+  'POST /api/v1/ops/matches/:id/quotas': {
+    body: quotas.createQuotaRequest,
+    answer: [quotas.quotaAnswer, quotas.plannedPlacesAnswer],
+  },
+  'PATCH /api/v1/ops/quotas/:id': { body: quotas.changeQuotaRequest, answer: quotas.quotaAnswer },
+  'POST /api/v1/ops/quotas/:id/moves': { body: quotas.movePlacesRequest, answer: quotas.quotaMoveAnswer },
+  'GET /api/v1/ops/matches/:id/moves': { query: quotas.quotaMoveQuery, answer: quotas.quotaMoveListAnswer },
+  'POST /api/v1/ops/moves/:id/approve': { answer: quotas.quotaMoveAnswer },
+  'POST /api/v1/ops/moves/:id/reject': { answer: quotas.quotaMoveAnswer },
+  'GET /api/v1/ops/quota-policies': { answer: policies.policyListAnswer },
+  'POST /api/v1/ops/matches/:id/quotas/check': { body: policies.checkPolicyRequest, answer: policies.policyCheckAnswer },
+} as const satisfies Record<`${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /api/v1/${string}`, RouteSchemas>;
 
 type PageRoutes = typeof pageRoutes;
 
@@ -94,4 +111,6 @@ export type RouteQuery<Route extends PageRoute> = Input<Route, 'query'>;
 export type RouteBody<Route extends PageRoute> = Input<Route, 'body'>;
 
 export type RouteAnswer<Route extends PageRoute> =
-  PageRoutes[Route] extends Record<'answer', infer Schema extends z.ZodType> ? z.output<Schema> : undefined;
+  PageRoutes[Route] extends Record<'answer', (infer Schema extends z.ZodType) | readonly (infer Schema extends z.ZodType)[]>
+    ? z.output<Schema>
+    : undefined;

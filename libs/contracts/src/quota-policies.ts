@@ -97,16 +97,22 @@ export const checkPolicyRequest = z
   })
   .meta({ id: 'CheckPolicyRequest' });
 
+const policySummary = z.object({
+  name: z.string().meta({ description: 'Name of the policy' }),
+  title: z.string().meta({ description: 'Title of the policy' }),
+  source: z.string().meta({ description: 'The document that the policy quotes' }),
+});
+
+/** The policies that quotas can be checked against. */
+export const policyListAnswer = z
+  .object({ items: z.array(policySummary).meta({ description: 'All policies, by name' }) })
+  .meta({ id: 'QuotaPolicyList' });
+export type PolicySummary = z.infer<typeof policySummary>;
+
 /** Whether the quotas of a match keep a policy. */
 export const policyCheckAnswer = z
   .object({
-    policy: z
-      .object({
-        name: z.string().meta({ description: 'Name of the policy' }),
-        title: z.string().meta({ description: 'Title of the policy' }),
-        source: z.string().meta({ description: 'The document that the policy quotes' }),
-      })
-      .meta({ description: 'The policy that was checked' }),
+    policy: policySummary.meta({ description: 'The policy that was checked' }),
     ok: z.boolean().meta({ description: 'Whether all rules are kept' }),
     rules: z
       .array(

@@ -5,8 +5,10 @@ import { callers, fillPath, validCall, closeSockets, needsKey, unknownIds, takes
 import { monolithSamples, queueSamples } from '../../bad-input/samples.ts';
 import { toJson } from '../../bad-input/shapes.ts';
 import { newKey, openServices, openSystem, type Services, type System } from '../../bad-input/system.ts';
+import { claimStory } from './claim-story.ts';
 import { RecordingClient, type RecordedAnswer, type ServiceName } from './recording-client.ts';
 import { FanActions, standingSector } from './fans.ts';
+import { inviteStory } from './invite-story.ts';
 import { lineStory, matchStory, profileStory } from './other-stories.ts';
 import { holdStory, orderStory } from './purchase-stories.ts';
 import { quotaStory } from './quota-story.ts';
@@ -49,7 +51,8 @@ afterAll(async () => {
 async function runStories(): Promise<readonly RecordedAnswer[]> {
   const client = new RecordingClient(system);
   const fans = new FanActions(client, system);
-  for (const story of [holdStory, orderStory, matchStory, lineStory, profileStory, quotaStory]) await story(fans);
+  const stories = [holdStory, orderStory, matchStory, lineStory, profileStory, quotaStory, inviteStory, claimStory];
+  for (const story of stories) await story(fans);
   await fans.sendWebhook({ id: 'evt_2', type: 'charge.updated', data: { object: { id: 'ch_1' } } });
   await fans.sendWebhook({ id: 'evt_3' }, 't=1,v1=0');
   return client.answers;

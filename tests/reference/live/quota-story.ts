@@ -39,6 +39,7 @@ export async function quotaStory(fans: FanActions): Promise<void> {
   await fans.request('GET', '/quotas', partner);
   await fans.request('GET', `/quotas/${visitors.id}`, partner);
   await fans.request('GET', `/quotas/${club.id}`, partner);
+  await fans.request('GET', '/ops/quota-policies', ops);
   for (const policy of ['uefa-conference-league-2023-24', 'no-such-policy'])
     await fans.request('POST', `/ops/matches/${match.id}/quotas/check`, { ...ops, body: { policy } });
   await claimInClosedSale(fans, match, visitors.id);

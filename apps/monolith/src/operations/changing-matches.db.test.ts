@@ -127,6 +127,13 @@ describe('POST /ops/matches/{id}/cancel', () => {
     expect(queue.controls.get(id)?.length).toBe(controls);
   });
 
+  test('everybody sees when the match was cancelled and why; before that both are null', async () => {
+    const { id } = await scheduled();
+    expect(await read(id)).toMatchObject({ cancelled_at: null, cancel_reason: null });
+    const { json } = await cancel(id);
+    expect(await read(id)).toMatchObject({ cancelled_at: json.cancelled_at, cancel_reason: 'Snow' });
+  });
+
   test('changes nothing while the waiting room is down; the same idempotency key succeeds later', async () => {
     const { id } = await scheduled();
     const key = newKey();

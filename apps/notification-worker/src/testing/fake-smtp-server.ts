@@ -54,7 +54,8 @@ export class FakeSmtpServer {
         buffered = buffered.slice(end + (inMessage ? 5 : 2));
         if (inMessage) {
           inMessage = false;
-          this.message(part, envelope, say);
+          // RFC 5321 §4.5.2: the client adds a dot to each line that begins with one.
+          this.message(part.replace(/^\./gm, ''), envelope, say);
         } else inMessage = this.command(part, envelope, say, socket);
       }
     });

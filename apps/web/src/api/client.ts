@@ -3,7 +3,7 @@ import { newKey, pendingKeys } from './idempotency-key.ts';
 import { Problem, type ProblemCode, readProblem } from './problem.ts';
 import { measureServerClock } from './server-clock.ts';
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** One API request, before the headers of the caller are added. */
 interface Call {
@@ -80,7 +80,7 @@ export class Client {
    * Sends a request with an Idempotency-Key, so that it takes effect once, even if its answer is lost and the fan sends it again.
    */
   async postOnce<T>(
-    method: 'POST' | 'PUT',
+    method: 'POST' | 'PUT' | 'PATCH',
     url: string,
     body: unknown,
     options: { headers?: Record<string, string>; role?: Role } = {},

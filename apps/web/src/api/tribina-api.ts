@@ -2,6 +2,7 @@ import type { CheckOutRequest } from '#contracts/orders';
 import type { Job } from '#contracts/jobs';
 import type { PageRoute, RouteAnswer, RouteBody, RouteParams, RouteQuery } from '#contracts/page-routes';
 import type { SandboxOutcome } from '#contracts/payments';
+import type { PlannedPlaces, Quota } from '#contracts/quotas';
 import type { HoldRequest } from '#contracts/reservations';
 import type { SeatList } from '#contracts/seats';
 import type { Caller, Role, StartupConfig } from './caller.ts';
@@ -16,6 +17,9 @@ const limit = '100';
 const jobsPerPage = 50;
 /** The API ends a page early when few of many jobs match. For each page that is shown this many pages are read at most. */
 const maxJobRequests = 5;
+
+/** A match has few quotas. The page shows the first thousand. */
+const maxQuotaPages = 10;
 
 /** All API calls of the page. Paths and types come from the table of routes in libs/contracts. */
 export class TribinaApi {
@@ -143,6 +147,30 @@ export class TribinaApi {
   opsDropJob = (job_id: string) => this.delete('DELETE /api/v1/ops/jobs/:job_id', { job_id });
   opsRetryJobs = (request: RouteBody<'POST /api/v1/ops/jobs/retry'>) => this.send('POST /api/v1/ops/jobs/retry', {}, request);
 
+  // Quotas
+  allocation = (id: string, signal?: AbortSignal) => this.get('GET /api/v1/matches/:id/allocation', { id }, { signal });
+  /** All quotas of a match, parents before their children. */
+  opsQuotas = async (id: string, signal?: AbortSignal): Promise<Quota[]> =>
+    (await readPages((page) => this.get('GET /api/v1/ops/matches/:id/quotas', { id }, { query: page, signal }), maxQuotaPages))
+      .items;
+  opsPlanQuota = async (id: string, quota: RouteBody<'POST /api/v1/ops/matches/:id/quotas'>): Promise<PlannedPlaces> => {
+    const answer = await this.send('POST /api/v1/ops/matches/:id/quotas', { id }, { ...quota, dry_run: true });
+    if (!('dry_run' in answer)) throw new Problem('UNKNOWN', 0);
+    return answer;
+  };
+  opsCreateQuota = (id: string, quota: RouteBody<'POST /api/v1/ops/matches/:id/quotas'>) =>
+    this.send('POST /api/v1/ops/matches/:id/quotas', { id }, quota);
+  opsChangeQuota = (id: string, change: RouteBody<'PATCH /api/v1/ops/quotas/:id'>) =>
+    this.send('PATCH /api/v1/ops/quotas/:id', { id }, change);
+  opsMovePlaces = (id: string, move: RouteBody<'POST /api/v1/ops/quotas/:id/moves'>) =>
+    this.send('POST /api/v1/ops/quotas/:id/moves', { id }, move);
+  opsMoves = (id: string, status: 'done' | 'pending', pages: number, signal?: AbortSignal) =>
+    readPages((page) => this.get('GET /api/v1/ops/matches/:id/moves', { id }, { query: { status, ...page }, signal }), pages);
+  opsApproveMove = (id: string) => this.send('POST /api/v1/ops/moves/:id/approve', { id }, undefined);
+  opsRejectMove = (id: string) => this.send('POST /api/v1/ops/moves/:id/reject', { id }, undefined);
+  opsPolicies = (signal?: AbortSignal) => this.get('GET /api/v1/ops/quota-policies', {}, { signal });
+  opsCheckPolicy = (id: string, policy: string) => this.send('POST /api/v1/ops/matches/:id/quotas/check', { id }, { policy });
+
   /**
    * Tells the payment sandbox, which simulates the card provider, how the payment ends. Sent once, without the headers of the
    * caller and without an Idempotency-Key.
@@ -170,13 +198,13 @@ export class TribinaApi {
     return this.client.get(this.url(route, params, query), { role: roleOf(route), signal });
   }
 
-  private send<R extends PageRoute<'POST' | 'PUT'>>(
+  private send<R extends PageRoute<'POST' | 'PUT' | 'PATCH'>>(
     route: R,
     params: RouteParams<R>,
     body: RouteBody<R>,
     headers: Record<string, string> = {},
   ): Promise<RouteAnswer<R>> {
-    const method = route.startsWith('POST ') ? 'POST' : 'PUT';
+    const method = route.slice(0, route.indexOf(' ')) as 'POST' | 'PUT' | 'PATCH';
     return this.client.postOnce(method, this.url(route, params), body, { headers, role: roleOf(route) });
   }
 

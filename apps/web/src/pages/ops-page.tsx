@@ -8,6 +8,7 @@ import { OpsBlacklist } from '../parts/ops-blacklist.tsx';
 import { OpsCancel } from '../parts/ops-cancel.tsx';
 import { OpsOrders } from '../parts/ops-orders.tsx';
 import { OpsQueueForm } from '../parts/ops-queue-form.tsx';
+import { OpsQuotasSummary } from '../parts/ops-quotas-summary.tsx';
 import { OpsReport } from '../parts/ops-report.tsx';
 import { OpsSale } from '../parts/ops-sale.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
@@ -83,6 +84,7 @@ function OpsMatchCard({ match, isOpen, onOpen, onChange }: OpsMatchCardProps) {
         <div className="ops-panel">
           <OpsReport match={match} />
           <OpsSale match={match} onChange={onChange} />
+          <OpsQuotasSummary key={match.id} matchId={match.id} />
           {match.queue_required ? (
             <OpsQueueForm match={match} onChange={onChange} />
           ) : (

@@ -65,7 +65,7 @@ function OpenedQuota({ data: { quota, match, sectors }, onChange }: { data: Quot
     <>
       <PageTitle>{quota.name}</PageTitle>
       <p className="lead">{matchTitle(match)}</p>
-      <section className="card quota" aria-label={texts.quotas.numbers.label}>
+      <section className="card partner-quota" aria-label={texts.quotas.numbers.label}>
         <QuotaNumbers places={quota.places} />
         <QuotaDeadlines quota={quota} match={match} />
       </section>

@@ -47,7 +47,7 @@ export function QuotasPage() {
 /** The quotas, with the match of each. */
 export function QuotaList({ quotas, matches }: { quotas: readonly Quota[]; matches: readonly Match[] }) {
   return (
-    <ul className="quota-list">
+    <ul className="partner-quotas">
       {quotas.map((quota) => {
         const match = matches.find(({ id }) => id === quota.match_id);
         const parent = quotas.find(({ id }) => id === quota.parent_id);
@@ -61,14 +61,14 @@ function QuotaCard({ quota, match, parentName }: { quota: Quota; match: Match; p
   const { texts, format } = useLanguage();
   const { places, subtree } = quota;
   return (
-    <li className="card quota" data-testid="quota" data-quota-id={quota.id}>
-      <div className="quota-head">
+    <li className="card partner-quota" data-testid="quota" data-quota-id={quota.id}>
+      <div className="partner-head">
         <h2>
           <Link to={paths.quota(quota.id)} testId="open-quota">
             {quota.name}
           </Link>
         </h2>
-        <span className={`badge badge-quota-${quota.status}`}>{texts.quotas.status[quota.status]}</span>
+        <span className={`badge badge-quota-${quota.status}`}>{texts.opsQuotas.status[quota.status]}</span>
       </div>
       <p className="fine-print">
         {matchTitle(match)}

@@ -10,6 +10,8 @@ interface FieldProps {
   autoComplete?: string;
   placeholder?: string;
   maxLength?: number;
+  /** The field has several lines. */
+  rows?: number;
   testId: string;
 }
 
@@ -17,9 +19,14 @@ interface FieldProps {
  * A labelled input field. Its hint and its error are linked to the input with ARIA, so that screen readers read them with the
  * label.
  */
-export function Field({ label, hint, onChange, error, type = 'text', testId, ...rest }: FieldProps) {
+export function Field({ label, hint, onChange, error, type = 'text', rows, testId, ...rest }: FieldProps) {
   const id = useId();
   const described = [hint && `${id}-hint`, error && `${id}-fault`].filter(Boolean).join(' ');
+  const attributes = {
+    'aria-invalid': error !== undefined,
+    'aria-describedby': described || undefined,
+    ...{ 'data-testid': testId, autoComplete: 'off', ...rest },
+  };
   return (
     <div className={error ? 'field field-faulty' : 'field'}>
       <label htmlFor={id}>{label}</label>
@@ -28,17 +35,17 @@ export function Field({ label, hint, onChange, error, type = 'text', testId, ...
           {hint}
         </p>
       )}
-      <input
-        id={id}
-        type={type === 'number' ? 'text' : type}
-        inputMode={type === 'number' ? 'numeric' : undefined}
-        onChange={(event) => onChange(event.target.value)}
-        aria-invalid={error !== undefined}
-        aria-describedby={described || undefined}
-        data-testid={testId}
-        autoComplete="off"
-        {...rest}
-      />
+      {rows ? (
+        <textarea id={id} {...attributes} rows={rows} onChange={(event) => onChange(event.target.value)} />
+      ) : (
+        <input
+          id={id}
+          type={type === 'number' ? 'text' : type}
+          inputMode={type === 'number' ? 'numeric' : undefined}
+          onChange={(event) => onChange(event.target.value)}
+          {...attributes}
+        />
+      )}
       {error && (
         <p id={`${id}-fault`} className="field-fault">
           {error}

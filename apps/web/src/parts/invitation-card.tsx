@@ -32,7 +32,7 @@ export function InvitationCard({ invitation, onChange }: InvitationCardProps) {
 
   return (
     <li className="card partner-invitation" data-testid="invitation" data-invitation-id={id} data-status={status}>
-      <div className="quota-head">
+      <div className="partner-head">
         <h3>
           {who}
           {name && <small>{email}</small>}
@@ -54,7 +54,7 @@ export function InvitationCard({ invitation, onChange }: InvitationCardProps) {
           {status === 'open' && (
             <ConfirmButton
               texts={cardTexts.resend}
-              tone="primary"
+              yesTone="primary"
               disabled={busy}
               onConfirm={() => void act(() => api.resendInvitation(id), cardTexts.resent(who))}
               testId="resend"

@@ -27,11 +27,11 @@ describe('the list of quotas', () => {
       '2',
       '1',
     ]);
-    expect([...shown.matchAll(/<rect [^>]*x="(\d+)"[^>]*width="(\d+)"/g)].map(([, x, width]) => [x, width])).toEqual([
-      ['0', '1'],
-      ['1', '2'],
-      ['3', '3'],
-      ['6', '4'],
+    expect([...shown.matchAll(/flex-grow:(\d+)" data-state="(\w+)"/g)].map(([, places, state]) => `${places} ${state}`)).toEqual([
+      '1 sold',
+      '2 held',
+      '3 invited',
+      '4 free',
     ]);
     expect(shown).toContain(`href="/quotas/${quota.id}"`);
   });

@@ -16,7 +16,7 @@ export function QuotaDeadlines({ quota, match }: { quota: Quota; match: Pick<Mat
     [deadlines.kickoff, match.kickoff_at, ''],
   ];
   return (
-    <dl className="quota-deadlines">
+    <dl className="partner-deadlines">
       {rows.map(([label, time, none]) => (
         <div key={label}>
           <dt>{label}</dt>

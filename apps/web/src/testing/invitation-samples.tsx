@@ -43,6 +43,7 @@ export const match: Match = {
   queue_required: true,
   sale: { status: 'scheduled', opens_at: null, policy: 'fifo' },
   cancelled_at: null,
+  cancel_reason: null,
 };
 
 export const invitation: InvitationLookup = {

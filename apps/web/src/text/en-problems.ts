@@ -49,8 +49,8 @@ export const problemTexts = {
   INVITATION_CLAIMED: () => 'Somebody else has accepted this invitation.',
   INVITATION_EXPIRED: ({ members }) =>
     members.invitation_status === 'withdrawn' ? 'This invitation was withdrawn.' : 'The time of this invitation is over.',
-  QUOTA_EXCEEDED: ({ members }) =>
-    `Too few places are free.${members.available === undefined ? '' : ` Free: ${members.available}.`}`,
+  QUOTA_EXCEEDED: ({ members: { available = 0 } }) => `Too few places are free: ${available}. Nothing was changed.`,
+  MOVE_REFUSED: ({ members }) => `A rule refuses this. ${members.rule ?? ''}`,
   PAYLOAD_TOO_LARGE: () => 'The request was too large.',
   UNSUPPORTED_MEDIA_TYPE: pageMistake,
   RATE_LIMITED: ({ retryAfterSeconds }) =>

@@ -49,8 +49,8 @@ export const problemTexts: Record<ProblemCode, ProblemText> = {
   INVITATION_CLAIMED: () => 'Ovu je pozivnicu prihvatio netko drugi.',
   INVITATION_EXPIRED: ({ members }) =>
     members.invitation_status === 'withdrawn' ? 'Ova je pozivnica povučena.' : 'Vrijeme ove pozivnice je isteklo.',
-  QUOTA_EXCEEDED: ({ members }) =>
-    `Premalo je slobodnih mjesta.${members.available === undefined ? '' : ` Slobodno: ${members.available}.`}`,
+  QUOTA_EXCEEDED: ({ members: { available = 0 } }) => `Premalo je slobodnih mjesta: ${available}. Ništa nije promijenjeno.`,
+  MOVE_REFUSED: ({ members }) => `Pravilo to ne dopušta. ${members.rule ?? ''}`,
   PAYLOAD_TOO_LARGE: () => 'To je bilo previše odjednom.',
   UNSUPPORTED_MEDIA_TYPE: ours,
   RATE_LIMITED: ({ retryAfterSeconds }) =>

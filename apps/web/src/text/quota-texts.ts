@@ -1,5 +1,4 @@
 import type { Invitation } from '#contracts/invitations';
-import type { Quota } from '#contracts/quotas';
 import { plural } from './plural.ts';
 import type { Translate } from './texts.ts';
 
@@ -33,17 +32,9 @@ export function quotaTexts(t: Translate) {
     partOf: (name: string) => t(`Part of ${name}`, `Dio kvote ${name}`),
     withParts: (total: string, sold: string) =>
       t(`With its parts: ${total} places, ${sold} sold`, `S dijelovima: mjesta ${total}, prodano ${sold}`),
-    status: {
-      open: t('Open', 'Otvorena'),
-      returned: t('Returned', 'Vraćena'),
-    } satisfies Record<Quota['status'], string>,
     numbers: {
       label: t('Places by state', 'Mjesta po stanju'),
       total: t('Places', 'Mjesta'),
-      free: t('Free', 'Slobodno'),
-      invited: t('Invited', 'Pozvano'),
-      held: t('On hold', 'Rezervirano'),
-      sold: t('Sold', 'Prodano'),
     },
     deadlines: {
       opens: t('Invitations can be accepted from', 'Pozivnice se mogu prihvatiti od'),

@@ -4,6 +4,7 @@ import { problemTexts as croatian } from './hr-problems.ts';
 import { invitationTexts } from './invitation-texts.ts';
 import { lineTexts } from './line-texts.ts';
 import { opsJobsTexts } from './ops-jobs-texts.ts';
+import { opsQuotasTexts } from './ops-quotas-texts.ts';
 import { opsTexts } from './ops-texts.ts';
 import { purchaseTexts } from './purchase-texts.ts';
 import { quotaTexts } from './quota-texts.ts';
@@ -20,6 +21,7 @@ const textsFor = (t: Translate) => ({
   quotas: quotaTexts(t),
   ops: opsTexts(t),
   opsJobs: opsJobsTexts(t),
+  opsQuotas: opsQuotasTexts(t),
   problems: t<Record<ProblemCode, ProblemText>>(english, croatian),
 });
 

@@ -3,6 +3,7 @@ import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { CsvBody } from './csv-body.ts';
 import { Endpoint } from './endpoint.ts';
 
 const thing = z.strictObject({ name: z.string().max(20), quantity: z.int().min(1).max(20), note: z.unknown().optional() });
@@ -39,6 +40,12 @@ class ThingsController {
   @Endpoint({ access: 'public', status: 200, noKeyBecause: 'test', body: 'raw' })
   raw(@Body() body: Buffer): unknown {
     return { isBuffer: Buffer.isBuffer(body), size: body.length };
+  }
+
+  @Post('lists')
+  @Endpoint({ access: 'public', status: 200, noKeyBecause: 'test', csv: { description: '', example: '' } })
+  lists(@Body() body: unknown): unknown {
+    return body instanceof CsvBody ? { csv: body.text } : { json: body };
   }
 
   @Get('things')
@@ -184,6 +191,33 @@ test.each(['application/json', 'text/plain', ''])(
     expect(await send('/raw', '{"a": 1}', { type })).toMatchObject({ status: 200, json: { isBuffer: true, size: 8 } });
   },
 );
+
+describe('a route that takes CSV', () => {
+  test.each(['text/csv', 'text/csv; charset=utf-8', 'Text/CSV'])(
+    'gets the text as it was sent, with content type %j',
+    async (type) => {
+      const csv = '\ufeffname;place\r\nŠćepanović;"A"\r\n';
+      expect(await send('/lists', csv, { type })).toMatchObject({ status: 200, json: { csv } });
+    },
+  );
+
+  test('gets JSON too, which never looks like CSV', async () => {
+    expect(await send('/lists', '{"text":"a"}')).toMatchObject({ status: 200, json: { json: { text: 'a' } } });
+    expect(await send('/lists', 'a,b', { type: 'text/plain' })).toMatchObject({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
+  });
+
+  test.each<[string, string | Buffer]>([
+    ['a NUL', 'name\nA\0na'],
+    ['broken UTF-8', Buffer.from('name\n\x8aime', 'latin1')],
+  ])('refuses a body with %s', async (_what, csv) => {
+    expect(await send('/lists', csv, { type: 'text/csv' })).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
+  });
+
+  test('other routes answer CSV with 415, and a route without a body takes none in CSV', async () => {
+    expect(await send('/things', 'a,b', { type: 'text/csv' })).toMatchObject({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
+    expect(await send('/nothing', 'a,b', { type: 'text/csv' })).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
+  });
+});
 
 test('the answer to a body with two wrong fields names both fields', async () => {
   const { json } = await send('/things', '{"name":7,"quantity":"3"}');

@@ -73,8 +73,10 @@ export function completeOperation(operation: Operation, { path, rules, needsKey,
     if (operation.requestBody && schema?.[OPTIONAL_BODY]) operation.requestBody.required = false;
     delete schema?.[OPTIONAL_BODY];
   }
-  if (rules.csv && operation.requestBody)
-    operation.requestBody.content['text/csv'] = { schema: { type: 'string', description: rules.csv } };
+  if (rules.csv && operation.requestBody) {
+    const { description, example: value } = rules.csv;
+    operation.requestBody.content['text/csv'] = { schema: { type: 'string', description }, examples: { list: { value } } };
+  }
   const responses = (operation.responses ??= {});
   for (const [status, response] of Object.entries(responses)) response.description ||= STATUS_CODES[status] ?? 'Success';
   Object.assign(responses, refusalResponses(codes));

@@ -35,10 +35,10 @@ export interface EndpointRules {
   /** The route takes lists of places or people: bodies up to 2 MB. */
   readonly takesLists?: true;
   /**
-   * The route also takes `text/csv`, and its handler gets a `CsvBody` for it. The text describes the columns in the API description.
-   * Settings of the list are query parameters, so the idempotency key also compares the query.
+   * The route also takes `text/csv`, and its handler gets a `CsvBody` for it. Description and example are for the API
+   * description. Settings of the list are query parameters, so the idempotency key also compares the query.
    */
-  readonly csv?: string;
+  readonly csv?: { readonly description: string; readonly example: string };
   /** What the handler gets. `none`: the route takes no body. `raw`: the unparsed bytes. Without this rule: parsed JSON. */
   readonly body?: 'json' | 'none' | 'raw';
   /**

@@ -13,7 +13,7 @@ import type { z } from 'zod';
 import { memberOf } from '../tree/member-of.ts';
 import { PostgresQuotas } from '../tree/postgres-quotas.ts';
 import { InvitationViews } from './invitation-views.ts';
-import { CSV_COLUMNS, inviteBody } from './invite-body.ts';
+import { csvLists, inviteBody } from './invite-body.ts';
 import { IssueInvitations } from './issue-invitations.ts';
 import { PostgresInvitations } from './postgres-invitations.ts';
 import { ResendInvitation } from './resend-invitation.ts';
@@ -38,11 +38,11 @@ export class InvitationsController {
 
   @Post('quotas/:id/invitations')
   @Endpoint({
-    operationId: 'invite',
+    operationId: 'issueInvitations',
     access: 'partner',
     status: 200,
     takesLists: true,
-    csv: CSV_COLUMNS,
+    csv: csvLists,
     refusals: ['NOT_FOUND', 'INVALID_STATE'],
   })
   @ApiOperation({ summary: 'Invite people to places of a quota', description: INVITE })

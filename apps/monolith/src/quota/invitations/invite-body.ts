@@ -5,10 +5,13 @@ import { BrokenCsv, parseCsv } from './csv.ts';
 
 const columns: readonly string[] = invitationFields;
 
-/** The description of lists in CSV. */
-export const CSV_COLUMNS = `UTF-8, with \`,\` or \`;\` between the cells. The first line names the columns, in any order: ${columns
-  .map((column) => `\`${column}\``)
-  .join(', ')}. An empty cell is an absent field.`;
+/** Lists in CSV for the API description. */
+export const csvLists = {
+  description: `UTF-8, with \`,\` or \`;\` between the cells. The first line names the columns, in any order: ${columns
+    .map((column) => `\`${column}\``)
+    .join(', ')}. An empty cell is an absent field.`,
+  example: 'email;name;quantity\nana@example.hr;Ana Anić;2\n',
+};
 
 /** The body of a list of invitations, in JSON or CSV, as the request in JSON. The values of the rows are not checked here. */
 export const inviteBody = z.preprocess(

@@ -43,6 +43,12 @@ export function mailProviderContract(name: string, make: () => Promise<ProviderU
       });
     });
 
+    test('arrive unchanged if a line begins with a dot, also where a long line was wrapped', async () => {
+      const text = `First line\n.second line\n${'a.'.repeat(100)}${'.'.repeat(100)}`;
+      await it.provider.send({ ...mail, text, html: `<p>${text}</p>` });
+      expect(it.arrived.map((arrived) => [arrived.text.trimEnd(), arrived.html.trimEnd()])).toEqual([[text, `<p>${text}</p>`]]);
+    });
+
     test('that are sent again have the same Message-ID, with the domain of the sender; another mail has another one', async () => {
       for (const messageId of [mail.messageId, mail.messageId, 'job_abc123']) await it.provider.send({ ...mail, messageId });
       expect(it.arrived.map(({ messageId }) => messageId)).toEqual([
