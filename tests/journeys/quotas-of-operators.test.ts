@@ -246,6 +246,22 @@ test('the rules of a competition: every breach with the text of its rule, on the
   await context.close();
 });
 
+test('the ledger is read a hundred moves at a time; the list stays while more of it is read', async () => {
+  const ops = new Fan(system, 'ops');
+  const { body } = await ops.call<{ items: { id: string; name: string }[] }>('GET', `/ops/matches/${matchId}/quotas`);
+  const from = body.items.find(({ name }) => name === LONG_NAME)?.id;
+  const move = { to: 'public', places: [{ quantity: 1 }], reason: 'one more' };
+  for (let moved = 0; moved < 97; moved += 1) await ops.call('POST', `/ops/quotas/${from}/moves`, move);
+  const { context, tab } = await openPage();
+  await openQuotas(tab);
+  await tab.getByTestId('ledger-row').nth(99).waitFor();
+  expect(await tab.getByTestId('ledger-row').count()).toBe(100);
+  await tab.getByTestId('ledger-more').press('Enter');
+  await tab.getByTestId('ledger-row').nth(101).waitFor();
+  expect([await tab.getByTestId('ledger-row').count(), await tab.getByTestId('ledger-more').count()]).toEqual([102, 0]);
+  await context.close();
+});
+
 test.each(['hr-HR', 'en-GB'])('on a phone the page fits the screen, with long names and open forms (%s)', async (locale) => {
   const { context, tab, browserErrors } = await openPage({ width: 390, height: 844, locale });
   await openQuotas(tab);

@@ -18,6 +18,7 @@ const inventedByField: Readonly<Record<string, string | number>> = {
   request_id: '0198c2a0-0000-7000-8000-00000000a001',
   session_token: 'st_example-of-a-session-token',
   since: 41,
+  token: 'inv_example-of-the-token-of-an-invitation-00000',
   version: 42,
 };
 const timeByField: Readonly<Record<string, string>> = {

@@ -51,8 +51,8 @@ afterAll(async () => {
 async function runStories(): Promise<readonly RecordedAnswer[]> {
   const client = new RecordingClient(system);
   const fans = new FanActions(client, system);
-  const stories = [holdStory, orderStory, matchStory, lineStory, profileStory, quotaStory, inviteStory, claimStory];
-  for (const story of stories) await story(fans);
+  const quotaStories = [quotaStory, inviteStory, claimStory];
+  for (const story of [holdStory, orderStory, matchStory, lineStory, profileStory, ...quotaStories]) await story(fans);
   await fans.sendWebhook({ id: 'evt_2', type: 'charge.updated', data: { object: { id: 'ch_1' } } });
   await fans.sendWebhook({ id: 'evt_3' }, 't=1,v1=0');
   return client.answers;

@@ -19,6 +19,7 @@ import { PostgresClaims } from './claims/postgres-claims.ts';
 import { InvitationViews } from './invitations/invitation-views.ts';
 import { InvitationsController } from './invitations/invitations.controller.ts';
 import { IssueInvitations } from './invitations/issue-invitations.ts';
+import { ListPlans } from './invitations/list-plans.ts';
 import { PostgresInvitations } from './invitations/postgres-invitations.ts';
 import { ResendInvitation } from './invitations/resend-invitation.ts';
 import { SendInvitations } from './invitations/send-invitations.ts';
@@ -76,34 +77,39 @@ import { ReadAllocation } from './tree/read-allocation.ts';
     useCase(EndInvitations, TransactionManager, QuotaPlacesApi, PostgresInvitations, PostgresClaims),
     useCase(CheckMatchPolicy, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     QuotaDeadlines,
-    useCase(InvitationViews, CatalogApi, QuotaPlacesApi),
+    useCase(InvitationViews, CatalogApi, QuotaPlacesApi, Clock),
+    useCase(ListPlans, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresInvitations, Clock),
     useCase(SendInvitations, PostgresInvitations, InvitationMessages),
     useCase(
       IssueInvitations,
       TransactionManager,
-      CatalogApi,
+      ListPlans,
       QuotaPlacesApi,
       PostgresQuotas,
       PostgresInvitations,
       SendInvitations,
-      Ids,
-      Clock,
     ),
     useCase(
       ResendInvitation,
       TransactionManager,
       CatalogApi,
-      QuotaPlacesApi,
       PostgresQuotas,
       PostgresInvitations,
       SendInvitations,
       InvitationViews,
-      Clock,
     ),
     PostgresReminders,
     PostgresNotices,
     useCase(InvitationMessages, FansApi, Outbox, Ids, Clock, CONFIG),
-    useCase(RemindInvited, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresReminders, InvitationMessages),
+    useCase(
+      RemindInvited,
+      TransactionManager,
+      CatalogApi,
+      QuotaPlacesApi,
+      PostgresReminders,
+      PostgresInvitations,
+      InvitationMessages,
+    ),
     useCase(ReturnMails, PostgresQuotas, Outbox, Ids, Clock),
     useCase(QuotaNotices, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresNotices, ReturnMails),
     QuotaMessages,

@@ -1,10 +1,8 @@
 import type { Match } from '#contracts/matches';
-import type { PlannedPlaces, Quota } from '#contracts/quotas';
+import type { Quota } from '#contracts/quotas';
 import type { QuotaKind } from '#contracts/quota-kinds';
 import type { Sector } from '#contracts/sectors';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { useAppServices } from '../api/app-services.ts';
-import { serverNow } from '../api/server-clock.ts';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useLanguage } from '../text/language.tsx';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
@@ -12,11 +10,10 @@ import { Notice, ProblemNotice } from './notice.tsx';
 import { OpsQuotaFields } from './ops-quota-fields.tsx';
 import { OpsQuotaPlaces } from './ops-quota-places.tsx';
 import { OpsQuotaPlan } from './ops-quota-plan.tsx';
-import { emptyPlaces, placesFaults, sectorChoices } from './places-input.ts';
-import { createRequest, emptySettings, type Faults, type NewQuotaInput, refusedFields, settingsFaults } from './quota-input.ts';
+import { sectorChoices } from './places-input.ts';
 import { Select } from './select.tsx';
-import { useAction } from './use-action.ts';
 import { useFaultFocus } from './use-fault-focus.ts';
+import { useNewQuota } from './use-new-quota.ts';
 
 interface OpsQuotaCreateProps {
   match: Match;
@@ -26,64 +23,20 @@ interface OpsQuotaCreateProps {
   onCancel: () => void;
 }
 
-const emptyInput: NewQuotaInput = { ...emptySettings, kind: '', parentId: '', places: [emptyPlaces(0)] };
-
 /** The form for a new quota. The operator sees which places it would take before it is created. */
 export function OpsQuotaCreate({ match, sectors, parents, onDone, onCancel }: OpsQuotaCreateProps) {
-  const { texts, format } = useLanguage();
-  const { api } = useAppServices();
-  const [input, setInput] = useState(emptyInput);
-  const [found, setFound] = useState<Faults>({});
-  const [plan, setPlan] = useState<PlannedPlaces>();
-  const [isBack, setIsBack] = useState(false);
-  const { busy, problem, setProblem, run } = useAction();
+  const { texts } = useLanguage();
+  const { input, faults, isFaulty, plan, isBack, busy, problem, ...form } = useNewQuota(match, { sectors, onDone });
+  const frame = useFaultFocus(faults);
   const { fields, kinds, create, faults: faultTexts } = texts.opsQuotas;
   const parent = parents.find(({ id }) => id === input.parentId);
-  const faults = { ...refusedFields(problem, input.places, { texts: faultTexts, format }), ...found };
-  const form = useFaultFocus(faults);
-
-  const change = (changed: Partial<NewQuotaInput>) => {
-    setInput((previous) => ({ ...previous, ...changed }));
-    setFound({});
-    setProblem(undefined);
-    setPlan(undefined);
-  };
-  const chooseParent = (parentId: string) => {
-    const places = input.places.map((line) => ({ ...line, sectorId: '' }));
-    change({ parentId, places, ...(parentId === '' && input.onReturn === 'parent' ? { onReturn: 'public' } : {}) });
-  };
-
-  const preview = async (event: FormEvent) => {
-    event.preventDefault();
-    if (busy) return;
-    const next = {
-      ...settingsFaults(input, { kickoffAt: match.kickoff_at, now: serverNow(), texts: faultTexts }),
-      ...(input.kind === '' ? { kind: faultTexts.kindNeeded } : {}),
-      ...placesFaults(input.places, faultTexts),
-    };
-    setFound(next);
-    setProblem(undefined);
-    if (Object.keys(next).length > 0) return;
-    await run(async () => setPlan(await api.opsPlanQuota(match.id, createRequest(input, sectors))));
-  };
-  const back = () => {
-    setPlan(undefined);
-    setIsBack(true);
-  };
-  const confirm = async () => {
-    if (busy) return;
-    const name = input.name.trim();
-    if (await run(() => api.opsCreateQuota(match.id, createRequest(input, sectors)))) onDone(create.created(name));
-    else back();
-  };
-
   return (
-    <form ref={form} className="quota-form" onSubmit={(event) => void preview(event)} noValidate aria-label={create.label}>
+    <form ref={frame} className="quota-form" onSubmit={(event) => void form.preview(event)} noValidate aria-label={create.label}>
       <div className="quota-fields">
         <Field
           label={fields.name}
           value={input.name}
-          onChange={(name) => change({ name })}
+          onChange={(name) => form.change({ name })}
           maxLength={100}
           error={faults.name}
           testId="quota-name"
@@ -93,7 +46,7 @@ export function OpsQuotaCreate({ match, sectors, parents, onDone, onCancel }: Op
           value={input.kind}
           all={fields.chooseKind}
           options={Object.entries(kinds) as [QuotaKind, string][]}
-          onChange={(kind) => change({ kind })}
+          onChange={(kind) => form.change({ kind })}
           error={faults.kind}
           testId="quota-kind"
         />
@@ -102,7 +55,7 @@ export function OpsQuotaCreate({ match, sectors, parents, onDone, onCancel }: Op
           value={input.parentId}
           all={texts.opsQuotas.public}
           options={parents.map(({ id, name }) => [id, name] as const)}
-          onChange={chooseParent}
+          onChange={form.chooseParent}
           error={faults.parent_id}
           testId="quota-parent"
         />
@@ -112,19 +65,19 @@ export function OpsQuotaCreate({ match, sectors, parents, onDone, onCancel }: Op
         choices={sectorChoices(sectors, parent)}
         faults={faults}
         currency={match.currency}
-        onChange={(places) => change({ places })}
+        onChange={(places) => form.change({ places })}
       />
-      <OpsQuotaFields input={input} faults={faults} hasParent={input.parentId !== ''} onChange={change} />
-      {Object.keys(found).length > 0 && <Notice tone="bad">{faultTexts.check}</Notice>}
+      <OpsQuotaFields input={input} faults={faults} hasParent={input.parentId !== ''} onChange={form.change} />
+      {isFaulty && <Notice tone="bad">{faultTexts.check}</Notice>}
       {problem && <ProblemNotice problem={problem} />}
       {plan ? (
         <Confirmation title={create.title(input.name.trim())}>
           <OpsQuotaPlan plan={plan} sectors={sectors} />
           <div className="button-row">
-            <Button tone="primary" aria-disabled={busy} onClick={() => void confirm()} testId="quota-confirm">
+            <Button tone="primary" aria-disabled={busy} onClick={() => void form.confirm()} testId="quota-confirm">
               {create.confirm}
             </Button>
-            <Button onClick={back} testId="quota-back">
+            <Button onClick={form.back} testId="quota-back">
               {create.change}
             </Button>
           </div>
@@ -142,7 +95,7 @@ export function OpsQuotaCreate({ match, sectors, parents, onDone, onCancel }: Op
 }
 
 /** The preview. Its heading gets the focus, so that screen readers read it and the keyboard continues there. */
-function Confirmation({ title, children }: { title: string; children: React.ReactNode }) {
+function Confirmation({ title, children }: { title: string; children: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   return (

@@ -25,7 +25,7 @@ export function OpsQuotaFacts({ quota, match, sectors }: OpsQuotaFactsProps) {
     [facts.neverTo, quota.never_to.map((kind) => kinds[kind]).join(', ') || facts.nobody],
     [facts.maxPerInvitation, format.number(quota.max_per_invitation)],
     [facts.prices, <PriceList key="prices" quota={quota} nameOf={nameOf} currency={match.currency} />],
-    [facts.members, quota.members.length === 0 ? facts.nobody : <Codes texts={quota.members} />],
+    [facts.members, quota.members.length === 0 ? facts.nobody : <Codes key="members" texts={quota.members} />],
     [
       facts.sectors,
       <ul key="sectors">

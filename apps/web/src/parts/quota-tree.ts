@@ -9,7 +9,7 @@ export interface QuotaNode {
 }
 
 /** The deepest quota that the API allows. */
-export const MAX_DEPTH = 4;
+const MAX_DEPTH = 4;
 
 /** The tree of a flat list. A quota whose parent is not in the list stands at the top. */
 export function quotaTree(quotas: readonly Quota[]): readonly QuotaNode[] {

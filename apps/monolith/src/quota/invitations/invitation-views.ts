@@ -1,3 +1,5 @@
+import type { Clock } from '#application/clock';
+import type { Transaction } from '#application/transaction-manager';
 import type { Invitation as InvitationView } from '#contracts/invitations';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { ClaimState, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
@@ -8,7 +10,16 @@ export class InvitationViews {
   constructor(
     private readonly catalog: CatalogApi,
     private readonly places: QuotaPlacesApi,
+    private readonly clock: Clock,
   ) {}
+
+  /** The status of a locked invitation. It is `expired` from its end on, also before a task has ended it. */
+  async statusNow(tx: Transaction, invitation: Invitation): Promise<InvitationView['status']> {
+    const { reservationId, expiresAt } = invitation;
+    const status = statusOf(invitation, await this.places.claimStates(reservationId === null ? [] : [reservationId], tx));
+    const isLiving = status === 'open' || status === 'held';
+    return isLiving && expiresAt.getTime() <= this.clock.now().getTime() ? 'expired' : status;
+  }
 
   /** All invitations are of one match. */
   async of(invitations: readonly Invitation[]): Promise<readonly InvitationView[]> {

@@ -1,3 +1,4 @@
+import { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import { Injectable } from '@nestjs/common';
@@ -48,7 +49,15 @@ export const addressKey = (email: string): string => email.toLowerCase();
 /** The invitations of quotas and their tokens. */
 @Injectable()
 export class PostgresInvitations {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly ids: Ids,
+  ) {}
+
+  /** Ids for new invitations, in the order in which the invitations are listed. */
+  newIds(count: number): readonly string[] {
+    return Array.from({ length: count }, () => this.ids.next()).sort();
+  }
 
   /** Adds the invitations that their list does not have yet, and returns the ids of those that were added. */
   async add(tx: Transaction, facts: ListFacts, invitations: readonly NewInvitation[]): Promise<ReadonlySet<string>> {

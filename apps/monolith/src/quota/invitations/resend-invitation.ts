@@ -1,11 +1,9 @@
-import type { Clock } from '#application/clock';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { Invitation as InvitationView } from '#contracts/invitations';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
-import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import type { PostgresQuotas } from '../tree/postgres-quotas.ts';
-import { statusOf, type InvitationViews } from './invitation-views.ts';
+import type { InvitationViews } from './invitation-views.ts';
 import type { Invitation, PostgresInvitations } from './postgres-invitations.ts';
 import type { SendInvitations } from './send-invitations.ts';
 
@@ -20,12 +18,10 @@ export class ResendInvitation {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly catalog: CatalogApi,
-    private readonly places: QuotaPlacesApi,
     private readonly quotas: PostgresQuotas,
     private readonly invitations: PostgresInvitations,
     private readonly sendInvitations: SendInvitations,
     private readonly views: InvitationViews,
-    private readonly clock: Clock,
   ) {}
 
   async execute({ invitationId, member }: ResendInvitationCommand): Promise<InvitationView> {
@@ -49,12 +45,8 @@ export class ResendInvitation {
   private async lockOpen(tx: Transaction, id: string): Promise<Invitation> {
     const invitation = await this.invitations.lock(tx, id);
     if (!invitation) throw new Error('invitations are never deleted');
-    const { reservationId, expiresAt } = invitation;
-    const claims = await this.places.claimStates(reservationId === null ? [] : [reservationId], tx);
-    const status = statusOf(invitation, claims);
-    const isOver = status !== 'open' && status !== 'held';
-    if (isOver || expiresAt.getTime() <= this.clock.now().getTime())
-      throw new DomainError('INVALID_STATE', `This invitation is ${isOver ? status : 'expired'}.`);
+    const status = await this.views.statusNow(tx, invitation);
+    if (status !== 'open' && status !== 'held') throw new DomainError('INVALID_STATE', `This invitation is ${status}.`);
     return invitation;
   }
 }

@@ -33,13 +33,9 @@ export const LOCK_DUE_REMINDERS = namedSql<{
   where ${reminderIsDue} order by i.id for update of i skip locked`,
 );
 
-/** Marks the invitations and adds a second token to each: the link of the first mail goes on working. */
-export const MARK_REMINDED = namedSql<{ readonly ids: readonly string[]; readonly hashes: readonly string[] }>(
+export const MARK_REMINDED = namedSql<{ readonly ids: readonly string[] }>(
   'mark-invitations-reminded',
-  `
-  with marked as (update invitations set reminded_at = now() where id = any(:ids::uuid[]))
-  insert into invitation_tokens (invitation_id, token_hash)
-  select id, decode(hash, 'hex') from unnest(:ids::uuid[], :hashes::text[]) as n(id, hash)`,
+  `update invitations set reminded_at = now() where id = any(:ids::uuid[])`,
 );
 
 /**

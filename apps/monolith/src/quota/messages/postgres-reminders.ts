@@ -3,7 +3,6 @@ import { inside } from '#platform/postgres/transaction';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { PageRequest } from '../tree/postgres-quotas.ts';
-import { hashOfToken } from './invitation-token.ts';
 import type { InvitationToSend } from './invitation-messages.ts';
 import * as sql from './messages.sql.ts';
 
@@ -36,9 +35,7 @@ export class PostgresReminders {
     return inside(tx).rows<ReminderFacts>(sql.LOCK_DUE_REMINDERS.with({ ids, reservationIds }));
   }
 
-  markReminded(tx: Transaction, invitations: readonly Pick<InvitationToSend, 'id' | 'token'>[]): Promise<void> {
-    const ids = invitations.map(({ id }) => id);
-    const hashes = invitations.map(({ token }) => hashOfToken(token).toString('hex'));
-    return inside(tx).write(sql.MARK_REMINDED.with({ ids, hashes }));
+  markReminded(tx: Transaction, ids: readonly string[]): Promise<void> {
+    return inside(tx).write(sql.MARK_REMINDED.with({ ids }));
   }
 }

@@ -6,6 +6,7 @@ import { openBoxOffice, type OpenBoxOffice } from '../../purchase/testing/box-of
 import { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import { killedAtEachStep } from '../../testing/dying-transactions.ts';
 import { openMonolith, ops, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
+import { PostgresInvitations } from '../invitations/postgres-invitations.ts';
 import { InvitedPeople, tokenIn } from '../testing/invited-people.ts';
 import { hoursFromNow, QuotaCalls } from '../testing/quota-calls.ts';
 import { InvitationMessages } from './invitation-messages.ts';
@@ -134,6 +135,7 @@ test('an invitation that is withdrawn or claimed while its reminder is planned i
     office.get(CatalogApi),
     office.get(QuotaPlacesApi),
     new MeanwhileChanged(office.dataSource),
+    office.get(PostgresInvitations),
     office.get(InvitationMessages),
   );
   expect(await reminding.execute()).toBe(1);
@@ -176,6 +178,7 @@ test('a process that is killed at any step before the commit leaves no trace; th
         office.get(CatalogApi),
         office.get(QuotaPlacesApi),
         office.get(PostgresReminders),
+        office.get(PostgresInvitations),
         office.get(InvitationMessages),
       ).execute(),
     async () => void atDeath.push(await traces()),
@@ -184,8 +187,8 @@ test('a process that is killed at any step before the commit leaves no trace; th
     { mails: 0, tokens: 1, isReminded: false },
     { mails: 1, tokens: 2, isReminded: true },
   ];
-  // Before the match is read, the rows locked, the mark set, the mail written, the commit; and after the commit.
-  expect([deaths, atDeath]).toEqual([6, [none, none, none, none, none, done]]);
+  // Before the match is read, the rows locked, the mark set, the token added, the mail written, the commit; and after the commit.
+  expect([deaths, atDeath]).toEqual([7, [none, none, none, none, none, none, done]]);
   expect([await remind(), await traces()]).toEqual([0, done]);
 });
 

@@ -2,6 +2,7 @@ import type { TransactionManager } from '#application/transaction-manager';
 import type { CatalogMatch, CatalogSector } from '#domain/catalog/match';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
+import type { PostgresInvitations } from '../invitations/postgres-invitations.ts';
 import { priceOf } from '../tree/quota.ts';
 import type { InvitationMessages, InvitationToSend } from './invitation-messages.ts';
 import { newInvitationToken } from './invitation-token.ts';
@@ -21,6 +22,7 @@ export class RemindInvited {
     private readonly catalog: CatalogApi,
     private readonly places: QuotaPlacesApi,
     private readonly reminders: PostgresReminders,
+    private readonly invitations: PostgresInvitations,
     private readonly messages: InvitationMessages,
   ) {}
 
@@ -55,7 +57,12 @@ export class RemindInvited {
       if (!match || !canBeClaimed(match)) return 0;
       const invitations = (await this.reminders.lockDue(tx, due)).map((facts) => toSend(facts, sectors));
       if (invitations.length === 0) return 0;
-      await this.reminders.markReminded(tx, invitations);
+      await this.reminders.markReminded(
+        tx,
+        invitations.map(({ id }) => id),
+      );
+      // A second token: the link of the first mail goes on working.
+      await this.invitations.addTokens(tx, new Map(invitations.map(({ id, token }) => [id, token])));
       await this.messages.remind(tx, match, invitations);
       return invitations.length;
     });

@@ -308,6 +308,22 @@ test('the public allocation sums places by kind, agrees with the report, and has
   expect((await calls.get(`/matches/${randomUUID()}/allocation`)).json.code).toBe('NOT_FOUND');
 });
 
+test('the list of policies has each file of `policies/` with its title and source; every one can be checked', async () => {
+  const { json } = await calls.get('/ops/quota-policies');
+  expect(json.items.map(({ name }: { name: string }) => name)).toEqual([
+    'uefa-conference-league-2023-24',
+    'uefa-womens-champions-league-2025-26',
+  ]);
+  const match = await onSale();
+  for (const item of json.items) {
+    const body = { policy: item.name };
+    const call = { ...ops, body };
+    const answer = await opened.office.monolith.call('POST', `/api/v1/ops/matches/${match.id}/quotas/check`, call);
+    expect([answer.status, answer.json.policy]).toEqual([200, item]);
+  }
+  expect((await calls.get('/ops/quota-policies', { as: randomUUID(), headers: { 'x-mock-roles': 'partner' } })).status).toBe(403);
+});
+
 test('a check names every breach of a policy; an unknown one is 404', async () => {
   const match = await onSale();
   const visitors = await calls.created(match, { kind: 'visitors', places: places(match, 4, 1), return_at: hoursFromNow(30) });
