@@ -4,7 +4,7 @@ import { FakeSmtpServer } from '../../apps/notification-worker/src/testing/fake-
 import { accessibilityFaults } from './accessibility.ts';
 import { launchBrowser, type LaunchedBrowser } from './browser.ts';
 import { Fan, pollUntil } from './fan.ts';
-import { collectBrowserErrors, takeScreenshot } from './page-objects.ts';
+import { collectBrowserErrors, focused, takeScreenshot } from './page-objects.ts';
 import { startSystem, type StartedSystem } from './started-system.ts';
 
 // The mail server refuses the mails of three orders. An operator finds them on the page of jobs and deals with them by keyboard.
@@ -68,9 +68,6 @@ async function waitForJobs(tab: Page, count: number): Promise<void> {
       .nth(count - 1)
       .waitFor();
 }
-/** What a person who uses the keyboard is on. */
-const focused = (tab: Page): Promise<unknown> =>
-  tab.evaluate('document.activeElement?.dataset.testid ?? document.activeElement?.id');
 const countOf = async (tab: Page, cell: string): Promise<string> => tab.getByTestId(`job-count-${cell}`).innerText();
 
 async function openPage(options: { width: number; height: number; locale: string }) {

@@ -4,6 +4,7 @@ import { currentCaller, type StartupConfig } from './api/caller.ts';
 import { Client } from './api/client.ts';
 import { TribinaApi } from './api/tribina-api.ts';
 import { CheckoutPage } from './pages/checkout-page.tsx';
+import { InvitationPage } from './pages/invitation-page.tsx';
 import { MatchPage } from './pages/match-page.tsx';
 import { MatchesPage } from './pages/matches-page.tsx';
 import { NotFoundPage } from './pages/not-found-page.tsx';
@@ -11,6 +12,8 @@ import { OpsJobsPage } from './pages/ops-jobs-page.tsx';
 import { OpsPage } from './pages/ops-page.tsx';
 import { OpsQuotasPage } from './pages/ops-quotas-page.tsx';
 import { OrderPage } from './pages/order-page.tsx';
+import { QuotaPage } from './pages/quota-page.tsx';
+import { QuotasPage } from './pages/quotas-page.tsx';
 import { TicketsPage } from './pages/tickets-page.tsx';
 import { Loading } from './parts/notice.tsx';
 import { SiteFooter } from './parts/site-footer.tsx';
@@ -79,6 +82,12 @@ function RoutePage({ route }: { route: Route }) {
       return <OrderPage key={route.orderId} orderId={route.orderId} />;
     case 'tickets':
       return <TicketsPage />;
+    case 'invitation':
+      return <InvitationPage />;
+    case 'quotas':
+      return <QuotasPage />;
+    case 'quota':
+      return <QuotaPage key={route.quotaId} quotaId={route.quotaId} />;
     case 'ops':
       return <OpsPage chosenId={route.matchId} />;
     case 'ops-jobs':

@@ -18,11 +18,13 @@ interface ConfirmButtonProps {
   disabled?: boolean;
   /** How the button looks before it asks; quiet if nothing is said. */
   tone?: ButtonProps['tone'];
+  /** How the confirming button looks. */
+  yesTone?: 'primary' | 'danger';
   testId: string;
 }
 
 /** A button that asks for confirmation. The question replaces the button; a dialog would cover the countdown. */
-export function ConfirmButton({ texts, onConfirm, disabled, tone = 'quiet', testId }: ConfirmButtonProps) {
+export function ConfirmButton({ texts, onConfirm, disabled, tone = 'quiet', yesTone = 'danger', testId }: ConfirmButtonProps) {
   const [isAsking, setIsAsking] = useState(false);
   const [isCancelled, setIsCancelled] = useState(false);
   if (!isAsking) {
@@ -46,7 +48,7 @@ export function ConfirmButton({ texts, onConfirm, disabled, tone = 'quiet', test
     <div className="confirm" role="group" aria-label={texts.question}>
       <p>{texts.question}</p>
       <div className="button-row">
-        <Button tone="danger" disabled={disabled} autoFocus onClick={confirm} testId={`${testId}-yes`}>
+        <Button tone={yesTone} disabled={disabled} autoFocus onClick={confirm} testId={`${testId}-yes`}>
           {texts.yes}
         </Button>
         <Button onClick={cancel}>{texts.no}</Button>

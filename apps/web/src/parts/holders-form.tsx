@@ -20,6 +20,7 @@ export function HoldersForm({ reservation, onPlaced }: { reservation: Reservatio
   const { texts } = useLanguage();
   const { request, errors, problem, busy, setName, setEmail, submit } = useCheckoutForm(reservation, onPlaced);
   const matchId = reservation.match_id;
+  const { isInvited } = useAppServices().purchaseStore.read(matchId);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (Object.keys(errors).length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
@@ -63,7 +64,11 @@ export function HoldersForm({ reservation, onPlaced }: { reservation: Reservatio
       {problem && (
         <ProblemNotice problem={problem}>
           {problem.members.order_id && <Link to={paths.order(problem.members.order_id)}>{texts.order.toPayment}</Link>}
-          {problem.code === 'RESERVATION_EXPIRED' && <Link to={paths.match(matchId)}>{texts.checkout.chooseAgain}</Link>}
+          {problem.code === 'RESERVATION_EXPIRED' && (
+            <Link to={isInvited ? paths.invitation : paths.match(matchId)}>
+              {isInvited ? texts.invitation.back : texts.checkout.chooseAgain}
+            </Link>
+          )}
         </ProblemNotice>
       )}
       <Button type="submit" tone="primary" wide disabled={busy} testId="place-order">

@@ -14,8 +14,23 @@ export function QuotaBar({ counts, label }: { counts: QuotaCounts; label?: strin
   const numbers = [...shown].reverse().map((state) => `${format.number(counts[state])} ${names[state]}`);
   return (
     <div className="quota-bar-box">
-      <div className="quota-bar" aria-hidden="true">
-        {shown.map((state) => (
+      <QuotaParts counts={counts} />
+      <p className="quota-numbers" data-testid="quota-numbers">
+        {label && <span className="quota-numbers-label">{label}: </span>}
+        <strong>{places(counts.total, format.number(counts.total))}</strong>
+        {numbers.length > 0 && `: ${numbers.join(', ')}`}
+      </p>
+    </div>
+  );
+}
+
+/** The bar alone, for a place where its numbers are shown too. */
+export function QuotaParts({ counts }: { counts: QuotaCounts }) {
+  return (
+    <div className="quota-bar" aria-hidden="true">
+      {states
+        .filter((state) => counts[state] > 0)
+        .map((state) => (
           <span
             key={state}
             className={`quota-part quota-part-${state}`}
@@ -24,12 +39,6 @@ export function QuotaBar({ counts, label }: { counts: QuotaCounts; label?: strin
             data-count={counts[state]}
           />
         ))}
-      </div>
-      <p className="quota-numbers" data-testid="quota-numbers">
-        {label && <span className="quota-numbers-label">{label}: </span>}
-        <strong>{places(counts.total, format.number(counts.total))}</strong>
-        {numbers.length > 0 && `: ${numbers.join(', ')}`}
-      </p>
     </div>
   );
 }

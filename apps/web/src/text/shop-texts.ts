@@ -9,6 +9,7 @@ export const shopTexts = (t: Translate) => ({
     label: t('Main', 'Glavni izbornik'),
     matches: t('Matches', 'Utakmice'),
     tickets: t('My tickets', 'Moje ulaznice'),
+    partners: t('For partners', 'Za partnere'),
     operators: t('For operators', 'Za organizatore'),
     skip: t('Skip to content', 'Preskoči na sadržaj'),
     language: t('Language', 'Jezik'),

@@ -12,6 +12,14 @@ export interface InvitedPlace {
   readonly isBound: boolean;
 }
 
+/** A place that a claim holds now. */
+export interface HeldPlace {
+  readonly seatId: string;
+  readonly row: string | null;
+  readonly number: number | null;
+  readonly expiresAt: Date;
+}
+
 /** Locks the places of an invitation, in the order of their ids, like all code that waits for locks of seats. */
 export const LOCK_INVITED_PLACES = namedSql<{ readonly seatIds: readonly string[]; readonly invitationId: string }>(
   'lock-invited-places',
@@ -52,7 +60,8 @@ export const HOLD_INVITED_PLACES = namedSql<{
     where hold_end > now() returning id, expires_at
   )
   update seats set status = 'held', reservation_id = reserved.id, expires_at = reserved.expires_at
-  from reserved where seats.id = any(:seatIds::uuid[]) returning seats.id as "seatId"`,
+  from reserved where seats.id = any(:seatIds::uuid[])
+  returning seats.id as "seatId", row_label as row, number, reserved.expires_at as "expiresAt"`,
 );
 
 /**

@@ -12,7 +12,7 @@ import { asReservation } from '../hold/outbound/postgres-reservations.ts';
 import { READ_RESERVATION, type ReservationRow } from '../hold/outbound/reservation-rows.sql.ts';
 import { reservationView } from '../hold/inbound/reservation-view.ts';
 import type { Claim, ClaimResult } from '../quota-places.api.ts';
-import { HOLD_INVITED_PLACES, LOCK_INVITED_PLACES, type InvitedPlace } from './claim-places.sql.ts';
+import { HOLD_INVITED_PLACES, LOCK_INVITED_PLACES, type HeldPlace, type InvitedPlace } from './claim-places.sql.ts';
 
 /**
  * Holds the places of invitations for fans, and ends such holds. The hold is an ordinary reservation that names its invitation: it
@@ -64,14 +64,27 @@ export class ClaimPlaces {
   }
 
   private async reserve(tx: Transaction, claim: Claim, places: readonly InvitedPlace[]): Promise<Reservation | undefined> {
-    const sector = await this.matches.sector(claim.sectorId);
+    const sector = await this.matches.sector(claim.sectorId, tx);
     if (!sector) throw new Error(`invitation ${claim.invitationId} is for the unknown sector ${claim.sectorId}`);
     const id = this.ids.next();
     const { name, currency } = sector;
     const holdSeconds = this.config.RESERVATION_HOLD_SECONDS;
     const hold = { ...claim, id, sector: name, currency, together: areTogether(places), holdSeconds };
-    const held = await inside(tx).rows(HOLD_INVITED_PLACES.with(hold));
-    return held.length > 0 ? this.reservations.lock(tx, id) : undefined;
+    const held = await inside(tx).rows<HeldPlace>(HOLD_INVITED_PLACES.with(hold));
+    const [first] = held;
+    if (!first) return undefined;
+    // Not read again: all new reservations are on one page of the index, and a read of it conflicts with every other claim and hold.
+    const { matchId, sectorId, userId, invitationId, seatIds, priceCents } = claim;
+    const labels = new Map(held.map((place) => [place.seatId, place]));
+    const seats = seatIds.map((seatId) => {
+      const { row = null, number = null } = labels.get(seatId) ?? {};
+      return { seatId, sector: name, row, number, priceCents };
+    });
+    const { expiresAt } = first;
+    const { together } = hold;
+    const totalCents = priceCents * seats.length;
+    const ids = { id, matchId, sectorId, userId, sessionToken: null, invitationId };
+    return { ...ids, status: 'held', together, seats, totalCents, currency, expiresAt };
   }
 }
 

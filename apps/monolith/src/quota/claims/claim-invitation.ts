@@ -47,7 +47,7 @@ export class ClaimInvitation {
 
   private async claimOf(tx: Transaction, invitation: ClaimableInvitation, userId: string): Promise<Claim> {
     const { id, matchId, sectorId, seatIds, priceCents } = invitation;
-    const price = priceCents[sectorId] ?? (await this.catalog.sector(sectorId))?.priceCents;
+    const price = priceCents[sectorId] ?? (await this.catalog.sector(sectorId, tx))?.priceCents;
     if (price === undefined) throw new Error(`invitation ${id} is for the unknown sector ${sectorId}`);
     const until = await this.endOfHold(tx, invitation);
     return { invitationId: id, matchId, sectorId, seatIds, userId, priceCents: price, until };

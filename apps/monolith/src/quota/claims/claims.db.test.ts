@@ -207,6 +207,15 @@ describe('a claim', () => {
   });
 });
 
+test('64 fans claim at once: each gets the places, because a claim needs one connection of the pool only', async () => {
+  match = await putOnSale(office.monolith, { sectors: [seated('East A', 8, 10)] });
+  const quotaId = await calls.created(match, { places: [{ sector_id: match.sectors[0]?.id, quantity: 64 }] });
+  const issued: Issued[] = [];
+  for (let n = 0; n < 64; n += 1) issued.push(await guests.issue(quotaId, { quantity: 1 }));
+  const answers = await Promise.all(issued.map((invitation) => guests.claim(invitation, randomUUID())));
+  expect(answers.map(({ status, json }) => json.code ?? status)).toEqual(issued.map(() => 201));
+}, 60_000);
+
 describe('an invitation free of charge', () => {
   test('is bought in its checkout: completed, without a payment, with tickets and mails; repeated it is the same order', async () => {
     const { quotaId, invitation } = await invited(freePrice());
