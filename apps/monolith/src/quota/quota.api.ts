@@ -1,3 +1,4 @@
+import type { Transaction } from '#application/transaction-manager';
 import type { QuotaKind } from '#contracts/quota-kinds';
 import type { RequestedPlaces } from '#contracts/quotas';
 
@@ -24,11 +25,23 @@ export interface Guest {
   readonly quantity: number;
 }
 
-/** Creates quotas and invites people without HTTP and without an operator. The CLI's demo data uses it. */
+/** The kick-off of a match is moved from one time to another. */
+export interface MovedKickoff {
+  readonly matchId: string;
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/**
+ * What other contexts do with quotas. `create` and `invite` work without HTTP and without an operator: the CLI's demo data uses them.
+ */
 export abstract class QuotaApi {
   /** Returns the id of the quota. */
   abstract create(quota: NewQuota): Promise<string>;
 
   /** Invites these people and sends their mails. A list key invites no address twice. Throws if somebody cannot be invited. */
   abstract invite(quotaId: string, listKey: string, guests: readonly Guest[]): Promise<void>;
+
+  /** Call this in the transaction that moves the kick-off of a match: no deadline of its quotas is later than the new one. */
+  abstract followKickoff(tx: Transaction, moved: MovedKickoff): Promise<void>;
 }
