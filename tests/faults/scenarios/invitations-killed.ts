@@ -40,7 +40,7 @@ export function invitationsKilled({ people, fromStep, reminds }: Sizes): Scenari
   const steps = LIST_STEPS.slice(fromStep);
   return {
     id: 'F49',
-    title: `kill -9 at ${steps.length} messages of a list of ${people} invitations${reminds ? ', and of its reminders' : ''}`,
+    title: `kill -9 while lists of ${people} invitations are issued, ${steps.length} times${reminds ? ', and of its reminders' : ''}`,
     limitMs: 60_000 + steps.length * 20_000 + (reminds ? REMINDER_STEPS.length * 60_000 : 0),
     async run(scene, check) {
       for (const replica of scene.replicas.filter(({ isAlive }) => isAlive)) await replica.stop();
