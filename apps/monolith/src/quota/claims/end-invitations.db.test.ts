@@ -111,6 +111,7 @@ describe('the expiry', () => {
       return [status, json.code, json.invitation_status, await shown(invitation)];
     };
     expect(await claim()).toEqual([410, 'INVITATION_EXPIRED', 'expired', 'expired']);
+    expect([(await calls.invitations(quotaId))[0].status, await guests.stored(invitation)]).toEqual(['expired', 'open']);
     expect([await guests.runTask(), await guests.runTask()]).toEqual([1, 0]);
     expect(await claim()).toEqual([410, 'INVITATION_EXPIRED', 'expired', 'expired']);
     expect([await places(quotaId), (await guests.withdraw(invitation)).status]).toEqual([[10, 0, 0, 0], 204]);
@@ -122,6 +123,7 @@ describe('the expiry', () => {
     const held = await guests.claimed(invitation, ana);
     await guests.setOver(invitation);
     expect([await guests.runTask(), await guests.claim(invitation, ana).then(({ status }) => status)]).toEqual([0, 200]);
+    expect((await calls.invitations(quotaId))[0].status).toBe('held');
     expect((await guests.claim(invitation, iva)).json.code).toBe('INVITATION_CLAIMED');
     const ordered = await office.ordered(held);
     expect(await guests.runTask()).toBe(0);
