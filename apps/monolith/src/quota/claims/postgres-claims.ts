@@ -39,8 +39,12 @@ export class PostgresClaims {
   }
 
   /** Open invitations that end with their quota end at `after` now, and no other one ends later. */
-  moveEnds(tx: Transaction, quotaId: string, { before, after }: { readonly before: Date; readonly after: Date }): Promise<void> {
-    return inside(tx).write(sql.MOVE_ENDS.with({ quotaId, before, after }));
+  async moveEnds(
+    tx: Transaction,
+    quotaId: string,
+    { before, after }: { readonly before: Date; readonly after: Date },
+  ): Promise<void> {
+    if (before.getTime() !== after.getTime()) await inside(tx).write(sql.MOVE_ENDS.with({ quotaId, before, after }));
   }
 
   /** Open invitations whose time is over, those that ended first; without the ones in `except`. */

@@ -56,6 +56,11 @@ export class PostgresQuotas {
     return this.dataSource.query<Quota[]>(text, values);
   }
 
+  /** The quotas of a match that have not returned their places. */
+  async openOfMatch(tx: Transaction, matchId: string): Promise<readonly Quota[]> {
+    return inside(tx).rows<Quota>(sql.OPEN_OF_MATCH.with({ matchId }));
+  }
+
   async pageOfMatch(matchId: string, { after, limit }: PageRequest): Promise<readonly Quota[]> {
     return this.dataSource.query<Quota[]>(sql.PAGE_OF_MATCH, [matchId, after ?? null, limit]);
   }
