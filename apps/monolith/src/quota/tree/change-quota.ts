@@ -55,7 +55,7 @@ export class ChangeQuota {
       if (faults.length > 0) throw invalidFields(faults);
       if (quota.status === 'returned') assertKeepsReturn(quota, changed);
       const [end, newEnd] = [endOfInvitations(quota, match), endOfInvitations(changed, match)];
-      if (end.getTime() !== newEnd.getTime()) await this.claims.moveEnds(tx, quotaId, { before: end, after: newEnd });
+      if (end.getTime() !== newEnd.getTime()) await this.claims.moveEnds(tx, quotaId, newEnd);
       const view = quotaView(await this.quotas.change(tx, quotaId, changed), { own: [], subtree: [] });
       return { ...view, places, subtree, by_sector };
     });
