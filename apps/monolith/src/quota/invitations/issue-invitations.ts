@@ -65,7 +65,7 @@ export class IssueInvitations {
     if (!quota) throw new Error('quotas are never deleted');
     const { match, expiresAt } = await this.plans.endOf(quota, command.expiresAt, tx);
     const drafts = this.invitationsOf(planned);
-    const facts = { matchId: quota.matchId, quotaId, listKey, actor, expiresAt };
+    const facts = { matchId: quota.matchId, quotaId, listKey, actor, expiresAt, givenEnd: command.expiresAt };
     const added = await this.invitations.add(tx, facts, [...drafts.values()]);
     const issued = [...drafts].filter(([, { id }]) => added.has(id));
     const invitations = issued.map(([, invitation]) => ({ ...invitation, expiresAt }));

@@ -36,6 +36,8 @@ export interface ListFacts {
   readonly quotaId: string;
   readonly listKey: string | null;
   readonly expiresAt: Date;
+  /** The end that the list asks for. Null: the invitations end with their quota. */
+  readonly givenEnd: Date | null;
   /** The user id of who issues them. */
   readonly actor: string;
 }
