@@ -46,6 +46,9 @@ export type NewInvitation = Pick<Invitation, 'id' | 'email' | 'name' | 'userId' 
 /** An address as a list knows it: upper and lower case are the same. */
 export const addressKey = (email: string): string => email.toLowerCase();
 
+/** What the use cases that issue and end invitations ask of them. */
+export type Invitations = Pick<PostgresInvitations, 'newIds' | 'add' | 'listed' | 'addTokens' | 'lock'>;
+
 /** The invitations of quotas and their tokens. */
 @Injectable()
 export class PostgresInvitations {

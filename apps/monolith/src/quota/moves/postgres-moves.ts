@@ -52,6 +52,9 @@ export interface MoveRequest {
 
 export type NewMoveRequest = Omit<MoveRequest, 'id' | 'status' | 'at' | 'expiresAt' | 'decidedBy'>;
 
+/** What the use cases that move places ask of the ledger and of the pending moves. */
+export type Moves = Pick<PostgresMoves, 'add' | 'addRequest' | 'lockRequest' | 'decide' | 'hasExpired' | 'lockExpired'>;
+
 /** The ledger of moves, and the moves that wait for an approval. */
 @Injectable()
 export class PostgresMoves {
