@@ -5,8 +5,8 @@ import type { Quotas } from '../tree/postgres-quotas.ts';
 import { withFreePlaces } from '../tree/with-free-places.ts';
 import type { CheckedList, IssueInvitationsCommand, ListPlans } from './list-plans.ts';
 import { OneAtATime } from './one-at-a-time.ts';
-import type { PlannedRow, RefusedRow } from './plan-list.ts';
-import { addressKey, type Invitations, type NewInvitation } from './postgres-invitations.ts';
+import { addressKey, type PlannedRow, type RefusedRow } from './plan-list.ts';
+import type { Invitations, NewInvitation } from './postgres-invitations.ts';
 import type { SendInvitations } from './send-invitations.ts';
 
 type Verdicts = InviteAnswer['items'];

@@ -8,9 +8,6 @@ import type { PlaceOwner } from '../../purchase/quota-places.api.ts';
 import type { PageRequest } from '../tree/postgres-quotas.ts';
 import * as sql from './moves.sql.ts';
 
-/** The actor of moves that no operator has asked for. */
-export const SYSTEM = 'system';
-
 /** A row of the ledger without its places. */
 export interface LedgerRow {
   readonly id: string;

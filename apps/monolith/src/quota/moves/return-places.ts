@@ -5,7 +5,10 @@ import type { QuotaNotices } from '../messages/quota-notices.ts';
 import type { QuotaOfMatch, Quotas } from '../tree/postgres-quotas.ts';
 import type { Quota } from '../tree/quota.ts';
 import { withFreePlaces } from '../tree/with-free-places.ts';
-import { SYSTEM, type Moves } from './postgres-moves.ts';
+import type { Moves } from './postgres-moves.ts';
+
+/** The actor of moves that no operator has asked for. */
+export const SYSTEM = 'system';
 
 const MAX_QUOTAS_A_RUN = 100;
 const MAX_REQUESTS_A_RUN = 100;
