@@ -2,7 +2,7 @@ import type { Quota } from '#contracts/quotas';
 import type { Sector } from '#contracts/sectors';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { type FieldErrors, validatePerson } from './checkout-errors.ts';
 import { Field } from './field.tsx';
@@ -22,7 +22,7 @@ const empty = { email: '', name: '', quantity: '1', sector: '', note: '' };
 
 /** The form that invites one person. */
 export function InvitePerson({ quota, sectors, onInvited }: InvitePersonProps) {
-  const { texts, language } = useLanguage();
+  const { texts, language } = useStaffLanguage();
   const { form, person, change, locale, setLocale, errors, refusal, problem, busy, submit } = useInvitePerson({
     quota,
     onInvited,
@@ -104,7 +104,7 @@ export function InvitePerson({ quota, sectors, onInvited }: InvitePersonProps) {
 
 /** What the form contains, its errors, and the function that sends it. */
 function useInvitePerson({ quota, onInvited }: Pick<InvitePersonProps, 'quota' | 'onInvited'>) {
-  const { texts, language } = useLanguage();
+  const { texts, language } = useStaffLanguage();
   const { api } = useAppServices();
   const { busy, problem, run } = useAction();
   const [person, setPerson] = useState(empty);

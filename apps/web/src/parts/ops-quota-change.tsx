@@ -3,7 +3,7 @@ import type { Quota } from '#contracts/quotas';
 import { type FormEvent, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { serverNow } from '../api/server-clock.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
@@ -21,7 +21,7 @@ interface OpsQuotaChangeProps {
 
 /** The form that changes the settings of a quota. It sends only what the operator has changed. */
 export function OpsQuotaChange({ match, quota, onDone, onCancel }: OpsQuotaChangeProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   // The page reads the quota again every few seconds. What the operator types stays.
   const [before] = useState(() => settingsOf(quota));

@@ -2,7 +2,7 @@ import type { Quota } from '#contracts/quotas';
 import type { Sector } from '#contracts/sectors';
 import { type FormEvent, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
@@ -23,7 +23,7 @@ interface OpsQuotaMoveProps {
 
 /** The form that moves free places of a quota. If a rule refuses the move, it offers to ask a second operator. */
 export function OpsQuotaMove({ quota, quotas, sectors, onDone, onCancel }: OpsQuotaMoveProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const [to, setTo] = useState('');
   const [places, setPlaces] = useState([emptyPlaces(0)] as Parameters<typeof requestedPlaces>[0]);

@@ -5,7 +5,7 @@ import type { Sector } from '#contracts/sectors';
 import type { Problem } from '../api/problem.ts';
 import { isUuid } from '../routes.ts';
 import type { Format } from '../text/format.ts';
-import type { Texts } from '../text/texts.ts';
+import type { StaffTexts } from '../text/staff-language.ts';
 import { centsOf, type PlacesInput, requestedPlaces } from './places-input.ts';
 
 /** What the fields for the settings of a quota contain. */
@@ -30,7 +30,7 @@ export interface NewQuotaInput extends SettingsInput {
 
 /** The text of each faulty field, by its path in the request of the API. */
 export type Faults = Readonly<Record<string, string>>;
-export type FaultTexts = Texts['opsQuotas']['faults'];
+export type FaultTexts = StaffTexts['opsQuotas']['faults'];
 
 export const emptySettings: SettingsInput = {
   ...{ name: '', contact: '', opensAt: '', claimUntil: '', returnAt: '', onReturn: 'public', neverTo: [] },
