@@ -2,7 +2,7 @@ import { readStartupConfig } from '../api/startup-config.ts';
 import type { StaffRoute } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Button } from './button.tsx';
-import { Loading, ProblemNotice } from './notice.tsx';
+import { Loading, Notice, ProblemNotice } from './notice.tsx';
 import { PageTitle } from './page-title.tsx';
 import { useAction } from './use-action.ts';
 import { useLoaded } from './use-loaded.ts';
@@ -31,8 +31,7 @@ export function PageNotLoaded() {
   return (
     <section className="card card-narrow stage" data-testid="page-not-loaded">
       <PageTitle>{title}</PageTitle>
-      {/* While the page tries again the notice is gone, so that screen readers announce it if the attempt has failed too. */}
-      {!problem ? <p>{updated}</p> : !busy && <ProblemNotice problem={problem} />}
+      {busy ? <Loading /> : problem ? <ProblemNotice problem={problem} /> : <Notice tone="warning">{updated}</Notice>}
       <Button tone="primary" aria-disabled={busy} onClick={() => void (busy || reload())} testId="reload-page">
         {problem ? texts.common.retry : label}
       </Button>
