@@ -54,7 +54,7 @@ export function InvitationCard({ invitation, onChange }: InvitationCardProps) {
           {status === 'open' && (
             <ConfirmButton
               texts={cardTexts.resend}
-              yesTone="primary"
+              tone="primary"
               disabled={busy}
               onConfirm={() => void act(() => api.resendInvitation(id), cardTexts.resent(who))}
               testId="resend"

@@ -78,7 +78,6 @@ function PendingMove({ move, nameOf, onDecided }: PendingMoveProps) {
           />
           <ConfirmButton
             texts={pending.reject}
-            tone="warning"
             disabled={busy}
             onConfirm={() => void decide(() => api.opsRejectMove(move.id), pending.rejected)}
             testId="move-reject"
