@@ -1,6 +1,6 @@
 import type { Match } from '#contracts/matches';
 import type { Quota } from '#contracts/quotas';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { serverNow } from '../api/server-clock.ts';
 import { useStaffLanguage } from '../text/staff-language.ts';
@@ -30,7 +30,10 @@ export function OpsQuotaChange({ match, quota, onDone, onCancel }: OpsQuotaChang
   const [isUnchanged, setIsUnchanged] = useState(false);
   const { busy, problem, setProblem, run } = useAction();
   const { fields, change: changeTexts, faults: faultTexts } = texts.opsQuotas;
-  const faults = { ...refusedFields(problem, [], { texts: faultTexts, format }), ...found };
+  const faults = useMemo(
+    () => ({ ...refusedFields(problem, [], { texts: faultTexts, format }), ...found }),
+    [problem, found, faultTexts, format],
+  );
   const form = useFaultFocus(faults);
 
   const change = (changed: Partial<SettingsInput>) => {

@@ -1,7 +1,7 @@
 import type { Match } from '#contracts/matches';
 import type { PlannedPlaces } from '#contracts/quotas';
 import type { Sector } from '#contracts/sectors';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { serverNow } from '../api/server-clock.ts';
 import { useStaffLanguage } from '../text/staff-language.ts';
@@ -24,7 +24,10 @@ export function useNewQuota(
   const [isBack, setIsBack] = useState(false);
   const { busy, problem, setProblem, run } = useAction();
   const { create, faults: faultTexts } = texts.opsQuotas;
-  const faults = { ...refusedFields(problem, input.places, { texts: faultTexts, format }), ...found };
+  const faults = useMemo(
+    () => ({ ...refusedFields(problem, input.places, { texts: faultTexts, format }), ...found }),
+    [problem, input.places, found, faultTexts, format],
+  );
 
   const change = (changed: Partial<NewQuotaInput>) => {
     setInput((previous) => ({ ...previous, ...changed }));
