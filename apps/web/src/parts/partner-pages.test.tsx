@@ -67,7 +67,7 @@ test.each(bothLanguages)('in the language %s each field of both forms has a labe
     language,
   );
   const fields = [...shown.matchAll(/<(?:input|select) id="([^"]+)"/g)].map(([, id]) => id);
-  expect(fields).toHaveLength(8);
+  expect(fields).toHaveLength(9);
   for (const id of fields) expect(shown).toContain(`<label for="${id}">`);
 });
 

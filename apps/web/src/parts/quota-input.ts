@@ -44,7 +44,8 @@ export function localTime(iso: string | null): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-const isoTime = (local: string): string | null => (local === '' ? null : new Date(local).toISOString());
+/** The time that a `datetime-local` field contains. Null if it is empty. */
+export const isoTime = (local: string): string | null => (local === '' ? null : new Date(local).toISOString());
 const listed = (members: string): string[] =>
   members
     .toLowerCase()
