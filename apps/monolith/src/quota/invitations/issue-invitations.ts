@@ -77,7 +77,7 @@ export class IssueInvitations {
     return verdictsOf(planned, { created, listed: await this.invitations.listed(command, others, tx) });
   }
 
-  /** Row → its new invitation. The ids are in the order of the rows, which is the order in which they are listed. */
+  /** Row → its new invitation. The ids ascend in the order of the rows. */
   private invitationsOf(planned: readonly PlannedRow[]): ReadonlyMap<PlannedRow, NewInvitation> {
     const placed = planned.filter((row) => row.kind === 'placed');
     const ids = this.invitations.newIds(placed.length);

@@ -57,7 +57,7 @@ export class PostgresInvitations {
     private readonly ids: Ids,
   ) {}
 
-  /** Ids for new invitations, in the order in which the invitations are listed. */
+  /** Ids for new invitations, in ascending order. */
   newIds(count: number): readonly string[] {
     return Array.from({ length: count }, () => this.ids.next()).sort();
   }
@@ -105,7 +105,7 @@ export class PostgresInvitations {
     return (await inside(tx).rows<Invitation>(sql.LOCK_INVITATION.with({ id })))[0];
   }
 
-  /** A page of the invitations of a quota, oldest first. */
+  /** A page of the invitations of a quota, newest first. */
   async pageOfQuota(quotaId: string, { after, limit }: PageRequest): Promise<readonly Invitation[]> {
     return this.dataSource.query<Invitation[]>(sql.PAGE_OF_QUOTA, [quotaId, after ?? null, limit]);
   }
