@@ -86,8 +86,8 @@ export class ChangeMatch {
       throw new DomainError('LOCK_TIMEOUT', 'Another request changed this match at the same time. Try again.');
     }
     await this.catalog.update(tx, id, facts);
-    const [from, to] = [match.kickoffAt, facts.kickoffAt];
-    if (from.getTime() !== to.getTime()) await this.quotas.followKickoff(tx, { matchId: id, from, to });
+    const { kickoffAt } = facts;
+    if (kickoffAt.getTime() !== match.kickoffAt.getTime()) await this.quotas.followKickoff(tx, { matchId: id, kickoffAt });
     // The job notifies the ticket holders. Whether the match has ticket holders is only checked when the job runs.
     await this.jobs.put(tx, matchChanged(match, { id, ...facts }));
     return (await this.catalog.match(id, tx)) ?? { id, ...facts };

@@ -25,11 +25,10 @@ export interface Guest {
   readonly quantity: number;
 }
 
-/** The kick-off of a match is moved from one time to another. */
+/** A match with its new kick-off. */
 export interface MovedKickoff {
   readonly matchId: string;
-  readonly from: Date;
-  readonly to: Date;
+  readonly kickoffAt: Date;
 }
 
 /**

@@ -14,17 +14,14 @@ export class FollowKickoff {
     private readonly claims: PostgresClaims,
   ) {}
 
-  async execute(tx: Transaction, { matchId, from, to }: MovedKickoff): Promise<void> {
+  async execute(tx: Transaction, { matchId, kickoffAt }: MovedKickoff): Promise<void> {
     for (const quota of await this.quotas.openOfMatch(tx, matchId)) {
-      const changed = cutAtKickoff(quota, to);
+      const changed = cutAtKickoff(quota, kickoffAt);
       const isSame = (['opensAt', 'claimUntil', 'returnAt'] as const).every(
         (name) => changed[name]?.getTime() === quota[name]?.getTime(),
       );
       if (!isSame) await this.quotas.change(tx, quota.id, changed);
-      await this.claims.moveEnds(tx, quota.id, {
-        before: endOfInvitations(quota, { kickoffAt: from }),
-        after: endOfInvitations(changed, { kickoffAt: to }),
-      });
+      await this.claims.moveEnds(tx, quota.id, endOfInvitations(changed, { kickoffAt }));
     }
   }
 }

@@ -9,6 +9,12 @@ import type { Quota, QuotaSettings } from './quota.ts';
 /** A quota of a match. */
 export type QuotaOfMatch = Pick<Quota, 'id' | 'matchId'>;
 
+/** What the use cases that change quotas and their places ask of the tree. */
+export type Quotas = Pick<
+  PostgresQuotas,
+  'add' | 'lock' | 'lockDue' | 'lockReturned' | 'markReturned' | 'chain' | 'currentChain' | 'ofMember' | 'due' | 'returned'
+>;
+
 /** The tree of quotas. Which places a quota has is in `seats`, behind `QuotaPlacesApi`. */
 @Injectable()
 export class PostgresQuotas {
