@@ -31,8 +31,6 @@ export interface QuotaProtections {
   readonly ledgerInTransaction: boolean;
   /** Moves, lists and returns lock quotas. */
   readonly locksQuotas: boolean;
-  /** Claims and ends lock invitations. */
-  readonly locksInvitations: boolean;
   /** The end of an invitation sees that a fan holds its places. */
   readonly endsSeeHolds: boolean;
   /** A place of a quota whose hold ends goes back to its quota, not to the public. */
@@ -47,7 +45,6 @@ export const ALL_QUOTA_PROTECTIONS: QuotaProtections = {
   bindsOnlyUnbound: true,
   ledgerInTransaction: true,
   locksQuotas: true,
-  locksInvitations: true,
   endsSeeHolds: true,
   freesInQuota: true,
   latePaymentSeesBinding: true,
@@ -80,7 +77,7 @@ export function quotaUseCases({ db, transactions, matches, reservations, orders,
   const quotas = new MemoryQuotas(db, protections.locksQuotas);
   const moves = new MemoryMoves(db, protections.ledgerInTransaction);
   const invitations = new MemoryInvitations(db);
-  const claims = new MemoryClaims(db, protections.locksInvitations);
+  const claims = new MemoryClaims(db);
   const clock = { now: () => db.scheduler.now() };
   const endInvitations = new EndInvitations(transactions, places, invitations, claims);
   // No mail is simulated: an invitation gets its token, and no quota has a contact.
