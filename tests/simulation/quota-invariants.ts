@@ -100,7 +100,9 @@ export function quotaFaultsAtEnd({ db, scheduler, style }: SimulatedSystem): str
   const free = (quotaId: string): SeatRow[] =>
     db.rows(tables.seats, (seat) => seat.quotaId === quotaId && seat.boundTo === null && seat.status === 'blocked');
   return [
-    ...quotas.filter(({ status, returnAt }) => status === 'open' && isPast(returnAt)).map(({ id }) => `Q7: ${id} was not returned`),
+    ...quotas
+      .filter(({ status, returnAt }) => status === 'open' && isPast(returnAt))
+      .map(({ id }) => `Q7: ${id} was not returned`),
     ...quotas
       .filter(({ id, status, onReturn }) => status === 'returned' && onReturn !== 'keep' && free(id).length > 0)
       .map(({ id }) => `Q7: ${id} has free places after its return`),

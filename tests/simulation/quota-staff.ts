@@ -48,7 +48,9 @@ export class Operator extends Staff {
     const command = {
       ...{ matchId: MATCH_ID, parentId, name: 'quota', kind: random.pick(KINDS), members: [], contactEmail: null },
       ...{ opensAt: null, claimUntil, returnAt, maxPerInvitation: 4, actor: this.userId },
-      onReturn: random.pick(parentId === null ? (['public', 'keep'] as const) : (['public', 'parent', 'parent', 'keep'] as const)),
+      onReturn: random.pick(
+        parentId === null ? (['public', 'keep'] as const) : (['public', 'parent', 'parent', 'keep'] as const),
+      ),
       neverTo: random.chance(0.4) ? [random.pick(KINDS), random.pick(KINDS)] : [],
       priceCents: random.chance(0.2) ? FREE : {},
       places: [{ quantity: random.between(1, parentId === null ? 4 : 2) }],

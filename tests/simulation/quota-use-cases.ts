@@ -82,8 +82,7 @@ export function quotaUseCases({ db, transactions, matches, reservations, orders,
   const endInvitations = new EndInvitations(transactions, places, invitations, claims);
   // No mail is simulated: an invitation gets its token, and no quota has a contact.
   const sendInvitations: ConstructorParameters<typeof IssueInvitations>[5] = {
-    execute: (tx, { invitations: sent }) =>
-      invitations.addTokens(tx, new Map(sent.map(({ id }) => [id, tokenOf(id)]))),
+    execute: (tx, { invitations: sent }) => invitations.addTokens(tx, new Map(sent.map(({ id }) => [id, tokenOf(id)]))),
   };
   const noNotices = { returned: () => Promise.resolve() };
   const returnPlaces = new ReturnPlaces(transactions, places, quotas, moves, endInvitations, noNotices);

@@ -55,7 +55,12 @@ export interface PurchaseSetup {
   holdWithKey(key: string, request: HoldRequest): Promise<HoldOutcome>;
 
   /** By default on sale without turns, with a limit of four tickets. Returns the id. */
-  addMatch(facts?: { saleStatus?: SaleStatus; queueRequired?: boolean; maxTicketsPerFan?: number; isCancelled?: boolean }): Promise<string>;
+  addMatch(facts?: {
+    saleStatus?: SaleStatus;
+    queueRequired?: boolean;
+    maxTicketsPerFan?: number;
+    isCancelled?: boolean;
+  }): Promise<string>;
   /** A seated sector with rows of these lengths. Its seats are stored in an order that no reader may rely on. */
   addSector(matchId: string, name: string, rowLengths: readonly number[]): Promise<TestSector>;
   /** A quota without places. Returns the id. */

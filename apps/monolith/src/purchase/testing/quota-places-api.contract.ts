@@ -105,7 +105,14 @@ export function quotaPlacesContract(open: () => PurchaseSetup): void {
     const places = await prepared(p);
     const { sector, matchId, quotaId } = places;
     const invitationId = await invited(p, places);
-    const counts = async () => (await p.places.counts({ quotaIds: [quotaId] })).map(({ total, free: n, invited: i, held: h, sold }) => [total, n, i, h, sold]);
+    const counts = async () =>
+      (await p.places.counts({ quotaIds: [quotaId] })).map(({ total, free: n, invited: i, held: h, sold }) => [
+        total,
+        n,
+        i,
+        h,
+        sold,
+      ]);
     expect(await counts()).toEqual([[4, 2, 2, 0, 0]]);
     const reservation = await held(p, places, invitationId);
     expect(await counts()).toEqual([[4, 2, 0, 2, 0]]);
@@ -120,8 +127,17 @@ export function quotaPlacesContract(open: () => PurchaseSetup): void {
     const invitationId = await invited(p, places);
     const reservation = await held(p, places, invitationId);
     const { id, userId } = reservation;
-    const seats = places.own.slice(0, 2).map((seatId, index) => ({ seatId, sector: 'East', row: '1', number: index + 1, priceCents: 1000 }));
-    expect(reservation).toMatchObject({ status: 'held', invitationId, sessionToken: null, together: true, seats, totalCents: 2000 });
+    const seats = places.own
+      .slice(0, 2)
+      .map((seatId, index) => ({ seatId, sector: 'East', row: '1', number: index + 1, priceCents: 1000 }));
+    expect(reservation).toMatchObject({
+      status: 'held',
+      invitationId,
+      sessionToken: null,
+      together: true,
+      seats,
+      totalCents: 2000,
+    });
     expect([await p.fan(reservation), await stateOf(p, id)]).toEqual([undefined, 'held']);
     const again = await claim(p, places, { invitationId, userId });
     expect(again).toMatchObject({ kind: 'held', isNew: false, reservation: { id } });

@@ -86,7 +86,14 @@ export class SimulatedPurchase implements PurchaseSetup {
   addMatch({ isCancelled = false, ...facts }: Parameters<PurchaseSetup['addMatch']>[0] = {}): Promise<string> {
     const id = this.scheduler.newId('match');
     const cancelled = isCancelled ? { cancelledAt: this.scheduler.now() } : {};
-    this.db.seed(tables.matches, id, { id, saleStatus: 'open', queueRequired: false, maxTicketsPerFan: 4, ...facts, ...cancelled });
+    this.db.seed(tables.matches, id, {
+      id,
+      saleStatus: 'open',
+      queueRequired: false,
+      maxTicketsPerFan: 4,
+      ...facts,
+      ...cancelled,
+    });
     return Promise.resolve(id);
   }
 
@@ -125,7 +132,18 @@ export class SimulatedPurchase implements PurchaseSetup {
     const seatIds = seats.map((index) => sector.seatIds[index] ?? '');
     const expiresAtMs = this.scheduler.nowMs + TEN_MINUTES_MS;
     const row: ReservationRow = {
-      ...{ id, matchId, sectorId, sector: name, userId, sessionToken, invitationId: null, status: 'held', together: true, seatIds },
+      ...{
+        id,
+        matchId,
+        sectorId,
+        sector: name,
+        userId,
+        sessionToken,
+        invitationId: null,
+        status: 'held',
+        together: true,
+        seatIds,
+      },
       ...{ priceCents, currency, expiresAtMs, swept: false, heldWithKey: null },
     };
     this.db.seed(tables.reservations, id, row);
