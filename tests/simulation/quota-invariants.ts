@@ -12,6 +12,7 @@ export function quotaFaultsNow(system: SimulatedSystem): string[] {
     ...ledgerFaults(system, seats),
     ...seats.flatMap((seat) => placeFaults(system, seat)),
     ...system.db.rows(quotaTables.invitations).flatMap((invitation) => invitationFaults(system, invitation)),
+    ...pendingFaults(system),
     ...repeatedReturns(system),
   ];
 }
@@ -74,19 +75,35 @@ function invitationFaults({ db, scheduler }: SimulatedSystem, { id, status, seat
   ];
 }
 
+/** Q2: every place of a pending move is bound to it. */
+function pendingFaults({ db }: SimulatedSystem): string[] {
+  const pending = db.rows(tables.moveRequests, ({ status }) => status === 'pending');
+  return pending.flatMap(({ id, seatIds }) =>
+    seatIds
+      .filter((seatId) => db.read(tables.seats, seatId)?.boundTo !== id)
+      .map((seatId) => `Q2: ${seatId} is not bound to pending ${id}`),
+  );
+}
+
 /** Q6: a quota returns its unused places by one move at most. */
 function repeatedReturns({ db }: SimulatedSystem): string[] {
   const returns = db.rows(quotaTables.moves, ({ reason }) => reason === 'return of unused places').map(({ from }) => from);
   return returns.filter((from, index) => returns.indexOf(from) < index).map((from) => `Q6: ${from} was returned twice`);
 }
 
-/** Fault Q6: a commit moves places into a quota that has returned its places. Only returns of its children may. */
+/**
+ * Fault Q6: a commit moves places into a quota that has returned its places, or makes a child of it. Only returns of its children may
+ * give it places.
+ */
 export function moveIntoReturned({ db }: SimulatedSystem, { footprint }: SimulatedTransaction): string[] {
   const added = [...footprint.writes].filter(([cell]) => cell.table === quotaTables.moves.name);
   return added.flatMap(([, { after }]) => {
-    const { id, kind, to } = after as MoveRow;
-    const isReturned = to !== null && db.read(quotaTables.quotas, to)?.status === 'returned';
-    return isReturned && kind !== 'return' ? [`Q6: ${id} moved places to ${to}, which has returned its places`] : [];
+    const { id, kind, from, to } = after as MoveRow;
+    const isReturned = (owner: string | null): boolean => db.read(quotaTables.quotas, owner ?? '')?.status === 'returned';
+    return [
+      ...(isReturned(to) && kind !== 'return' ? [`Q6: ${id} moved places to ${to}, which has returned its places`] : []),
+      ...(isReturned(from) && kind === 'creation' ? [`Q6: ${id} made a child of ${from}, which has returned its places`] : []),
+    ];
   });
 }
 

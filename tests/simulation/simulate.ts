@@ -1,5 +1,6 @@
 import { Scheduler } from '#testing/simulation/scheduler';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
+import { MAX_DEPTH } from '../../apps/monolith/src/quota/tree/quota.ts';
 import { PaymentSimulator } from './payment-simulator.ts';
 import { Fan } from './fans.ts';
 import { faultsAtEnd, faultsNow, lateCompletionInClosedSale, forbiddenWaits } from './invariants.ts';
@@ -188,8 +189,9 @@ async function finishSale(system: SimulatedSystem, paymentSimulator: PaymentSimu
   const lastRuns = [
     () => replica.expireReservations.execute(),
     () => replica.followWaitingRoom.execute(MATCH_ID),
+    // Each run takes free places one level up, from a returned quota to its parent that has returned too.
+    ...(system.style.quotas ? Array.from({ length: MAX_DEPTH }, () => () => replica.keepDeadlines()) : []),
     () => deliverOutbox(system),
-    ...(system.style.quotas ? [() => replica.keepDeadlines(), () => deliverOutbox(system)] : []),
   ];
   for (const run of lastRuns) {
     const task = await scheduler.finished(scheduler.spawn('last run', replica, run));
