@@ -67,11 +67,8 @@ export const tokenOf = (invitationId: string): string => `inv_${invitationId}`;
 /** The use cases of quotas in one simulated process. */
 export function quotaUseCases({ db, transactions, matches, reservations, orders, consequences, holdMs, protections }: Parts) {
   const ids = { next: () => db.scheduler.newId('r') };
-  const config = { RESERVATION_HOLD_SECONDS: holdMs / 1000 };
-  const claimPlaces = new ClaimPlaces(
-    new MemoryInvitedPlaces(db),
-    ...([reservations, orders, consequences, matches, ids, config] as const),
-  );
+  const invitedPlaces = new MemoryInvitedPlaces(db, holdMs);
+  const claimPlaces = new ClaimPlaces(invitedPlaces, reservations, orders, consequences, matches, ids);
   const places = new MemoryQuotaPlaces(db, claimPlaces, protections);
   const catalog = catalogOf(db, matches);
   const quotas = new MemoryQuotas(db, protections.locksQuotas);
@@ -84,16 +81,14 @@ export function quotaUseCases({ db, transactions, matches, reservations, orders,
   const sendInvitations: ConstructorParameters<typeof IssueInvitations>[5] = {
     execute: (tx, { invitations: sent }) => invitations.addTokens(tx, new Map(sent.map(({ id }) => [id, tokenOf(id)]))),
   };
+  const plans = new ListPlans(catalog, places, quotas, invitations, clock);
   const noNotices = { returned: () => Promise.resolve() };
   const returnPlaces = new ReturnPlaces(transactions, places, quotas, moves, endInvitations, noNotices);
   return {
     createQuota: new CreateQuota(transactions, catalog, places, quotas, moves, clock),
     movePlaces: new MovePlaces(transactions, catalog, places, quotas, moves),
     decideMove: new DecideMove(transactions, places, quotas, moves),
-    issueInvitations: new IssueInvitations(
-      ...([transactions, new ListPlans(catalog, places, quotas, invitations, clock), places, quotas, invitations] as const),
-      sendInvitations,
-    ),
+    issueInvitations: new IssueInvitations(transactions, plans, places, quotas, invitations, sendInvitations),
     claimInvitation: new ClaimInvitation(transactions, catalog, places, claims),
     endInvitations,
     /** Like a run of the task `quota deadlines`. */

@@ -49,10 +49,12 @@ export class SimulatedPurchase implements PurchaseSetup {
   readonly places = new MemoryQuotaPlaces(
     this.db,
     new ClaimPlaces(
-      new MemoryInvitedPlaces(this.db),
-      ...([this.reservations, this.orders, this.consequences, this.matches] as const),
+      new MemoryInvitedPlaces(this.db, TEN_MINUTES_MS),
+      this.reservations,
+      this.orders,
+      this.consequences,
+      this.matches,
       { next: () => this.scheduler.newId('claim') },
-      { RESERVATION_HOLD_SECONDS: TEN_MINUTES_MS / 1000 },
     ),
   );
 
