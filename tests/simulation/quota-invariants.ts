@@ -1,6 +1,7 @@
 import { isHeld, tables, type SeatRow } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import type { Invitation } from '../../apps/monolith/src/quota/invitations/postgres-invitations.ts';
 import { quotaTables, type MoveRow } from '../../apps/monolith/src/quota/testing/memory-quota-tables.ts';
+import type { Quota } from '../../apps/monolith/src/quota/tree/quota.ts';
 import type { SimulatedTransaction } from '#testing/simulation/simulated-database';
 import type { SimulatedSystem } from './replicas.ts';
 
@@ -12,7 +13,7 @@ export function quotaFaultsNow(system: SimulatedSystem): string[] {
     ...ledgerFaults(system, seats),
     ...seats.flatMap((seat) => placeFaults(system, seat)),
     ...system.db.rows(quotaTables.invitations).flatMap((invitation) => invitationFaults(system, invitation)),
-    ...repeatedReturns(system),
+    ...pendingFaults(system),
   ];
 }
 
@@ -74,19 +75,31 @@ function invitationFaults({ db, scheduler }: SimulatedSystem, { id, status, seat
   ];
 }
 
-/** Q6: a quota returns its unused places by one move at most. */
-function repeatedReturns({ db }: SimulatedSystem): string[] {
-  const returns = db.rows(quotaTables.moves, ({ reason }) => reason === 'return of unused places').map(({ from }) => from);
-  return returns.filter((from, index) => returns.indexOf(from) < index).map((from) => `Q6: ${from} was returned twice`);
+/** Q2: every place of a pending move is bound to it. */
+function pendingFaults({ db }: SimulatedSystem): string[] {
+  const pending = db.rows(tables.moveRequests, ({ status }) => status === 'pending');
+  return pending.flatMap(({ id, seatIds }) =>
+    seatIds
+      .filter((seatId) => db.read(tables.seats, seatId)?.boundTo !== id)
+      .map((seatId) => `Q2: ${seatId} is not bound to pending ${id}`),
+  );
 }
 
-/** Fault Q6: a commit moves places into a quota that has returned its places. Only returns of its children may. */
-export function moveIntoReturned({ db }: SimulatedSystem, { footprint }: SimulatedTransaction): string[] {
-  const added = [...footprint.writes].filter(([cell]) => cell.table === quotaTables.moves.name);
-  return added.flatMap(([, { after }]) => {
-    const { id, kind, to } = after as MoveRow;
-    const isReturned = to !== null && db.read(quotaTables.quotas, to)?.status === 'returned';
-    return isReturned && kind !== 'return' ? [`Q6: ${id} moved places to ${to}, which has returned its places`] : [];
+/**
+ * Faults Q6 of a commit: it returns a quota again, moves places into a returned quota, or makes a child of it. Only returns of its
+ * children may give it places.
+ */
+export function returnFaults({ db }: SimulatedSystem, { footprint }: SimulatedTransaction): string[] {
+  const isReturned = (owner: string | null): boolean => db.read(quotaTables.quotas, owner ?? '')?.status === 'returned';
+  return [...footprint.writes].flatMap(([{ table, id }, { before, after }]) => {
+    if (table === quotaTables.quotas.name)
+      return (before as Quota | undefined)?.status === 'returned' ? [`Q6: ${id} was returned twice`] : [];
+    if (table !== quotaTables.moves.name) return [];
+    const { kind, from, to } = after as MoveRow;
+    return [
+      ...(isReturned(to) && kind !== 'return' ? [`Q6: ${id} moved places to ${to}, which has returned its places`] : []),
+      ...(isReturned(from) && kind === 'creation' ? [`Q6: ${id} made a child of ${from}, which has returned its places`] : []),
+    ];
   });
 }
 
@@ -100,7 +113,9 @@ export function quotaFaultsAtEnd({ db, scheduler, style }: SimulatedSystem): str
   const free = (quotaId: string): SeatRow[] =>
     db.rows(tables.seats, (seat) => seat.quotaId === quotaId && seat.boundTo === null && seat.status === 'blocked');
   return [
-    ...quotas.filter(({ status, returnAt }) => status === 'open' && isPast(returnAt)).map(({ id }) => `Q7: ${id} was not returned`),
+    ...quotas
+      .filter(({ status, returnAt }) => status === 'open' && isPast(returnAt))
+      .map(({ id }) => `Q7: ${id} was not returned`),
     ...quotas
       .filter(({ id, status, onReturn }) => status === 'returned' && onReturn !== 'keep' && free(id).length > 0)
       .map(({ id }) => `Q7: ${id} has free places after its return`),

@@ -48,8 +48,10 @@ export class Operator extends Staff {
     const command = {
       ...{ matchId: MATCH_ID, parentId, name: 'quota', kind: random.pick(KINDS), members: [], contactEmail: null },
       ...{ opensAt: null, claimUntil, returnAt, maxPerInvitation: 4, actor: this.userId },
-      onReturn: random.pick(parentId === null ? (['public', 'keep'] as const) : (['public', 'parent', 'parent', 'keep'] as const)),
-      neverTo: random.chance(0.2) ? [random.pick(KINDS)] : [],
+      onReturn: random.pick(
+        parentId === null ? (['public', 'keep'] as const) : (['public', 'parent', 'parent', 'keep'] as const),
+      ),
+      neverTo: random.chance(0.4) ? [random.pick(KINDS), random.pick(KINDS)] : [],
       priceCents: random.chance(0.2) ? FREE : {},
       places: [{ quantity: random.between(1, parentId === null ? 4 : 2) }],
     };
@@ -108,6 +110,7 @@ export class Partner extends Staff {
       ...{ email: `guest-${random.int(3)}@example.hr`, quantity: random.between(1, 2) },
     }));
     const expiresAt = random.chance(0.5) ? later(scheduler.nowMs, random.pick([0.5, 1, 2])) : null;
+    if (expiresAt) scheduler.registerExpiry(expiresAt.getTime());
     const listKey = random.pick([null, 'list-1', 'list-2']);
     const command = { quotaId, member: undefined, actor: this.userId, listKey, expiresAt, rows };
     await this.call(

@@ -31,8 +31,6 @@ export interface QuotaProtections {
   readonly ledgerInTransaction: boolean;
   /** Moves, lists and returns lock quotas. */
   readonly locksQuotas: boolean;
-  /** Claims and ends lock invitations. */
-  readonly locksInvitations: boolean;
   /** The end of an invitation sees that a fan holds its places. */
   readonly endsSeeHolds: boolean;
   /** A place of a quota whose hold ends goes back to its quota, not to the public. */
@@ -47,7 +45,6 @@ export const ALL_QUOTA_PROTECTIONS: QuotaProtections = {
   bindsOnlyUnbound: true,
   ledgerInTransaction: true,
   locksQuotas: true,
-  locksInvitations: true,
   endsSeeHolds: true,
   freesInQuota: true,
   latePaymentSeesBinding: true,
@@ -70,34 +67,28 @@ export const tokenOf = (invitationId: string): string => `inv_${invitationId}`;
 /** The use cases of quotas in one simulated process. */
 export function quotaUseCases({ db, transactions, matches, reservations, orders, consequences, holdMs, protections }: Parts) {
   const ids = { next: () => db.scheduler.newId('r') };
-  const config = { RESERVATION_HOLD_SECONDS: holdMs / 1000 };
-  const claimPlaces = new ClaimPlaces(
-    new MemoryInvitedPlaces(db),
-    ...([reservations, orders, consequences, matches, ids, config] as const),
-  );
+  const invitedPlaces = new MemoryInvitedPlaces(db, holdMs);
+  const claimPlaces = new ClaimPlaces(invitedPlaces, reservations, orders, consequences, matches, ids);
   const places = new MemoryQuotaPlaces(db, claimPlaces, protections);
   const catalog = catalogOf(db, matches);
   const quotas = new MemoryQuotas(db, protections.locksQuotas);
   const moves = new MemoryMoves(db, protections.ledgerInTransaction);
   const invitations = new MemoryInvitations(db);
-  const claims = new MemoryClaims(db, protections.locksInvitations);
+  const claims = new MemoryClaims(db);
   const clock = { now: () => db.scheduler.now() };
   const endInvitations = new EndInvitations(transactions, places, invitations, claims);
   // No mail is simulated: an invitation gets its token, and no quota has a contact.
   const sendInvitations: ConstructorParameters<typeof IssueInvitations>[5] = {
-    execute: (tx, { invitations: sent }) =>
-      invitations.addTokens(tx, new Map(sent.map(({ id }) => [id, tokenOf(id)]))),
+    execute: (tx, { invitations: sent }) => invitations.addTokens(tx, new Map(sent.map(({ id }) => [id, tokenOf(id)]))),
   };
+  const plans = new ListPlans(catalog, places, quotas, invitations, clock);
   const noNotices = { returned: () => Promise.resolve() };
   const returnPlaces = new ReturnPlaces(transactions, places, quotas, moves, endInvitations, noNotices);
   return {
     createQuota: new CreateQuota(transactions, catalog, places, quotas, moves, clock),
     movePlaces: new MovePlaces(transactions, catalog, places, quotas, moves),
     decideMove: new DecideMove(transactions, places, quotas, moves),
-    issueInvitations: new IssueInvitations(
-      ...([transactions, new ListPlans(catalog, places, quotas, invitations, clock), places, quotas, invitations] as const),
-      sendInvitations,
-    ),
+    issueInvitations: new IssueInvitations(transactions, plans, places, quotas, invitations, sendInvitations),
     claimInvitation: new ClaimInvitation(transactions, catalog, places, claims),
     endInvitations,
     /** Like a run of the task `quota deadlines`. */

@@ -137,7 +137,17 @@ export class SimulatedSystem {
     this.db.seed(tables.matches, MATCH_ID, { id: MATCH_ID, saleStatus: 'open', ...this.match });
     this.sectors = [sector('east', 'seated'), sector('south', 'standing', refuses > 0 ? 0 : 2500)];
     const seats = [
-      ...rows('east', scheduler.random.pick(style.quotas ? [[4, 3], [5, 4]] : [[3], [2, 2], [4, 3]])),
+      ...rows(
+        'east',
+        scheduler.random.pick(
+          style.quotas
+            ? [
+                [4, 3],
+                [5, 4],
+              ]
+            : [[3], [2, 2], [4, 3]],
+        ),
+      ),
       ...standingPlaces('south', scheduler.random.between(1, 3)),
     ];
     for (const seat of seats) this.db.seed(tables.seats, seat.id, seat);

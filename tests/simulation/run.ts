@@ -19,7 +19,11 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 function printRun({ seed, faults, trace }: SimulatedSale): void {
   for (const line of trace) say(line);
   for (const fault of faults) say(`✗ ${fault}`);
-  say(faults.length === 0 ? `✓ seed ${seed}: all invariants hold` : `to repeat: npm run test:simulation -- --seed ${seed}${values.style === undefined ? '' : ` --style ${values.style}`}`);
+  say(
+    faults.length === 0
+      ? `✓ seed ${seed}: all invariants hold`
+      : `to repeat: npm run test:simulation -- --seed ${seed}${values.style === undefined ? '' : ` --style ${values.style}`}`,
+  );
   if (faults.length > 0) process.exitCode = 1;
 }
 

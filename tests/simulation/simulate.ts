@@ -1,11 +1,13 @@
+import { DomainError } from '#domain/shared/domain-error';
 import { Scheduler } from '#testing/simulation/scheduler';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
+import { MAX_DEPTH } from '../../apps/monolith/src/quota/tree/quota.ts';
 import { PaymentSimulator } from './payment-simulator.ts';
 import { Fan } from './fans.ts';
 import { faultsAtEnd, faultsNow, lateCompletionInClosedSale, forbiddenWaits } from './invariants.ts';
-import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Protections } from './replicas.ts';
+import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Protections, type Replica } from './replicas.ts';
 import { InvitedFan } from './invited-fan.ts';
-import { countQuotaEvents, moveIntoReturned } from './quota-invariants.ts';
+import { countQuotaEvents, returnFaults } from './quota-invariants.ts';
 import { Operator, Partner } from './quota-staff.ts';
 import { QUOTAS, REFUSED_AND_FREE, STYLES } from './styles.ts';
 
@@ -52,7 +54,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   };
   const backgroundCounts = { crashes: 0, freezes: 0, 'sales closed': 0 };
   system.db.committed.push((tx) =>
-    [...faultsNow(system), ...lateCompletionInClosedSale(system, tx), ...moveIntoReturned(system, tx)].forEach(report),
+    [...faultsNow(system), ...lateCompletionInClosedSale(system, tx), ...returnFaults(system, tx)].forEach(report),
   );
   system.db.waited.push((tx, cell) => forbiddenWaits(tx, cell).forEach(report));
   scheduler.spawn('sale', undefined, async () => {
@@ -63,7 +65,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
     );
     const invited = system.style.quotas ? quotaCallers(system, paymentSimulator, report) : [];
     const tasks = [...fans, ...invited].map((caller) => scheduler.spawn(caller.userId, undefined, () => caller.run()));
-    const background = scheduler.spawn('background', undefined, () => runBackground(system, backgroundCounts));
+    const background = scheduler.spawn('background', undefined, () => runBackground(system, backgroundCounts, report));
     for (const task of [...tasks, background]) {
       await scheduler.finished(task);
       if (task.error) report(`fault in the simulation: ${task.name}: ${task.error instanceof Error ? task.error.stack : ''}`);
@@ -87,6 +89,15 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   };
 }
 
+/** For negative controls: the first fault that matches, in sales with the seeds from 1 on. */
+export async function firstFault(options: SimulationOptions, expected: RegExp, maxRuns: number): Promise<string> {
+  for (let seed = 1; seed <= maxRuns; seed += 1) {
+    const fault = (await simulate(seed, options)).faults.find((text) => expected.test(text));
+    if (fault) return fault;
+  }
+  return `no such fault in ${maxRuns} runs`;
+}
+
 /** Two operators, a partner, and fans who open links of invitations. */
 function quotaCallers(
   system: SimulatedSystem,
@@ -108,6 +119,7 @@ function quotaCallers(
 async function runBackground(
   system: SimulatedSystem,
   counts: Record<'crashes' | 'freezes' | 'sales closed', number>,
+  report: (fault: string) => void,
 ): Promise<void> {
   const { scheduler, replicas } = system;
   const { random } = scheduler;
@@ -124,7 +136,7 @@ async function runBackground(
     const event = system.style.quotas && random.chance(0.4) ? 'deadlines' : ordinary;
     const replica = system.anyReplica();
     if (event === 'sweep') scheduler.spawn('sweeper', replica, () => replica.expireReservations.execute());
-    else if (event === 'deadlines') scheduler.spawn('deadlines', replica, () => replica.keepDeadlines());
+    else if (event === 'deadlines') scheduler.spawn('deadlines', replica, () => keepDeadlines(replica, report));
     else if (event === 'read') scheduler.spawn('reader', replica, () => replica.followWaitingRoom.execute(MATCH_ID));
     else if (event === 'relay') scheduler.spawn('relay', replica, () => deliverOutbox(system));
     else if (event === 'sale' && !isClosed) await setSale(system, random.pick(['open', 'paused']));
@@ -140,6 +152,15 @@ async function runBackground(
       isClosed = true;
       await setSale(system, 'closed');
     }
+  }
+}
+
+/** A run may end with LOCK_TIMEOUT, because there is a next one. Any other error is a fault. */
+async function keepDeadlines(replica: Replica, report: (fault: string) => void): Promise<void> {
+  try {
+    await replica.keepDeadlines();
+  } catch (error) {
+    if (!(error instanceof DomainError && error.code === 'LOCK_TIMEOUT')) report(`I13: deadlines: ${String(error)}`);
   }
 }
 
@@ -174,11 +195,14 @@ async function finishSale(system: SimulatedSystem, paymentSimulator: PaymentSimu
   await scheduler.sleep(4 * HOLD_MS);
   const replica = system.anyReplica();
   replica.frozenUntil = 0;
+  // No deadline passes between the last runs and the checks.
+  scheduler.clockRate = 0;
   const lastRuns = [
     () => replica.expireReservations.execute(),
     () => replica.followWaitingRoom.execute(MATCH_ID),
+    // Each run takes free places one level up, from a returned quota to its parent that has returned too.
+    ...(system.style.quotas ? Array.from({ length: MAX_DEPTH }, () => () => replica.keepDeadlines()) : []),
     () => deliverOutbox(system),
-    ...(system.style.quotas ? [() => replica.keepDeadlines(), () => deliverOutbox(system)] : []),
   ];
   for (const run of lastRuns) {
     const task = await scheduler.finished(scheduler.spawn('last run', replica, run));

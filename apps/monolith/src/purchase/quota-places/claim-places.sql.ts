@@ -41,7 +41,6 @@ export interface InvitedPlacesToHold {
   readonly priceCents: number;
   readonly currency: string;
   readonly together: boolean;
-  readonly holdSeconds: number;
   readonly until: Date;
 }
 
@@ -49,7 +48,7 @@ export interface InvitedPlacesToHold {
  * Holds locked places for a claim: writes its reservation and gives it the places. The reservation is not in `fan_seats`, because
  * it counts for nobody. Nothing is written if `until` has passed: then the result has no row.
  */
-export const HOLD_INVITED_PLACES = namedSql<InvitedPlacesToHold>(
+export const HOLD_INVITED_PLACES = namedSql<InvitedPlacesToHold & { readonly holdSeconds: number }>(
   'hold-invited-places',
   `
   with reserved as (

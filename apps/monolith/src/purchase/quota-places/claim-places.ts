@@ -2,7 +2,6 @@ import type { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
 import { blacklisted } from '#domain/blacklist/blacklist-rules';
 import { assertInvitationsAllowed } from '#domain/catalog/sale';
-import type { MonolithConfig } from '../../config.ts';
 import type { Reservation } from '../application/ports.ts';
 import type { MatchesForSale } from '../application/sale-ports.ts';
 import type { OrderConsequences, Orders } from '../checkout/application/ports.ts';
@@ -24,7 +23,6 @@ export class ClaimPlaces {
     private readonly consequences: OrderConsequences,
     private readonly matches: MatchesForSale,
     private readonly ids: Ids,
-    private readonly config: Pick<MonolithConfig, 'RESERVATION_HOLD_SECONDS'>,
   ) {}
 
   async hold(tx: Transaction, claim: Claim): Promise<ClaimResult> {
@@ -66,8 +64,7 @@ export class ClaimPlaces {
     if (!sector) throw new Error(`invitation ${claim.invitationId} is for the unknown sector ${claim.sectorId}`);
     const id = this.ids.next();
     const { name, currency } = sector;
-    const holdSeconds = this.config.RESERVATION_HOLD_SECONDS;
-    const hold = { ...claim, id, sector: name, currency, together: areTogether(places), holdSeconds };
+    const hold = { ...claim, id, sector: name, currency, together: areTogether(places) };
     const held = await this.places.hold(tx, hold);
     const [first] = held;
     if (!first) return undefined;

@@ -1,5 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
+import type { MonolithConfig } from '../../config.ts';
 import type { Reservation } from '../application/ports.ts';
 import { asReservation } from '../hold/outbound/postgres-reservations.ts';
 import { READ_RESERVATION, type ReservationRow } from '../hold/outbound/reservation-rows.sql.ts';
@@ -19,7 +20,7 @@ export abstract class InvitedPlaces {
     invitation: { readonly invitationId: string; readonly seatIds: readonly string[] },
   ): Promise<readonly InvitedPlace[]>;
 
-  /** Holds locked places with a new reservation, and returns them. Empty, and nothing is written, if `until` has passed. */
+  /** Holds locked places with a new reservation for the ordinary time of a hold, and returns them. Empty, and nothing is written, if `until` has passed. */
   abstract hold(tx: Transaction, places: InvitedPlacesToHold): Promise<readonly HeldPlace[]>;
 
   /** Reads a reservation without a lock. */
@@ -30,6 +31,8 @@ export abstract class InvitedPlaces {
 }
 
 export class PostgresInvitedPlaces implements InvitedPlaces {
+  constructor(private readonly config: Pick<MonolithConfig, 'RESERVATION_HOLD_SECONDS'>) {}
+
   lock(
     tx: Transaction,
     invitation: { readonly invitationId: string; readonly seatIds: readonly string[] },
@@ -38,7 +41,8 @@ export class PostgresInvitedPlaces implements InvitedPlaces {
   }
 
   hold(tx: Transaction, places: InvitedPlacesToHold): Promise<readonly HeldPlace[]> {
-    return inside(tx).rows<HeldPlace>(HOLD_INVITED_PLACES.with(places));
+    const holdSeconds = this.config.RESERVATION_HOLD_SECONDS;
+    return inside(tx).rows<HeldPlace>(HOLD_INVITED_PLACES.with({ ...places, holdSeconds }));
   }
 
   async reservation(tx: Transaction, id: string): Promise<Reservation | undefined> {

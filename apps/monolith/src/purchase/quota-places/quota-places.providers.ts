@@ -15,7 +15,7 @@ import { PostgresQuotaPlaces } from './postgres-quota-places.ts';
 
 /** Wires the feature `quota-places`: places of quotas are moved, bound to invitations, and held for the fans who claim them. */
 export const quotaPlacesProviders: Provider[] = [
-  adapter(InvitedPlaces, PostgresInvitedPlaces),
-  useCase(ClaimPlaces, InvitedPlaces, Reservations, Orders, OrderConsequences, MatchesForSale, Ids, CONFIG),
+  adapter(InvitedPlaces, PostgresInvitedPlaces, CONFIG),
+  useCase(ClaimPlaces, InvitedPlaces, Reservations, Orders, OrderConsequences, MatchesForSale, Ids),
   adapter(QuotaPlacesApi, PostgresQuotaPlaces, DataSource, SeatViews, SeatChangeBroadcast, ClaimPlaces),
 ];

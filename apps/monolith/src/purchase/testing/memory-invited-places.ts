@@ -9,7 +9,10 @@ import { isHeld, tables } from './memory-tables.ts';
 
 /** Does the same as the statements of claim-places.sql.ts on the simulated database. */
 export class MemoryInvitedPlaces implements InvitedPlaces {
-  constructor(private readonly db: SimulatedDatabase) {}
+  constructor(
+    private readonly db: SimulatedDatabase,
+    private readonly holdMs: number,
+  ) {}
 
   async lock(
     tx: Transaction,
@@ -29,10 +32,10 @@ export class MemoryInvitedPlaces implements InvitedPlaces {
     return places;
   }
 
-  async hold(tx: Transaction, { holdSeconds, until, ...facts }: InvitedPlacesToHold): Promise<readonly HeldPlace[]> {
+  async hold(tx: Transaction, { until, ...facts }: InvitedPlacesToHold): Promise<readonly HeldPlace[]> {
     const open = inside(tx);
     await open.statement(`holds the places of ${facts.invitationId}`);
-    const expiresAtMs = Math.min(open.now.getTime() + holdSeconds * 1000, until.getTime());
+    const expiresAtMs = Math.min(open.now.getTime() + this.holdMs, until.getTime());
     if (expiresAtMs <= open.now.getTime()) return [];
     const { id, seatIds } = facts;
     const more = { sessionToken: null, status: 'held', swept: false, heldWithKey: null } as const;

@@ -99,9 +99,7 @@ export class MemoryQuotaPlaces extends QuotaPlacesApi {
       tx,
       [...owners.keys()],
       (seat, now) =>
-        seat.quotaId === quotaId &&
-        (seat.boundTo === null || !this.guards.bindsOnlyUnbound) &&
-        isUnusedInQuota(seat, now),
+        seat.quotaId === quotaId && (seat.boundTo === null || !this.guards.bindsOnlyUnbound) && isUnusedInQuota(seat, now),
       ({ id }) => ({ boundTo: owners.get(id) ?? null, status: 'blocked', reservationId: null, expiresAtMs: null }),
     );
     if (changed.length < owners.size) throw new PlacesNotFree(changed.length, owners.size);

@@ -93,7 +93,8 @@ export class MemoryReservations extends Reservations {
     await open.statement(`frees the seats of ${reservationId}`);
     for (const seatId of open.get(tables.reservations, reservationId)?.seatIds ?? []) {
       const seat = open.get(tables.seats, seatId);
-      if (seat?.reservationId === reservationId && seat.status === 'held') await open.change(tables.seats, seatId, this.freed(seat));
+      if (seat?.reservationId === reservationId && seat.status === 'held')
+        await open.change(tables.seats, seatId, this.freed(seat));
     }
   }
 

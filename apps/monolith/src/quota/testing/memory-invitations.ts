@@ -28,7 +28,6 @@ export class MemoryInvitations implements Invitations {
       if (facts.listKey !== null && !(await open.insert(ofList, keyOf(facts, email), { id }))) continue;
       const ends = { status: 'open', reservationId: null, claimedAt: null, createdAt: open.now } as const;
       await open.put(invitations, id, { ...common, ...invitation, ...ends, quantity: seatIds.length });
-      this.db.scheduler.registerExpiry(facts.expiresAt.getTime());
       ids.add(id);
     }
     return ids;
@@ -66,18 +65,14 @@ const keyOf = ({ quotaId, listKey }: Pick<ListFacts, 'quotaId' | 'listKey'>, ema
 
 /** Does the same as postgres-claims.ts, statement by statement, on the simulated database. */
 export class MemoryClaims implements Claims {
-  constructor(
-    private readonly db: SimulatedDatabase,
-    /** Protection of the real adapter. If a negative control switches it off, invitations are read without a lock. */
-    private readonly locks = true,
-  ) {}
+  constructor(private readonly db: SimulatedDatabase) {}
 
   async lockByToken(tx: Transaction, token: string): Promise<ClaimableInvitation | undefined> {
     const open = inside(tx);
     await open.statement(`locks the invitation of ${token}`);
     const id = open.get(tokens, token)?.invitationId;
     const seen = id === undefined ? undefined : open.get(invitations, id);
-    const invitation = seen && this.locks ? await open.lock(invitations, seen.id) : seen;
+    const invitation = seen && (await open.lock(invitations, seen.id));
     const quota = invitation && open.get(quotas, invitation.quotaId);
     if (!quota) return undefined;
     const { name: quotaName, opensAt, claimUntil, returnAt, priceCents } = quota;
@@ -94,11 +89,8 @@ export class MemoryClaims implements Claims {
     const open = inside(tx);
     await open.statement(`locks open invitations ${ids.join(' ')}`);
     const isOpen = ({ status }: Invitation): boolean => status === 'open';
-    const sorted = ids.toSorted();
-    const locked = this.locks
-      ? [...(await open.lockFree(invitations, sorted, isOpen)).values()]
-      : sorted.flatMap((id) => open.get(invitations, id) ?? []).filter(isOpen);
-    return locked.map(({ id, seatIds, reservationId, expiresAt }) => ({
+    const locked = await open.lockFree(invitations, ids.toSorted(), isOpen);
+    return [...locked.values()].map(({ id, seatIds, reservationId, expiresAt }) => ({
       ...{ id, seatIds, reservationId, isOver: expiresAt.getTime() <= open.now.getTime() },
     }));
   }
