@@ -9,10 +9,13 @@ export const MAX_INVITATIONS = 500;
 /** The most places of one invitation, whatever the quota allows. */
 export const MAX_PLACES_OF_INVITATION = 20;
 
-/** The token of an invitation, which only its mail contains: 256 random bits. */
+/**
+ * The token of an invitation, which only its mail contains: 256 random bits. Other lengths are read, too: a link that was cut or
+ * continued by the mail program has an unknown token (404), and the request is not malformed.
+ */
 const token = z
   .string()
-  .regex(/^inv_[\w-]{43}$/, 'is not the token of an invitation')
+  .regex(/^inv_[\w-]{1,200}$/, 'is not the token of an invitation')
   .meta({ description: 'The part after `#` of the address in the mail' });
 
 /** One person of a list. A row that is faulty is refused alone: the others are invited. */
