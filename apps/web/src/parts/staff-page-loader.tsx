@@ -19,7 +19,7 @@ export function StaffPageLoader({ route }: { route: StaffRoute }) {
  * replaced since this page was opened. To try again is to reload the page, because Chrome and Firefox do not repeat a failed import.
  * Before that the service is asked whether it answers: a reload without a connection would lose the page.
  */
-export function PageNotLoaded() {
+function PageNotLoaded() {
   const { texts } = useLanguage();
   const service = useLoaded(readStartupConfig, 'service');
   const { busy, problem = service.problem, run } = useAction();
