@@ -11,6 +11,8 @@ import { startSystem, type StartedSystem } from './started-system.ts';
 jest.setTimeout(120_000);
 
 const MAILS = 6;
+/** The demo data invites guests of sponsors. */
+const INVITATION_MAILS = 3;
 let mailServer: FakeSmtpServer;
 let system: StartedSystem;
 let launched: LaunchedBrowser | undefined;
@@ -18,8 +20,14 @@ const buyers = ['ana@example.com', 'ivo@example.com', 'zora@example.com'];
 
 beforeAll(async () => {
   mailServer = await FakeSmtpServer.start();
-  for (let refused = 0; refused < MAILS; refused += 1) mailServer.next.push({ at: 'RCPT', reply: '550 mailbox full' });
   system = await startSystem({ RATE_LIMIT_IP_PER_MINUTE: '0', EMAIL_PROVIDER: 'smtp', SMTP_URL: mailServer.url });
+  await pollUntil(
+    async () => mailServer.arrived.length,
+    (count) => count === INVITATION_MAILS,
+    20_000,
+  );
+  mailServer.arrived.length = 0;
+  for (let refused = 0; refused < MAILS; refused += 1) mailServer.next.push({ at: 'RCPT', reply: '550 mailbox full' });
   launched = await launchBrowser();
   for (const email of buyers) await buyOneTicket(email);
   const ops = new Fan(system, 'ops');

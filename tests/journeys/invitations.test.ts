@@ -132,9 +132,17 @@ test('the partner invites a person by form, with the keyboard alone', async () =
   await tab.keyboard.press('Tab');
   expect(await focused(tab)).toBe('invite-note');
   await tab.keyboard.type('Loža 3');
-  await tab.keyboard.press('Enter');
+  await tab.getByTestId('invite-end').fill('2020-01-01T12:00');
+  await tab.getByTestId('invite-note').press('Enter');
+  await tab.getByText('Choose a time in the future.').waitFor();
+  expect(await focused(tab)).toBe('invite-end');
+  const end = hoursFromNow(30).slice(0, 16);
+  await tab.getByTestId('invite-end').fill(end);
+  await tab.getByTestId('invite-note').press('Enter');
   await happened(tab).filter({ hasText: 'Invited: ana@example.com.' }).waitFor();
   await invitationOf(tab, 'ana@example.com').waitFor();
+  const invitations = await ops.call<{ items: { expires_at: string }[] }>('GET', `/quotas/${quotas.paid}/invitations`);
+  expect(invitations.body.items.map(({ expires_at }) => expires_at)).toEqual([new Date(end).toISOString()]);
   expect(await focused(tab)).toBe('invite-email');
   await tab.getByTestId('quota-invited').filter({ hasText: /^2$/ }).waitFor();
   expect(await accessibilityFaults(tab)).toEqual([]);
@@ -176,6 +184,8 @@ test('the partner invites a list by CSV: preview, confirmation, and no second ma
   await happened(tab).filter({ hasText: '2 people invited' }).waitFor();
   await tab.getByTestId('quota-invited').filter({ hasText: /^3$/ }).waitFor();
   expect(await invitationOf(tab, 'durda@example.com').innerText()).toContain(DURDICA);
+  // The newest come first, so that the partner sees them however many there are.
+  expect(await tab.getByTestId('invitation').first().innerText()).toContain('ivo@example.com');
   // The page asks again after a reload too, because the name of the list is the name of the file.
   await tab.reload();
   await choose();

@@ -4,7 +4,10 @@ import { PaymentSimulator } from './payment-simulator.ts';
 import { Fan } from './fans.ts';
 import { faultsAtEnd, faultsNow, lateCompletionInClosedSale, forbiddenWaits } from './invariants.ts';
 import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Protections } from './replicas.ts';
-import { REFUSED_AND_FREE, STYLES } from './styles.ts';
+import { InvitedFan } from './invited-fan.ts';
+import { countQuotaEvents, moveIntoReturned } from './quota-invariants.ts';
+import { Operator, Partner } from './quota-staff.ts';
+import { QUOTAS, REFUSED_AND_FREE, STYLES } from './styles.ts';
 
 /** Options of a simulated sale: protections that are on, style of the fans, and whether to record a trace. */
 export interface SimulationOptions {
@@ -39,7 +42,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const system = new SimulatedSystem(
     scheduler,
     protections,
-    [...STYLES, REFUSED_AND_FREE].find(({ name }) => name === style) ?? random.pick(STYLES),
+    [...STYLES, REFUSED_AND_FREE, QUOTAS].find(({ name }) => name === style) ?? random.pick(STYLES),
   );
   const faults: string[] = [];
   const report = (fault: string): void => {
@@ -48,7 +51,9 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
     scheduler.say(scheduler.current, `FAULT ${fault}`);
   };
   const backgroundCounts = { crashes: 0, freezes: 0, 'sales closed': 0 };
-  system.db.committed.push((tx) => [...faultsNow(system), ...lateCompletionInClosedSale(system, tx)].forEach(report));
+  system.db.committed.push((tx) =>
+    [...faultsNow(system), ...lateCompletionInClosedSale(system, tx), ...moveIntoReturned(system, tx)].forEach(report),
+  );
   system.db.waited.push((tx, cell) => forbiddenWaits(tx, cell).forEach(report));
   scheduler.spawn('sale', undefined, async () => {
     const paymentSimulator = new PaymentSimulator(system, report);
@@ -56,7 +61,8 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
       { length: random.between(2, system.style.maxFans) },
       (_, index) => new Fan(system, paymentSimulator, `fan${index + 1}`, report),
     );
-    const tasks = fans.map((fan) => scheduler.spawn(fan.userId, undefined, () => fan.run()));
+    const invited = system.style.quotas ? quotaCallers(system, paymentSimulator, report) : [];
+    const tasks = [...fans, ...invited].map((caller) => scheduler.spawn(caller.userId, undefined, () => caller.run()));
     const background = scheduler.spawn('background', undefined, () => runBackground(system, backgroundCounts));
     for (const task of [...tasks, background]) {
       await scheduler.finished(task);
@@ -81,9 +87,23 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   };
 }
 
+/** Two operators, a partner, and fans who open links of invitations. */
+function quotaCallers(
+  system: SimulatedSystem,
+  paymentSimulator: PaymentSimulator,
+  report: (fault: string) => void,
+): readonly (InvitedFan | Operator | Partner)[] {
+  const guests = Array.from({ length: system.scheduler.random.between(1, 3) }, (_, index) => `guest${index + 1}`);
+  return [
+    ...['operator1', 'operator2'].map((userId) => new Operator(system, userId, report)),
+    new Partner(system, 'partner', report),
+    ...guests.map((userId) => new InvitedFan(system, paymentSimulator, userId, report)),
+  ];
+}
+
 /**
  * Runs the background events: the expiry sweeper, the reader of the waiting room's events, the outbox relay, processes that freeze,
- * crash and restart, a paused or closed sale.
+ * crash and restart, a paused or closed sale. With quotas, a sale that closes is that of a cancelled match.
  */
 async function runBackground(
   system: SimulatedSystem,
@@ -100,9 +120,11 @@ async function runBackground(
     const otherEvent = random.chance(freezes / (1 - sweeps))
       ? 'freeze'
       : random.pick(['read', 'read', 'relay', 'relay', 'crash', 'sale', 'close']);
-    const event = random.chance(sweeps) ? 'sweep' : otherEvent;
+    const ordinary = random.chance(sweeps) ? 'sweep' : otherEvent;
+    const event = system.style.quotas && random.chance(0.4) ? 'deadlines' : ordinary;
     const replica = system.anyReplica();
     if (event === 'sweep') scheduler.spawn('sweeper', replica, () => replica.expireReservations.execute());
+    else if (event === 'deadlines') scheduler.spawn('deadlines', replica, () => replica.keepDeadlines());
     else if (event === 'read') scheduler.spawn('reader', replica, () => replica.followWaitingRoom.execute(MATCH_ID));
     else if (event === 'relay') scheduler.spawn('relay', replica, () => deliverOutbox(system));
     else if (event === 'sale' && !isClosed) await setSale(system, random.pick(['open', 'paused']));
@@ -124,7 +146,8 @@ async function runBackground(
 async function setSale(system: SimulatedSystem, saleStatus: 'open' | 'paused' | 'closed'): Promise<void> {
   const tx = system.db.begin('read committed');
   await tx.statement(`the sale is ${saleStatus}`);
-  await tx.change(tables.matches, MATCH_ID, { saleStatus });
+  const cancels = saleStatus === 'closed' && system.style.quotas;
+  await tx.change(tables.matches, MATCH_ID, { saleStatus, ...(cancels ? { cancelledAt: system.scheduler.now() } : {}) });
   await tx.commit();
   system.closedAtSeq = saleStatus === 'closed' ? Math.min(system.closedAtSeq, system.db.seq) : Number.POSITIVE_INFINITY;
 }
@@ -155,6 +178,7 @@ async function finishSale(system: SimulatedSystem, paymentSimulator: PaymentSimu
     () => replica.expireReservations.execute(),
     () => replica.followWaitingRoom.execute(MATCH_ID),
     () => deliverOutbox(system),
+    ...(system.style.quotas ? [() => replica.keepDeadlines(), () => deliverOutbox(system)] : []),
   ];
   for (const run of lastRuns) {
     const task = await scheduler.finished(scheduler.spawn('last run', replica, run));
@@ -174,7 +198,8 @@ function countEvents(system: SimulatedSystem): Record<string, number> {
     'expired orders': countOrders('expired'),
     ...(system.style.refuses ? { 'refused payments': system.payments.refused, 'free orders': freeOrders(system) } : {}),
   };
-  return { ...orders, expired, released, commits: db.commits, refusals: db.refusals };
+  const quotas = system.style.quotas ? countQuotaEvents(system) : {};
+  return { ...orders, ...quotas, expired, released, commits: db.commits, refusals: db.refusals };
 }
 
 function freeOrders({ db }: SimulatedSystem): number {

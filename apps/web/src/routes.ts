@@ -15,6 +15,9 @@ export type Route =
   | { page: 'ops-quotas'; matchId: string }
   | { page: 'unknown' };
 
+/** A page for operators or partners. */
+export type StaffRoute = Extract<Route, { page: 'quotas' | 'quota' | 'ops' | 'ops-jobs' | 'ops-quotas' }>;
+
 /** The path of each page. */
 export const paths = {
   matches: '/',

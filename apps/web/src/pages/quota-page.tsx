@@ -14,7 +14,7 @@ import { QuotaDeadlines } from '../parts/quota-deadlines.tsx';
 import { QuotaNumbers } from '../parts/quota-numbers.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { paths } from '../routes.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { matchTitle } from '../text/match-title.ts';
 
 const refreshMs = 10_000;
@@ -29,7 +29,7 @@ interface QuotaData {
 
 /** The partner's page of one quota: its numbers, the forms that invite people, and the invitations. */
 export function QuotaPage({ quotaId }: { quotaId: string }) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api, caller } = useAppServices();
   const load = async (signal: AbortSignal): Promise<QuotaData> => {
     const quota = await api.quota(quotaId, signal);
@@ -52,7 +52,7 @@ export function QuotaPage({ quotaId }: { quotaId: string }) {
 }
 
 function OpenedQuota({ data: { quota, match, sectors }, onChange }: { data: QuotaData; onChange: () => void }) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const [changes, setChanges] = useState(0);
   const [happened, setHappened] = useState('');
   const heading = useRef<HTMLHeadingElement>(null);

@@ -8,7 +8,7 @@ import { QuotaDeadlines } from '../parts/quota-deadlines.tsx';
 import { QuotaNumbers } from '../parts/quota-numbers.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { paths } from '../routes.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { matchTitle } from '../text/match-title.ts';
 
 const refreshMs = 10_000;
@@ -17,7 +17,7 @@ const maxPages = 3;
 
 /** The partner's page with the quotas that the partner acts for. */
 export function QuotasPage() {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api, caller } = useAppServices();
   const load = async (signal: AbortSignal) => {
     const { items, isMore } = await api.quotas(maxPages, signal);
@@ -58,7 +58,7 @@ export function QuotaList({ quotas, matches }: { quotas: readonly Quota[]; match
 }
 
 function QuotaCard({ quota, match, parentName }: { quota: Quota; match: Match; parentName: string | undefined }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { places, subtree } = quota;
   return (
     <li className="card partner-quota" data-testid="quota" data-quota-id={quota.id}>

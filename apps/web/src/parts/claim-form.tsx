@@ -1,6 +1,6 @@
 import type { Profile } from '#contracts/fans';
 import type { InvitationLookup } from '#contracts/invitations';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { type Problem, toProblem } from '../api/problem.ts';
 import { navigate, paths } from '../routes.ts';
@@ -10,6 +10,7 @@ import { type FieldErrors, validatePerson } from './checkout-errors.ts';
 import { Field } from './field.tsx';
 import { ProblemNotice } from './notice.tsx';
 import { useAction } from './use-action.ts';
+import { useFaultFocus } from './use-fault-focus.ts';
 
 interface ClaimFormProps {
   token: string;
@@ -27,10 +28,7 @@ export function ClaimForm({ token, invitation, profile, label, onRefused }: Clai
   const { busy, problem, run } = useAction();
   const [person, setPerson] = useState({ name: profile.name ?? '', email: profile.email ?? '' });
   const [errors, setErrors] = useState<FieldErrors>({});
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (Object.keys(errors).length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [errors]);
+  const form = useFaultFocus(errors);
   const needsAccount = profile.name === null || profile.email === null;
   const matchId = invitation.match.id;
 

@@ -1,6 +1,6 @@
 import type { CheckOutRequest } from '#contracts/orders';
 import type { Reservation } from '#contracts/reservations';
-import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useMemo, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { toStoredPurchase } from '../purchase-store.ts';
 import { paths } from '../routes.ts';
@@ -11,6 +11,7 @@ import { Field } from './field.tsx';
 import { Link } from './link.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 import { useAction } from './use-action.ts';
+import { useFaultFocus } from './use-fault-focus.ts';
 
 const maxNameLength = 100;
 const maxEmailLength = 254;
@@ -21,10 +22,7 @@ export function HoldersForm({ reservation, onPlaced }: { reservation: Reservatio
   const { request, errors, problem, busy, setName, setEmail, submit } = useCheckoutForm(reservation, onPlaced);
   const matchId = reservation.match_id;
   const { isInvited } = useAppServices().purchaseStore.read(matchId);
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (Object.keys(errors).length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [errors]);
+  const form = useFaultFocus(errors);
 
   const errorCount = Object.keys(errors).length;
   return (

@@ -1,6 +1,6 @@
 import type { Invitation } from '#contracts/invitations';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { ConfirmButton } from './button.tsx';
 import { ProblemNotice } from './notice.tsx';
 import { useAction } from './use-action.ts';
@@ -13,7 +13,7 @@ interface InvitationCardProps {
 
 /** An invitation of the partner's list, with what has become of it and what can be done about it. */
 export function InvitationCard({ invitation, onChange }: InvitationCardProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const { busy, problem, run } = useAction();
   const cardTexts = texts.quotas.invitations;
@@ -54,7 +54,7 @@ export function InvitationCard({ invitation, onChange }: InvitationCardProps) {
           {status === 'open' && (
             <ConfirmButton
               texts={cardTexts.resend}
-              yesTone="primary"
+              tone="primary"
               disabled={busy}
               onConfirm={() => void act(() => api.resendInvitation(id), cardTexts.resent(who))}
               testId="resend"

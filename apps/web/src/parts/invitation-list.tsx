@@ -1,6 +1,6 @@
 import { type RefObject, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { InvitationCard } from './invitation-card.tsx';
 import { Loading, ProblemNotice } from './notice.tsx';
@@ -19,7 +19,7 @@ interface InvitationListProps {
 
 /** The invitations of a quota. Tells screen readers what an action has done. */
 export function InvitationList({ quotaId, changes, happened, heading, onChange }: InvitationListProps) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api } = useAppServices();
   const [pages, setPages] = useState(1);
   const { value, problem, reload } = useLoaded(

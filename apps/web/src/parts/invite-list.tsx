@@ -2,7 +2,7 @@ import type { InviteAnswer } from '#contracts/invitations';
 import type { Sector } from '#contracts/sectors';
 import { type FormEvent, useId, useRef, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { type CsvFault, csvRows, listKeyOf, readCsvFile } from './csv-file.ts';
 import { Field } from './field.tsx';
@@ -28,7 +28,7 @@ interface CheckedList {
 
 /** The form that invites the people of a CSV file. Nobody is invited before the partner has seen the verdict about each row. */
 export function InviteList({ quotaId, sectors, onInvited }: InviteListProps) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api } = useAppServices();
   const { busy, problem, setProblem, run } = useAction();
   const [file, setFile] = useState<File>();
@@ -119,7 +119,7 @@ export function InviteList({ quotaId, sectors, onInvited }: InviteListProps) {
 }
 
 function FileField({ onChange, error }: { onChange: (file: File | undefined) => void; error: string | undefined }) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const id = useId();
   const { list } = texts.quotas;
   return (
@@ -147,7 +147,7 @@ function FileField({ onChange, error }: { onChange: (file: File | undefined) => 
 }
 
 function FileFormat({ sectors }: Pick<InviteListProps, 'sectors'>) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { list } = texts.quotas;
   return (
     <details className="invite-format">

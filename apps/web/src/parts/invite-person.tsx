@@ -1,14 +1,17 @@
 import type { Quota } from '#contracts/quotas';
 import type { Sector } from '#contracts/sectors';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { serverNow } from '../api/server-clock.ts';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { type FieldErrors, validatePerson } from './checkout-errors.ts';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
+import { isoTime } from './quota-input.ts';
 import { Select } from './select.tsx';
 import { useAction } from './use-action.ts';
+import { useFaultFocus } from './use-fault-focus.ts';
 
 interface InvitePersonProps {
   quota: Pick<Quota, 'id' | 'max_per_invitation'>;
@@ -18,11 +21,11 @@ interface InvitePersonProps {
   onInvited: (happened: string) => void;
 }
 
-const empty = { email: '', name: '', quantity: '1', sector: '', note: '' };
+const empty = { email: '', name: '', quantity: '1', sector: '', note: '', end: '' };
 
 /** The form that invites one person. */
 export function InvitePerson({ quota, sectors, onInvited }: InvitePersonProps) {
-  const { texts, language } = useLanguage();
+  const { texts, language } = useStaffLanguage();
   const { form, person, change, locale, setLocale, errors, refusal, problem, busy, submit } = useInvitePerson({
     quota,
     onInvited,
@@ -87,6 +90,15 @@ export function InvitePerson({ quota, sectors, onInvited }: InvitePersonProps) {
           maxLength={200}
           testId="invite-note"
         />
+        <Field
+          label={personTexts.end}
+          hint={personTexts.endHint}
+          type="datetime-local"
+          value={person.end}
+          onChange={(end) => change({ end })}
+          error={errors.end}
+          testId="invite-end"
+        />
         {problem && <ProblemNotice problem={problem} />}
         {refusal && (
           <Notice tone="bad" testId="invite-refused">
@@ -104,17 +116,14 @@ export function InvitePerson({ quota, sectors, onInvited }: InvitePersonProps) {
 
 /** What the form contains, its errors, and the function that sends it. */
 function useInvitePerson({ quota, onInvited }: Pick<InvitePersonProps, 'quota' | 'onInvited'>) {
-  const { texts, language } = useLanguage();
+  const { texts, language } = useStaffLanguage();
   const { api } = useAppServices();
   const { busy, problem, run } = useAction();
   const [person, setPerson] = useState(empty);
   const [locale, setLocale] = useState<'hr' | 'en'>(language);
   const [errors, setErrors] = useState<FieldErrors>({});
   const [refusal, setRefusal] = useState<{ code?: string; message?: string }>();
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (Object.keys(errors).length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [errors]);
+  const form = useFaultFocus(errors);
   const personTexts = texts.quotas.person;
   const max = quota.max_per_invitation;
   const change = (changed: Partial<typeof empty>) => setPerson({ ...person, ...changed });
@@ -127,7 +136,8 @@ function useInvitePerson({ quota, onInvited }: Pick<InvitePersonProps, 'quota' |
       ...(note ? { note } : {}),
       ...(person.sector ? { sector_id: person.sector } : {}),
     };
-    const { items } = await api.invite(quota.id, { invitations: [row] });
+    const expires_at = isoTime(person.end) ?? undefined;
+    const { items } = await api.invite(quota.id, { expires_at, invitations: [row] });
     const [verdict] = items;
     if (verdict?.status === 'refused') return setRefusal(verdict);
     setPerson(empty);
@@ -139,6 +149,7 @@ function useInvitePerson({ quota, onInvited }: Pick<InvitePersonProps, 'quota' |
     const found = validatePerson({ email: person.email }, texts);
     const count = Number(person.quantity);
     if (!/^\d+$/.test(person.quantity.trim()) || count < 1 || count > max) found.quantity = personTexts.quantityFault(max);
+    if (person.end && Date.parse(person.end) <= serverNow()) found.end = personTexts.endFault;
     setErrors(found);
     setRefusal(undefined);
     if (Object.keys(found).length === 0) void run(invite);

@@ -1,5 +1,5 @@
 import type { InviteAnswer } from '#contracts/invitations';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 
 type Verdict = InviteAnswer['items'][number];
 
@@ -20,7 +20,7 @@ interface InviteVerdictsProps {
 
 /** The verdict about each row of a list. */
 export function InviteVerdicts({ items, rows, isPreview }: InviteVerdictsProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { list } = texts.quotas;
   const title = isPreview ? list.preview : list.sent;
   // The API counts the rows. If this page counts others, rows beside their verdicts would mislead.

@@ -3,13 +3,14 @@ import { QuotaList, QuotasPage } from '../pages/quotas-page.tsx';
 import { installFakeServer, problemResponse } from '../testing/fake-network.ts';
 import { api, html, issued, match, quota } from '../testing/invitation-samples.tsx';
 import { installFakeStorage } from '../testing/browser-storage.ts';
-import { type Language, languages } from '../text/texts.ts';
+import { staffLanguages } from '../text/staff-language.ts';
+import type { Language } from '../text/texts.ts';
 import { InvitationCard } from './invitation-card.tsx';
 import { InviteList } from './invite-list.tsx';
 import { InvitePerson } from './invite-person.tsx';
 import { InviteVerdicts } from './invite-verdicts.tsx';
 
-const bothLanguages = Object.keys(languages) as Language[];
+const bothLanguages = Object.keys(staffLanguages) as Language[];
 const sectors = [
   { id: '0190a000-0000-7000-8000-0000000000b1', name: 'Istok' },
   { id: '0190a000-0000-7000-8000-0000000000b2', name: 'Zapad' },
@@ -50,10 +51,10 @@ describe('the list of quotas', () => {
   });
 
   test.each(bothLanguages)('in the language %s it loads for a partner, and asks others to sign in', (language) => {
-    expect(html(<QuotasPage />, language)).toContain(languages[language].common.loading);
+    expect(html(<QuotasPage />, language)).toContain(staffLanguages[language].common.loading);
     const signedOut = html(<QuotasPage />, language, false);
-    expect(signedOut).toContain(languages[language].quotas.signIn);
-    expect(signedOut).not.toContain(languages[language].common.loading);
+    expect(signedOut).toContain(staffLanguages[language].quotas.signIn);
+    expect(signedOut).not.toContain(staffLanguages[language].common.loading);
   });
 });
 
@@ -66,7 +67,7 @@ test.each(bothLanguages)('in the language %s each field of both forms has a labe
     language,
   );
   const fields = [...shown.matchAll(/<(?:input|select) id="([^"]+)"/g)].map(([, id]) => id);
-  expect(fields).toHaveLength(8);
+  expect(fields).toHaveLength(9);
   for (const id of fields) expect(shown).toContain(`<label for="${id}">`);
 });
 
@@ -94,7 +95,7 @@ describe('the verdicts about a list', () => {
     const shown = html(<InviteVerdicts items={items} rows={rows} isPreview={isPreview} />, language);
     expect(shown).toContain(verdict);
     expect(shown).toContain(summary);
-    expect(shown).toContain(languages[language].quotas.list.tooFew);
+    expect(shown).toContain(staffLanguages[language].quotas.list.tooFew);
     expect(shown).toContain('<small lang="en">email: is not an e-mail address</small>');
     for (const row of rows) expect(shown).toContain(row);
   });
@@ -120,14 +121,14 @@ describe('an invitation of the list', () => {
   });
 
   test.each(bothLanguages)('in the language %s names the person, the places, and when it was claimed', (language) => {
-    const when = languages[language].quotas.invitations.claimed('');
+    const when = staffLanguages[language].quotas.invitations.claimed('');
     const shown = card(
       { status: 'claimed', claimed_at: '2030-04-01T10:00:00Z', note: 'Loža 3', list_key: 'sponzori.csv' },
       language,
     );
     for (const text of ['Đurđica Šćepanović-Žižić', 'dura@example.com', 'Istok', 'Loža 3', 'sponzori.csv'])
       expect(shown).toContain(text);
-    expect(shown).toContain(languages[language].quotas.invitations.statuses.claimed);
+    expect(shown).toContain(staffLanguages[language].quotas.invitations.statuses.claimed);
     expect([shown, card({}, language)].map((text) => text.includes(when))).toEqual([true, false]);
   });
 });

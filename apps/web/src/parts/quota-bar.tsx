@@ -1,5 +1,5 @@
 import type { QuotaCounts } from '#contracts/quotas';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 
 const states = ['sold', 'held', 'invited', 'free'] as const satisfies readonly (keyof QuotaCounts)[];
 
@@ -8,7 +8,7 @@ const states = ['sold', 'held', 'invited', 'free'] as const satisfies readonly (
  * pattern. Screen readers read the text.
  */
 export function QuotaBar({ counts, label }: { counts: QuotaCounts; label?: string }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { places, states: names } = texts.opsQuotas;
   const shown = states.filter((state) => counts[state] > 0);
   const numbers = [...shown].reverse().map((state) => `${format.number(counts[state])} ${names[state]}`);
@@ -45,7 +45,7 @@ export function QuotaParts({ counts }: { counts: QuotaCounts }) {
 
 /** What the parts of the bars mean. */
 export function QuotaLegend() {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   return (
     <ul className="quota-legend" aria-label={texts.opsQuotas.overview.legend} data-testid="quota-legend">
       {states.map((state) => (

@@ -1,10 +1,10 @@
 import type { Match } from '#contracts/matches';
 import type { Quota } from '#contracts/quotas';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 
 /** The times that matter to the partner of a quota. */
 export function QuotaDeadlines({ quota, match }: { quota: Quota; match: Pick<Match, 'kickoff_at'> }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { deadlines } = texts.quotas;
   const returns: [string, string | null, string] = quota.returned_at
     ? [deadlines.returned, quota.returned_at, '']

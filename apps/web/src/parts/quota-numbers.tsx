@@ -1,12 +1,12 @@
 import type { QuotaCounts } from '#contracts/quotas';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { QuotaParts } from './quota-bar.tsx';
 
 const states = ['free', 'invited', 'held', 'sold'] as const satisfies readonly (keyof QuotaCounts)[];
 
 /** How many places of a quota are in each state: as a bar, and as a list of numbers. */
 export function QuotaNumbers({ places }: { places: QuotaCounts }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { numbers } = texts.quotas;
   return (
     <div className="partner-numbers">

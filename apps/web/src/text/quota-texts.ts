@@ -63,6 +63,12 @@ export function quotaTexts(t: Translate) {
       language: t('Language of the mail', 'Jezik poruke'),
       languages: { hr: t('Croatian', 'hrvatski'), en: t('English', 'engleski') },
       note: t('Note for yourself (optional)', 'Bilješka za vas (nije obvezna)'),
+      end: t('Ends (optional)', 'Vrijedi do (nije obvezno)'),
+      endHint: t(
+        'Without it the invitation ends with the deadline of the quota, and it never ends later.',
+        'Bez toga pozivnica vrijedi do roka kvote, a dulje nikad ne vrijedi.',
+      ),
+      endFault: t('Choose a time in the future.', 'Odaberite vrijeme u budućnosti.'),
       submit: t('Send the invitation', 'Pošalji pozivnicu'),
       done: (email: string) => t(`Invited: ${email}.`, `Pozvano: ${email}.`),
       fault: t('Something is not right here. Check what you entered.', 'Nešto nije u redu. Provjerite što ste upisali.'),

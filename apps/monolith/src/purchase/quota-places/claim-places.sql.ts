@@ -29,11 +29,8 @@ export const LOCK_INVITED_PLACES = namedSql<{ readonly seatIds: readonly string[
   from seats where id = any(:seatIds::uuid[]) order by id for update`,
 );
 
-/**
- * Holds locked places for a claim: writes its reservation and gives it the places. The reservation is not in `fan_seats`, because
- * it counts for nobody. Nothing is written if `until` has passed: then the result has no row.
- */
-export const HOLD_INVITED_PLACES = namedSql<{
+/** A claim to write: its reservation and the places that it gets. */
+export interface InvitedPlacesToHold {
   readonly id: string;
   readonly invitationId: string;
   readonly matchId: string;
@@ -46,7 +43,13 @@ export const HOLD_INVITED_PLACES = namedSql<{
   readonly together: boolean;
   readonly holdSeconds: number;
   readonly until: Date;
-}>(
+}
+
+/**
+ * Holds locked places for a claim: writes its reservation and gives it the places. The reservation is not in `fan_seats`, because
+ * it counts for nobody. Nothing is written if `until` has passed: then the result has no row.
+ */
+export const HOLD_INVITED_PLACES = namedSql<InvitedPlacesToHold>(
   'hold-invited-places',
   `
   with reserved as (

@@ -82,7 +82,7 @@ export class SimulatedPurchase implements PurchaseSetup {
     const seats = rowLengths.flatMap((length, rowIndex) =>
       Array.from({ length }, (_, index): SeatRow => {
         const place = { row: String(rowIndex + 1), number: index + 1, rowIndex, rank: rowIndex * 100 + index };
-        const owner = { status: 'available', reservationId: null, expiresAtMs: null } as const;
+        const owner = { status: 'available', reservationId: null, expiresAtMs: null, quotaId: null, boundTo: null } as const;
         return { id: this.scheduler.newId('seat'), matchId, sectorId, ...place, ...owner };
       }),
     );
@@ -108,7 +108,7 @@ export class SimulatedPurchase implements PurchaseSetup {
     const seatIds = seats.map((index) => sector.seatIds[index] ?? '');
     const expiresAtMs = this.scheduler.nowMs + TEN_MINUTES_MS;
     const row: ReservationRow = {
-      ...{ id, matchId, sectorId, sector: name, userId, sessionToken, status: 'held', together: true, seatIds },
+      ...{ id, matchId, sectorId, sector: name, userId, sessionToken, invitationId: null, status: 'held', together: true, seatIds },
       ...{ priceCents, currency, expiresAtMs, swept: false, heldWithKey: null },
     };
     this.db.seed(tables.reservations, id, row);

@@ -7,6 +7,12 @@ import { hashOfToken } from '../messages/invitation-token.ts';
 import * as sql from './claims.sql.ts';
 import type { ClaimableInvitation, LockedInvitation } from './claimable-invitation.ts';
 
+/** What the claim and the end of invitations ask of them. */
+export type Claims = Pick<
+  PostgresClaims,
+  'lockByToken' | 'lockOpen' | 'setClaimed' | 'setEnded' | 'due' | 'openOfCancelledMatches'
+>;
+
 /** Reads, claims and ends invitations. */
 @Injectable()
 export class PostgresClaims {

@@ -320,11 +320,16 @@ test('500 people are invited by one call within 3 s, to places side by side', as
   expect(await faults(match)).toEqual([]);
 });
 
-test('the pages of a quota contain each invitation once', async () => {
+test('the pages of a quota contain each invitation once, newest first', async () => {
   const { quota } = await quotaOf(10);
   await calls.invite(quota, guests(5));
   const first = (await calls.get(`/quotas/${quota}/invitations?limit=3`)).json;
   const second = (await calls.get(`/quotas/${quota}/invitations?limit=3&cursor=${first.next_cursor}`)).json;
   const emails = [...first.items, ...second.items].map(({ email }: { email: string }) => email);
-  expect([emails, second.next_cursor]).toEqual([guests(5).map(({ email }) => email), null]);
+  expect([emails, second.next_cursor]).toEqual([
+    guests(5)
+      .map(({ email }) => email)
+      .reverse(),
+    null,
+  ]);
 });

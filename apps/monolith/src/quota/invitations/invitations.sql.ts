@@ -57,6 +57,7 @@ export const LOCK_INVITATION = namedSql<{ readonly id: string }>(
 
 export const FIND_INVITATION = `select ${invitationColumns('i')} from invitations i where i.id = $1`;
 
+/** Newest first: the ids of newer invitations are greater. */
 export const PAGE_OF_QUOTA = `
   select ${invitationColumns('i')} from invitations i
-  where i.quota_id = $1 and ($2::uuid is null or i.id > $2) order by i.id limit $3`;
+  where i.quota_id = $1 and ($2::uuid is null or i.id < $2) order by i.id desc limit $3`;
