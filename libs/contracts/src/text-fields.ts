@@ -8,8 +8,8 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 /** Matches nine or more combining marks in a row. No script needs so many, and they would cover the lines above and below. */
 const STACKED_MARKS = /\p{M}{9,}/u;
 
-/** Matches a character that can be seen. A text of spaces, joiners and other invisible characters would look empty in a list. */
-const VISIBLE = /[^\p{White_Space}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** Matches a text of spaces, joiners and other characters that nobody sees: it would look empty in a list. */
+const INVISIBLE = /^[\p{White_Space}\p{C}\p{Default_Ignorable_Code_Point}\u2800]+$/u;
 
 /** A person's name, as it is printed on a ticket and in a mail. */
 export const personName = z
@@ -19,7 +19,7 @@ export const personName = z
   .min(1, 'must not be empty')
   .max(100, 'must have at most 100 characters')
   .refine((name) => !UNPRINTABLE.test(name) && !STACKED_MARKS.test(name), 'contains characters that are not allowed in a name')
-  .refine((name) => VISIBLE.test(name), 'must not be empty');
+  .refine((name) => !INVISIBLE.test(name), 'must not be empty');
 
 /** An e-mail address from a caller. */
 export const emailAddress = z.email('is not an e-mail address').max(254, 'must have at most 254 characters');
@@ -34,7 +34,7 @@ export const plainText = (max: number) =>
     .min(1)
     .max(max)
     .refine(
-      (text) => text.trim() === text && !UNPRINTABLE.test(text) && VISIBLE.test(text),
+      (text) => text.trim() === text && !UNPRINTABLE.test(text) && !INVISIBLE.test(text),
       'must be plain text without spaces around it',
     );
 
