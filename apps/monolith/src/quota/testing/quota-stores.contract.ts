@@ -124,7 +124,7 @@ export function quotaStoresContract(open: () => QuotaStores): void {
         const seatIds = [randomUUID(), randomUUID()];
         return { id: ids[index] ?? '', email, name: null, userId: null, locale: 'hr', sectorId, seatIds, note: null };
       });
-      const facts = { matchId, quotaId: quota.id, listKey, expiresAt, actor: 'a' };
+      const facts = { matchId, quotaId: quota.id, listKey, expiresAt, givenEnd: null, actor: 'a' };
       const add = () => s.purchase.inTransaction((tx) => s.invitations.add(tx, facts, invitations));
       const added = await add();
       const token = `inv_${randomUUID()}`;
