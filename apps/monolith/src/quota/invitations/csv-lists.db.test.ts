@@ -155,6 +155,14 @@ test.each<[what: string, body: object, path: string]>([
   expect(await effects()).toEqual(before);
 });
 
+test('a list whose invitations would end before they can be claimed is 400', async () => {
+  const opening = await calls.created(match, { opens_at: hoursFromNow(3), places: [{ quantity: 2 }] });
+  const invite = (query: string) => calls.inviteCsv(opening, `email,quantity\n${row}`, { query });
+  const errors = [{ path: 'expires_at', message: 'must be after opens_at of the quota' }];
+  expect((await invite(`?expires_at=${hoursFromNow(2)}`)).json).toMatchObject({ status: 400, errors });
+  expect((await invite(`?expires_at=${hoursFromNow(4)}`)).status).toBe(200);
+});
+
 test.each(['?dry_run=yes', '?expires_at=tomorrow', '?list_key=', '?list_key=a%00b', `?list_key=${'x'.repeat(101)}`])(
   'the query %j is 400',
   async (query) => {

@@ -45,6 +45,8 @@ export class ListPlans {
       throw invalidFields([{ path: 'expires_at', message: 'must be in the future' }]);
     const quota = await this.quotas.ofMember(quotaId, member);
     if (!quota) throw new DomainError('NOT_FOUND', 'There is no such quota.');
+    if (expiresAt && quota.opensAt && expiresAt.getTime() <= quota.opensAt.getTime())
+      throw invalidFields([{ path: 'expires_at', message: 'must be after opens_at of the quota' }]);
     const [sectors] = await Promise.all([this.catalog.sectors(quota.matchId), this.endOf(quota, expiresAt)]);
     const limits = { maxQuantity: quota.maxPerInvitation, sectorIds: new Set(sectors.map(({ id }) => id)) };
     return { quota, sectors, rows: rows.map((row) => checkRow(row, limits)) };
