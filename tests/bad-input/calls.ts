@@ -40,8 +40,13 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
 /** Closes the idle connections of sendOverSocket. */
 export const closeSockets = (): void => agent.destroy();
 
-/** Sends the request over a socket with its path unchanged. `inject` and `fetch` would normalise the path. */
-export function sendOverSocket({ port }: Service, { method, url, headers, payload }: Call): Promise<Answer> {
+/**
+ * Sends the request over a socket with its path unchanged. `inject` and `fetch` would normalise the path. The service closes a
+ * connection that was idle for 65 s; a request that meets this end is sent again on another connection.
+ */
+export function sendOverSocket(service: Service, call: Call): Promise<Answer> {
+  const { method, url, headers, payload } = call;
+  const { port } = service;
   return new Promise((resolve, reject) => {
     const request = http.request({ host: '127.0.0.1', port, agent, method, path: url, headers: { ...headers } }, (response) => {
       let text = '';
@@ -50,7 +55,10 @@ export function sendOverSocket({ port }: Service, { method, url, headers, payloa
       response.on('end', () => resolve(toAnswer(response.statusCode ?? 0, response.headers, text)));
       response.on('error', reject);
     });
-    request.on('error', reject);
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      if (request.reusedSocket && error.code === 'ECONNRESET') resolve(sendOverSocket(service, call));
+      else reject(error);
+    });
     request.end(payload);
   });
 }
