@@ -1,6 +1,6 @@
 import type { QuotaKind } from '#contracts/quota-kinds';
 import { DomainError } from '#domain/shared/domain-error';
-import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
+import { tables, type MoveRequest } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import { quotaTables } from '../../apps/monolith/src/quota/testing/memory-quota-tables.ts';
 import { Caller } from './caller.ts';
 import { HOLD_MS, MATCH_ID } from './replicas.ts';
@@ -33,10 +33,10 @@ abstract class Staff extends Caller {
 export class Operator extends Staff {
   protected async act(): Promise<void> {
     const { random } = this.system.scheduler;
+    const pending = this.pendingOfOthers();
+    if (pending.length > 0 && random.chance(0.7)) return this.decide(random.pick(pending));
     const from = this.anyQuota();
-    const choice = random.int(6);
-    if (from === undefined || choice <= 1) return this.create(random.chance(0.4) ? (from ?? null) : null);
-    if (choice === 5) return this.decide();
+    if (from === undefined || random.chance(0.4)) return this.create(random.chance(0.4) ? (from ?? null) : null);
     return this.move(from, random.chance(0.4) ? null : (this.anyQuota() ?? null));
   }
 
@@ -65,7 +65,7 @@ export class Operator extends Staff {
   private async move(from: string, to: string | null): Promise<void> {
     const { random } = this.system.scheduler;
     const places = [{ quantity: random.between(1, 2) }];
-    const command = { from, to, places, reason: 'change of plan', override: random.chance(0.5), actor: this.userId };
+    const command = { from, to, places, reason: 'change of plan', override: random.chance(0.8), actor: this.userId };
     await this.call(
       `moves places of ${from}`,
       (replica) => replica.movePlaces.execute(command),
@@ -73,11 +73,14 @@ export class Operator extends Staff {
     );
   }
 
-  private async decide(): Promise<void> {
-    const { db, scheduler } = this.system;
-    const pending = db.rows(tables.moveRequests, ({ status, actor }) => status === 'pending' && actor !== this.userId);
-    if (pending.length === 0) return;
-    const decision = { moveId: scheduler.random.pick(pending).id, by: this.userId };
+  private pendingOfOthers(): readonly string[] {
+    const isPending = ({ status, actor }: MoveRequest): boolean => status === 'pending' && actor !== this.userId;
+    return this.system.db.rows(tables.moveRequests, isPending).map(({ id }) => id);
+  }
+
+  private async decide(moveId: string): Promise<void> {
+    const { scheduler } = this.system;
+    const decision = { moveId, by: this.userId };
     const approves = scheduler.random.chance(0.7);
     await this.call(
       `decides about ${decision.moveId}`,
