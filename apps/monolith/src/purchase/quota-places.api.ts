@@ -112,6 +112,9 @@ export class PlacesNotFree extends Error {
  * 2. In the transaction: `move` or `bind` exactly the chosen places. These methods reach rows by key and check each place again.
  *    They throw `PlacesNotFree` if a place has been taken: let the transaction fail, and begin again with step 1.
  * 3. After the commit of a move: `announce`.
+ *
+ * For many places of the public this is too slow: while 8,000 rows are moved, buyers always take one of them, and at SERIALIZABLE a
+ * changed row fails the transaction. A transaction at READ COMMITTED calls `moveFree` instead, and replaces the places that went.
  */
 export abstract class QuotaPlacesApi {
   /** The free places of an owner, committed until now; of all sectors without `sectorIds`. Sorted by sector and rank. */
@@ -132,6 +135,13 @@ export abstract class QuotaPlacesApi {
    * the same places cannot both succeed. Write the row of the ledger after this call: then `seq` ascends with the moves of a place.
    */
   abstract move(tx: Transaction, move: PlaceMove): Promise<MovedPlaces>;
+
+  /**
+   * Moves those of these places that are still free, and returns the ids of the others. For transactions at READ COMMITTED. `waits`:
+   * it waits for rows that others have locked, in the order of their ids; only one call in a transaction may do that, the first.
+   * Without it such a place counts as not free. The ledger as for `move`.
+   */
+  abstract moveFree(tx: Transaction, move: PlaceMove, how: { readonly waits: boolean }): Promise<readonly string[]>;
 
   /** Call this after the commit of moves: the seat maps and the sale in all processes learn of them. */
   abstract announce(moved: readonly MovedPlaces[]): void;

@@ -1,5 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import { runUnprepared } from '#platform/postgres/database';
+import type { PreparedStatement } from '#platform/postgres/named-sql';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { SeatViews } from '../availability/application/availability-reader.ts';
@@ -25,6 +26,7 @@ import {
   COUNT_PLACES_OF_MATCH,
   COUNT_PLACES_OF_QUOTAS,
   MOVE_PLACES,
+  MOVE_UNLOCKED_PLACES,
   READ_FREE_PLACES,
   READ_LABELS_OF_PLACES,
   READ_SECTORS_OF_PLACES,
@@ -32,6 +34,12 @@ import {
   USE_ANY_INDEX,
   USE_PRIMARY_KEY,
 } from './quota-places.sql.ts';
+
+/** The result of MOVE_PLACES. */
+interface MoveResult {
+  readonly sectorIds: readonly string[];
+  readonly notFree: readonly string[];
+}
 
 /** Moves, binds and counts the places of quotas in PostgreSQL. `ClaimPlaces` holds them for fans. */
 export class PostgresQuotaPlaces implements QuotaPlacesApi {
@@ -64,10 +72,14 @@ export class PostgresQuotaPlaces implements QuotaPlacesApi {
 
   async move(tx: Transaction, { matchId, from, to, seatIds, boundTo }: PlaceMove): Promise<MovedPlaces> {
     const statement = MOVE_PLACES.with({ matchId, from, to, seatIds, boundTo: boundTo ?? null });
-    const sectors = await byPrimaryKey<{ sectorId: string; moved: number }>(tx, statement);
-    const moved = sectors.reduce((sum, sector) => sum + sector.moved, 0);
-    if (moved < seatIds.length) throw new PlacesNotFree(moved, seatIds.length);
-    return { matchId, sectorIds: sectors.map(({ sectorId }) => sectorId) };
+    const { notFree, sectorIds } = await moved(tx, statement);
+    if (notFree.length > 0) throw new PlacesNotFree(seatIds.length - notFree.length, seatIds.length);
+    return { matchId, sectorIds };
+  }
+
+  async moveFree(tx: Transaction, move: PlaceMove, { waits }: { readonly waits: boolean }): Promise<readonly string[]> {
+    const statement = (waits ? MOVE_PLACES : MOVE_UNLOCKED_PLACES).with({ ...move, boundTo: move.boundTo ?? null });
+    return (await moved(tx, statement)).notFree;
   }
 
   announce(moved: readonly MovedPlaces[]): void {
@@ -117,7 +129,7 @@ export class PostgresQuotaPlaces implements QuotaPlacesApi {
 }
 
 /** Runs a statement that must find its rows by the primary key, and then allows all indexes again. */
-async function byPrimaryKey<T>(tx: Transaction, statement: Parameters<ReturnType<typeof inside>['rows']>[0]): Promise<T[]> {
+async function byPrimaryKey<T>(tx: Transaction, statement: PreparedStatement): Promise<T[]> {
   // Sent together, in this order: no round trip is added.
   const [, rows] = await Promise.all([
     inside(tx).rows(USE_PRIMARY_KEY),
@@ -125,6 +137,11 @@ async function byPrimaryKey<T>(tx: Transaction, statement: Parameters<ReturnType
     inside(tx).rows(USE_ANY_INDEX),
   ]);
   return rows;
+}
+
+/** Runs a statement that moves places. It has always one row. */
+async function moved(tx: Transaction, statement: PreparedStatement): Promise<MoveResult> {
+  return (await byPrimaryKey<MoveResult>(tx, statement))[0]!;
 }
 
 function ownersOf(bound: readonly BoundPlaces[]): { readonly seatIds: readonly string[]; readonly owners: string } {

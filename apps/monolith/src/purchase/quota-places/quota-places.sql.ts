@@ -25,8 +25,8 @@ export const USE_PRIMARY_KEY = `select set_config('enable_bitmapscan', 'off', tr
 export const USE_ANY_INDEX = `select set_config('enable_bitmapscan', 'on', true)`;
 
 /**
- * Gives places another owner and returns how many were moved in each sector. Only places that are free and belong to `from` are
- * moved; the caller must roll back if there are fewer than it wants. Tests change this text to remove the guard.
+ * Gives places another owner. Only places that are free and belong to `from` are moved; returns those that were not. Tests change
+ * this text to remove the guard.
  */
 export const MOVE_PLACES_SQL = `
   with moved as (
@@ -34,17 +34,30 @@ export const MOVE_PLACES_SQL = `
                      status = case when :to::uuid is null then 'available' else 'blocked' end
     where id = any(:seatIds::uuid[]) and match_id is not distinct from :matchId::uuid
       and quota_id is not distinct from :from::uuid and bound_to is not distinct from :boundTo::uuid and ${isFreeForOwner}
-    returning sector_id
+    returning id, sector_id
   )
-  select sector_id as "sectorId", count(*)::int as moved from moved group by sector_id`;
+  select array(select distinct sector_id from moved) as "sectorIds",
+         array(select id from unnest(:seatIds::uuid[]) as wanted(id) where not exists (select from moved where moved.id = wanted.id))
+           as "notFree"`;
 
-export const MOVE_PLACES = namedSql<{
+interface MoveParameters {
   readonly seatIds: readonly string[];
   readonly matchId: string;
   readonly from: string | null;
   readonly to: string | null;
   readonly boundTo: string | null;
-}>('move-places', MOVE_PLACES_SQL);
+}
+
+export const MOVE_PLACES = namedSql<MoveParameters>('move-places', MOVE_PLACES_SQL);
+
+/** The same, but waits for no row: a place that another transaction has locked counts as not free. */
+export const MOVE_UNLOCKED_PLACES = namedSql<MoveParameters>(
+  'move-unlocked-places',
+  MOVE_PLACES_SQL.replace(
+    'id = any(:seatIds::uuid[])',
+    `id = any(array(select id from seats where id = any(:seatIds::uuid[]) for no key update skip locked))`,
+  ),
+);
 
 /**
  * Binds free places of a quota and returns how many were bound. `owners`: a JSON object, seat id → invitation or pending move. Tests

@@ -1,12 +1,12 @@
 import type { Clock } from '#application/clock';
-import type { TransactionManager } from '#application/transaction-manager';
+import type { RunOptions, TransactionManager } from '#application/transaction-manager';
 import type { QuotaKind } from '#contracts/quota-kinds';
 import type { PlannedPlaces, RequestedPlaces } from '#contracts/quotas';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi, CatalogMatch, CatalogSector } from '../../catalog/catalog.api.ts';
 import type { MovedPlaces, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import type { PostgresMoves } from '../moves/postgres-moves.ts';
-import { plannedPlacesView, planFreePlaces, type PlannedSector } from './plan-places.ts';
+import { namedIn, plannedPlacesView, planFreePlaces, type PlannedSector } from './plan-places.ts';
 import type { PostgresQuotas } from './postgres-quotas.ts';
 import {
   deadlineFaults,
@@ -19,6 +19,7 @@ import {
   type Quota,
   type QuotaSettings,
 } from './quota.ts';
+import { idsOf, takePlaces } from './take-places.ts';
 import { withFreePlaces } from './with-free-places.ts';
 
 /** A quota to create, and the places that it gets from its parent or from the public. */
@@ -36,6 +37,12 @@ export interface CreatedQuota {
   readonly quota: Quota;
   readonly sectors: readonly PlannedSector[];
 }
+
+/**
+ * At SERIALIZABLE the transaction would fail with each buyer who is faster at one of the places. It decides nothing by what it reads
+ * without a lock: the parent is locked, and each place is checked in the statement that moves it.
+ */
+const READ_COMMITTED: RunOptions = { isolation: 'read committed' };
 
 /** Creates a quota: moves places from its parent or from the public to it. All places or none. */
 export class CreateQuota {
@@ -55,6 +62,7 @@ export class CreateQuota {
 
   async execute(command: CreateQuotaCommand): Promise<CreatedQuota> {
     const sectors = await this.checked(command);
+    const named = new Set(namedIn(command.places));
     let moved: MovedPlaces | undefined;
     const created = await withFreePlaces(
       () => this.chosen(command, sectors),
@@ -65,15 +73,16 @@ export class CreateQuota {
           const { places: _places, actor, ...facts } = command;
           const quota = await this.quotas.add(tx, { ...facts, depth: (parent?.depth ?? 0) + 1 });
           const { matchId, parentId } = command;
-          const seatIds = chosen.flatMap(({ taken }) => taken.map(({ seatId }) => seatId));
-          moved = await this.places.move(tx, { matchId, from: parentId, to: quota.id, seatIds });
+          const owners = { matchId, from: parentId, to: quota.id };
+          const taken = await takePlaces(this.places, tx, owners, { sectors: chosen, named });
+          moved = { matchId, sectorIds: taken.map(({ sectorId }) => sectorId) };
           const reason = `creation of ${quota.name}`;
           await this.moves.add(tx, {
-            ...{ matchId, kind: 'creation', actor, approvedBy: null, from: parentId, to: quota.id },
-            ...{ reason, seatIds },
+            ...{ ...owners, kind: 'creation', actor, approvedBy: null },
+            ...{ reason, seatIds: idsOf(taken) },
           });
-          return { quota, sectors: chosen };
-        }),
+          return { quota, sectors: taken };
+        }, READ_COMMITTED),
     );
     if (moved) this.places.announce([moved]);
     return created;
