@@ -114,7 +114,8 @@ export class PlacesNotFree extends Error {
  * 3. After the commit of a move: `announce`.
  *
  * For many places of the public this is too slow: while 8,000 rows are moved, buyers always take one of them, and at SERIALIZABLE a
- * changed row fails the transaction. A transaction at READ COMMITTED calls `moveFree` instead, and replaces the places that went.
+ * changed row fails the transaction. Call `announceMoving` after step 1, and in step 2 `moveFree` in a transaction at READ COMMITTED;
+ * then replace the places that went.
  */
 export abstract class QuotaPlacesApi {
   /** The free places of an owner, committed until now; of all sectors without `sectorIds`. Sorted by sector and rank. */
@@ -135,6 +136,12 @@ export abstract class QuotaPlacesApi {
    * the same places cannot both succeed. Write the row of the ledger after this call: then `seq` ascends with the moves of a place.
    */
   abstract move(tx: Transaction, move: PlaceMove): Promise<MovedPlaces>;
+
+  /**
+   * Tells the sale that these free places of the public (ids by sector) will be moved now. For 5 s it proposes them to no buyer, or
+   * until `announce`. Without it buyers would try again and again to get places that the move has locked: `SEATS_BUSY`.
+   */
+  abstract announceMoving(seatIds: Readonly<Record<string, readonly string[]>>): void;
 
   /**
    * Moves those of these places that are still free, and returns the ids of the others. For transactions at READ COMMITTED. `waits`:

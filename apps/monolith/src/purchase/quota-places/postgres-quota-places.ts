@@ -4,7 +4,7 @@ import type { PreparedStatement } from '#platform/postgres/named-sql';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { SeatViews } from '../availability/application/availability-reader.ts';
-import type { SeatsFreed } from '../hold/application/ports.ts';
+import type { SeatsFreed, SeatsMoving } from '../hold/application/ports.ts';
 import {
   PlacesNotFree,
   type BoundPlaces,
@@ -35,6 +35,9 @@ import {
   USE_PRIMARY_KEY,
 } from './quota-places.sql.ts';
 
+/** How long places that are about to move are not proposed to buyers. A move takes less; then `announce` ends it. */
+const MOVING_MS = 5000;
+
 /** The result of MOVE_PLACES. */
 interface MoveResult {
   readonly sectorIds: readonly string[];
@@ -46,7 +49,7 @@ export class PostgresQuotaPlaces implements QuotaPlacesApi {
   constructor(
     private readonly dataSource: DataSource,
     private readonly views: SeatViews,
-    private readonly seatsFreed: SeatsFreed,
+    private readonly seatChanges: SeatsFreed & SeatsMoving,
     private readonly claims: ClaimPlaces,
   ) {}
 
@@ -82,11 +85,15 @@ export class PostgresQuotaPlaces implements QuotaPlacesApi {
     return (await moved(tx, statement)).notFree;
   }
 
+  announceMoving(seatIds: Readonly<Record<string, readonly string[]>>): void {
+    this.seatChanges.tellMoving(seatIds, Date.now() + MOVING_MS);
+  }
+
   announce(moved: readonly MovedPlaces[]): void {
     for (const { matchId, sectorIds } of moved) {
       for (const sectorId of sectorIds) {
         this.views.invalidate(matchId, sectorId);
-        this.seatsFreed.tellFreed(sectorId);
+        this.seatChanges.tellFreed(sectorId);
       }
     }
   }

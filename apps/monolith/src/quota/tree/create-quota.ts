@@ -19,7 +19,7 @@ import {
   type Quota,
   type QuotaSettings,
 } from './quota.ts';
-import { idsOf, takePlaces } from './take-places.ts';
+import { idsBySector, idsOf, takePlaces } from './take-places.ts';
 import { withFreePlaces } from './with-free-places.ts';
 
 /** A quota to create, and the places that it gets from its parent or from the public. */
@@ -63,29 +63,33 @@ export class CreateQuota {
   async execute(command: CreateQuotaCommand): Promise<CreatedQuota> {
     const sectors = await this.checked(command);
     const named = new Set(namedIn(command.places));
-    let moved: MovedPlaces | undefined;
-    const created = await withFreePlaces(
-      () => this.chosen(command, sectors),
-      (chosen) =>
-        this.transactions.run(async (tx) => {
-          const parent = command.parentId === null ? undefined : await this.quotas.lock(tx, command.parentId);
-          if (parent) assertOpen(parent);
-          const { places: _places, actor, ...facts } = command;
-          const quota = await this.quotas.add(tx, { ...facts, depth: (parent?.depth ?? 0) + 1 });
-          const { matchId, parentId } = command;
-          const owners = { matchId, from: parentId, to: quota.id };
-          const taken = await takePlaces(this.places, tx, owners, { sectors: chosen, named });
-          moved = { matchId, sectorIds: taken.map(({ sectorId }) => sectorId) };
-          const reason = `creation of ${quota.name}`;
-          await this.moves.add(tx, {
-            ...{ ...owners, kind: 'creation', actor, approvedBy: null },
-            ...{ reason, seatIds: idsOf(taken) },
-          });
-          return { quota, sectors: taken };
-        }, READ_COMMITTED),
-    );
-    if (moved) this.places.announce([moved]);
-    return created;
+    const { matchId, parentId } = command;
+    let changed: MovedPlaces | undefined;
+    const choose = async (): Promise<readonly PlannedSector[]> => {
+      const chosen = await this.chosen(command, sectors);
+      changed = { matchId, sectorIds: chosen.map(({ sectorId }) => sectorId) };
+      if (parentId === null) this.places.announceMoving(idsBySector(chosen));
+      return chosen;
+    };
+    const take = (chosen: readonly PlannedSector[]): Promise<CreatedQuota> =>
+      this.transactions.run(async (tx) => {
+        const parent = parentId === null ? undefined : await this.quotas.lock(tx, parentId);
+        if (parent) assertOpen(parent);
+        const { places: _places, actor, ...facts } = command;
+        const quota = await this.quotas.add(tx, { ...facts, depth: (parent?.depth ?? 0) + 1 });
+        const owners = { matchId, from: parentId, to: quota.id };
+        const taken = await takePlaces(this.places, tx, owners, { sectors: chosen, named });
+        const reason = `creation of ${quota.name}`;
+        const row = { ...owners, kind: 'creation' as const, actor, approvedBy: null, reason, seatIds: idsOf(taken) };
+        await this.moves.add(tx, row);
+        return { quota, sectors: taken };
+      }, READ_COMMITTED);
+    try {
+      return await withFreePlaces(choose, take);
+    } finally {
+      // Also after a failure: the places are proposed to buyers again.
+      if (changed) this.places.announce([changed]);
+    }
   }
 
   /** Checks everything but the places. Returns the sectors of the match. */

@@ -36,6 +36,9 @@ export async function takePlaces(
 export const idsOf = (sectors: readonly PlannedSector[]): string[] =>
   sectors.flatMap(({ taken }) => taken.map(({ seatId }) => seatId));
 
+export const idsBySector = (sectors: readonly PlannedSector[]): Record<string, string[]> =>
+  Object.fromEntries(sectors.map(({ sectorId, taken }) => [sectorId, taken.map(({ seatId }) => seatId)]));
+
 function withoutPlaces({ sectorId, free, taken }: PlannedSector, gone: ReadonlySet<string>): PlannedSector {
   const isThere = ({ seatId }: { readonly seatId: string }): boolean => !gone.has(seatId);
   return { sectorId, free: free.filter(isThere), taken: taken.filter(isThere) };
