@@ -63,8 +63,8 @@ export interface Claim {
   readonly sectorId: string;
   readonly seatIds: readonly string[];
   readonly userId: string;
-  /** The price of each place. 0 is allowed. */
-  readonly priceCents: number;
+  /** The price of each place, 0 is allowed; null for the price of the sector. */
+  readonly priceCents: number | null;
   /** The hold ends at this time at the latest. It ends earlier if the ordinary time of a hold is over before. */
   readonly until: Date;
 }

@@ -4,7 +4,7 @@ import { blacklisted } from '#domain/blacklist/blacklist-rules';
 import { assertInvitationsAllowed } from '#domain/catalog/sale';
 import { inside } from '#platform/postgres/transaction';
 import type { MonolithConfig } from '../../config.ts';
-import type { Reservation } from '../application/ports.ts';
+import type { Reservation, SectorForSale } from '../application/ports.ts';
 import type { MatchesForSale } from '../application/sale-ports.ts';
 import type { OrderConsequences, Orders } from '../checkout/application/ports.ts';
 import type { Reservations } from '../hold/application/reservation-ports.ts';
@@ -13,6 +13,8 @@ import { READ_RESERVATION, type ReservationRow } from '../hold/outbound/reservat
 import { reservationView } from '../hold/inbound/reservation-view.ts';
 import type { Claim, ClaimResult } from '../quota-places.api.ts';
 import { HOLD_INVITED_PLACES, LOCK_INVITED_PLACES, type HeldPlace, type InvitedPlace } from './claim-places.sql.ts';
+
+type PricedClaim = Claim & { readonly priceCents: number };
 
 /**
  * Holds the places of invitations for fans, and ends such holds. The hold is an ordinary reservation that names its invitation: it
@@ -29,13 +31,20 @@ export class ClaimPlaces {
   ) {}
 
   async hold(tx: Transaction, claim: Claim): Promise<ClaimResult> {
-    if ((await this.orders.barred(tx, [claim.userId])).size > 0) throw blacklisted();
-    assertInvitationsAllowed((await this.matches.match(claim.matchId, tx))?.saleStatus);
-    const places = await inside(tx).rows<InvitedPlace>(LOCK_INVITED_PLACES.with(claim));
+    // Sent together: one round trip.
+    const [barred, match, sector, places] = await Promise.all([
+      this.orders.barred(tx, [claim.userId]),
+      this.matches.match(claim.matchId, tx),
+      this.matches.sector(claim.sectorId, tx),
+      inside(tx).rows<InvitedPlace>(LOCK_INVITED_PLACES.with(claim)),
+    ]);
+    if (barred.size > 0) throw blacklisted();
+    assertInvitationsAllowed(match?.saleStatus);
+    if (!sector) throw new Error(`invitation ${claim.invitationId} is for the unknown sector ${claim.sectorId}`);
     const holder = places.find(({ reservationId }) => reservationId !== null)?.reservationId;
     if (holder) return this.heldBefore(tx, holder, claim);
     if (places.length < claim.seatIds.length || !places.every(({ isBound }) => isBound)) return { kind: 'over' };
-    const reservation = await this.reserve(tx, claim, places);
+    const reservation = await this.reserve(tx, { ...claim, priceCents: claim.priceCents ?? sector.priceCents }, sector, places);
     return reservation ? { kind: 'held', reservation: reservationView(reservation), isNew: true } : { kind: 'over' };
   }
 
@@ -63,9 +72,12 @@ export class ClaimPlaces {
     return { kind: 'held', reservation: reservationView(reservation), isNew: false };
   }
 
-  private async reserve(tx: Transaction, claim: Claim, places: readonly InvitedPlace[]): Promise<Reservation | undefined> {
-    const sector = await this.matches.sector(claim.sectorId, tx);
-    if (!sector) throw new Error(`invitation ${claim.invitationId} is for the unknown sector ${claim.sectorId}`);
+  private async reserve(
+    tx: Transaction,
+    claim: PricedClaim,
+    sector: SectorForSale,
+    places: readonly InvitedPlace[],
+  ): Promise<Reservation | undefined> {
     const id = this.ids.next();
     const { name, currency } = sector;
     const holdSeconds = this.config.RESERVATION_HOLD_SECONDS;
