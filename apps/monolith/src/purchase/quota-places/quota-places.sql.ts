@@ -94,7 +94,10 @@ export const UNBIND_PLACES = namedSql<{ readonly seatIds: readonly string[]; rea
   select id as "seatId" from unbound where status = 'blocked'`,
 );
 
-/** The free places of a quota, or of the public if `quotaId` is null; of all sectors if `sectorIds` is null. */
+/**
+ * The free places of a quota, or of the public if `quotaId` is null; of all sectors if `sectorIds` is null. Planned for its values:
+ * then `quota_id = …` uses the index of the quota. `is not distinct from` would read all places of the match.
+ */
 export const READ_FREE_PLACES = namedSql<{
   readonly matchId: string;
   readonly quotaId: string | null;
@@ -104,8 +107,8 @@ export const READ_FREE_PLACES = namedSql<{
   `
   select id as "seatId", sector_id as "sectorId", row_label as row, number, row_index as "rowIndex", rank
   from seats
-  where match_id = :matchId::uuid and quota_id is not distinct from :quotaId::uuid and bound_to is null
-    and (:sectorIds::uuid[] is null or sector_id = any(:sectorIds::uuid[])) and ${isFreeForOwner}
+  where match_id = :matchId::uuid and (quota_id = :quotaId::uuid or (:quotaId::uuid is null and quota_id is null))
+    and bound_to is null and (:sectorIds::uuid[] is null or sector_id = any(:sectorIds::uuid[])) and ${isFreeForOwner}
   order by sector_id, rank`,
 );
 
