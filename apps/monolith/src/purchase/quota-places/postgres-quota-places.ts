@@ -28,6 +28,7 @@ import {
   MOVE_PLACES,
   MOVE_UNLOCKED_PLACES,
   READ_FREE_PLACES,
+  type FreePlacesOfSector,
   READ_LABELS_OF_PLACES,
   READ_SECTORS_OF_PLACES,
   UNBIND_PLACES,
@@ -53,13 +54,14 @@ export class PostgresQuotaPlaces implements QuotaPlacesApi {
     private readonly claims: ClaimPlaces,
   ) {}
 
-  free(owner: {
+  async free(owner: {
     readonly matchId: string;
     readonly quotaId: PlaceOwner;
     readonly sectorIds?: readonly string[];
   }): Promise<readonly FreePlace[]> {
     const { matchId, quotaId, sectorIds = null } = owner;
-    return runUnprepared<FreePlace[]>(this.dataSource, READ_FREE_PLACES.with({ matchId, quotaId, sectorIds }));
+    const statement = READ_FREE_PLACES.with({ matchId, quotaId, sectorIds });
+    return (await runUnprepared<FreePlacesOfSector[]>(this.dataSource, statement)).flatMap(freePlaces);
   }
 
   async sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -149,6 +151,17 @@ async function byPrimaryKey<T>(tx: Transaction, statement: PreparedStatement): P
 /** Runs a statement that moves places. It has always one row. */
 async function moved(tx: Transaction, statement: PreparedStatement): Promise<MoveResult> {
   return (await byPrimaryKey<MoveResult>(tx, statement))[0]!;
+}
+
+function freePlaces({ sectorId, ids, rows, numbers, rowIndices, ranks }: FreePlacesOfSector): FreePlace[] {
+  return ids.map((seatId, at) => ({
+    seatId,
+    sectorId,
+    row: rows[at] ?? null,
+    number: numbers[at] ?? null,
+    rowIndex: rowIndices[at]!,
+    rank: ranks[at]!,
+  }));
 }
 
 function ownersOf(bound: readonly BoundPlaces[]): { readonly seatIds: readonly string[]; readonly owners: string } {

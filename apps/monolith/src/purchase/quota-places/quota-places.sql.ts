@@ -94,6 +94,19 @@ export const UNBIND_PLACES = namedSql<{ readonly seatIds: readonly string[]; rea
   select id as "seatId" from unbound where status = 'blocked'`,
 );
 
+/** The free places of one sector. The index in each array is that of the place, best place first. */
+export interface FreePlacesOfSector {
+  readonly sectorId: string;
+  readonly ids: readonly string[];
+  readonly rows: readonly (string | null)[];
+  readonly numbers: readonly (number | null)[];
+  readonly rowIndices: readonly number[];
+  readonly ranks: readonly number[];
+}
+
+/** Columns as JSON, as in `sector-seats.sql.ts`: reading 120,000 rows would keep the event loop busy for half a second. */
+const byRank = (column: string): string => `json_agg(${column} order by rank)`;
+
 /**
  * The free places of a quota, or of the public if `quotaId` is null; of all sectors if `sectorIds` is null. Planned for its values:
  * then `quota_id = …` uses the index of the quota. `is not distinct from` would read all places of the match.
@@ -105,11 +118,12 @@ export const READ_FREE_PLACES = namedSql<{
 }>(
   'read-free-places',
   `
-  select id as "seatId", sector_id as "sectorId", row_label as row, number, row_index as "rowIndex", rank
+  select sector_id as "sectorId", ${byRank('id')} as ids, ${byRank('row_label')} as rows, ${byRank('number')} as numbers,
+         ${byRank('row_index')} as "rowIndices", ${byRank('rank')} as ranks
   from seats
   where match_id = :matchId::uuid and (quota_id = :quotaId::uuid or (:quotaId::uuid is null and quota_id is null))
     and bound_to is null and (:sectorIds::uuid[] is null or sector_id = any(:sectorIds::uuid[])) and ${isFreeForOwner}
-  order by sector_id, rank`,
+  group by sector_id order by sector_id`,
 );
 
 /** The sectors of those of these places that the match has. */

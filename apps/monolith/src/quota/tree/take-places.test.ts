@@ -25,13 +25,13 @@ test('planned places that are free are taken at once', async () => {
   expect(await takenOf([])).toEqual({ taken: ['1', '2', '3', '4'], asked: [['waits', '1', '2', '3', '4']] });
 });
 
-test('places that went are replaced by others of the sector, until enough are free; none is tried twice, and only the first call waits', async () => {
-  const { taken, asked } = await takenOf(['2', '4', '5']);
-  expect(taken.toSorted()).toEqual(['1', '3', '6', '7']);
+test('places that went are replaced by others of the sector, worse ones first, until enough are free; none is tried twice, and only the first call waits', async () => {
+  const { taken, asked } = await takenOf(['2', '4', '9', '10']);
+  expect(taken.toSorted()).toEqual(['1', '3', '7', '8']);
   expect(asked).toEqual([
     ['waits', '1', '2', '3', '4'],
-    ['does not wait', '5', '6'],
-    ['does not wait', '7'],
+    ['does not wait', '9', '10'],
+    ['does not wait', '7', '8'],
   ]);
 });
 
@@ -42,5 +42,5 @@ test('too few places are left in the sector: PlacesNotFree with the number that 
 
 test('a place that the operator has named is not replaced', async () => {
   await expect(takenOf(['2'], ['2'])).rejects.toThrow(PlacesNotFree);
-  expect((await takenOf(['2'], ['1'])).taken).toEqual(['1', '3', '4', '5']);
+  expect((await takenOf(['2'], ['1'])).taken).toEqual(['1', '3', '4', '10']);
 });

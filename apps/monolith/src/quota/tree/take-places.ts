@@ -44,10 +44,15 @@ function withoutPlaces({ sectorId, free, taken }: PlannedSector, gone: ReadonlyS
   return { sectorId, free: free.filter(isThere), taken: taken.filter(isThere) };
 }
 
-/** The sector with so many more taken places that there are `quantity`. Undefined if too few are free. */
-function refilled({ sectorId, free, taken }: PlannedSector, quantity: number): PlannedSector | undefined {
+/**
+ * The sector with so many more taken places that there are `quantity`. Undefined if too few are free. Prefers worse places: buyers get
+ * the better ones first, so these are still free.
+ */
+function refilled(sector: PlannedSector, quantity: number): PlannedSector | undefined {
+  const { sectorId, free, taken } = sector;
+  if (taken.length === quantity) return sector;
   const isTaken = new Set(taken.map(({ seatId }) => seatId));
-  const others = free.filter(({ seatId }) => !isTaken.has(seatId));
+  const others = free.flatMap((place) => (isTaken.has(place.seatId) ? [] : { ...place, rank: -place.rank }));
   const more = choosePlaces(others, quantity - taken.length);
   return more && { sectorId, free, taken: [...taken, ...more] };
 }
