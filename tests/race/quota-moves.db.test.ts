@@ -7,7 +7,6 @@ import { PlacesNotFree, type PlaceMove } from '../../apps/monolith/src/purchase/
 import { SeatChangeBroadcast } from '../../apps/monolith/src/purchase/hold/outbound/seat-change-broadcast.ts';
 import { isFreeForOwner, MOVE_PLACES_SQL } from '../../apps/monolith/src/purchase/quota-places/quota-places.sql.ts';
 import { QuotaOffice } from '../../apps/monolith/src/purchase/testing/quota-office.ts';
-import type { TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
 import { buyersOf, faultsOf, openReplicas, quantile, report, tally, timed, type Replicas } from './concurrent-buyers.ts';
 

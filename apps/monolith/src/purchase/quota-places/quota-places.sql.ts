@@ -5,7 +5,7 @@ import { seatIsFree, seatIsHeld, seatIsUnused, seatIsUnusedInQuota } from '../se
  * The places of quotas.
  *
  * READ_FREE_PLACES and COUNT_PLACES read ranges of seats and run outside of transactions. The other statements write, and run at
- * SERIALIZABLE while buyers hold seats of the same match.
+ * SERIALIZABLE while buyers hold seats of the same match; MOVE_PLACES and MOVE_UNLOCKED_PLACES also at READ COMMITTED.
  *
  * How the writing statements stay out of the way of buyers
  * - One UPDATE reads and changes row by row, by the primary key: PostgreSQL drops the predicate lock of a row when the same
