@@ -4,6 +4,7 @@ import { commitUnanswered } from './scenarios/commit-unanswered.ts';
 import { contentionStorm } from './scenarios/contention-storm.ts';
 import { databaseReplicaLost } from './scenarios/database-replica-lost.ts';
 import { databaseKilled } from './scenarios/database-killed.ts';
+import { invitationsKilled } from './scenarios/invitations-killed.ts';
 import { lockedRows } from './scenarios/locked-rows.ts';
 import { quotasKilled } from './scenarios/quotas-killed.ts';
 import { redisLost } from './scenarios/redis-lost.ts';
@@ -32,6 +33,7 @@ export const scenarios: readonly Scenario[] = [
   turnsKept({ fans: 120, wipes: 20, windows: 30, cluster: true }),
   databaseReplicaLost({ buyers: 8 }),
   quotasKilled({ moves: 100, claims: 100, kills: 8, flushesRedis: false }),
+  invitationsKilled({ people: 500, fromStep: 0, reminds: true }),
 ];
 
 /** Small versions of the scenarios for `npm test`: together at most 25 s. They share PostgreSQL and Redis, so none kills a server. */
@@ -40,6 +42,7 @@ export const smallScenarios: readonly Scenario[] = [
   sameKeyStuck({ lockedMs: 3500, deletesRedisLock: true }),
   redisLost({ buyers: 6, flushes: 5, downMs: 0 }),
   quotasKilled({ moves: 10, claims: 10, kills: 1, flushesRedis: true }),
+  invitationsKilled({ people: 100, fromStep: 4, reminds: false }),
   replicaKilled({ buyers: 6, kills: 1, runMs: 300, flushesRedis: true }),
   turnsKept({ fans: 24, wipes: 3, windows: 8 }),
 ];

@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { USE_ANY_INDEX } from '../../../apps/monolith/src/purchase/quota-places/quota-places.sql.ts';
+import { audit } from '../audit.ts';
 import type { Fan, Match } from '../fan.ts';
 import type { Request } from '../history.ts';
 import type { Check, Scenario } from '../scenario.ts';
-import type { Scene } from '../scene.ts';
+import { Scene } from '../scene.ts';
 
 interface Sizes {
   readonly moves: number;
@@ -15,6 +17,8 @@ interface Sizes {
 
 const SENDERS = 8;
 const PLACES_A_MOVE = 2;
+/** In the negative control this replaces the statement that is sent between the move of the places and its row of the ledger. */
+const COMMIT = 'commit'.padEnd(USE_ANY_INDEX.length);
 
 /** A request and the caller who sends it. */
 interface Sending {
@@ -24,7 +28,8 @@ interface Sending {
 
 /**
  * Scenario F48: an operator moves places between two quotas, and fans claim invitations, while the only monolith is killed and started
- * again. Every request is sent again with its key until it is answered.
+ * again. Every request is sent again with its key until it is answered. Before that, a move is killed between its places and its row of
+ * the ledger. In the negative control the places have been committed by then.
  */
 export function quotasKilled({ moves, claims, kills, flushesRedis }: Sizes): Scenario {
   return {
@@ -33,7 +38,14 @@ export function quotasKilled({ moves, claims, kills, flushesRedis }: Sizes): Sce
     limitMs: 60_000 + kills * 50_000,
     async run(scene, check) {
       for (const replica of scene.replicas.filter(({ isAlive }) => isAlive)) await replica.stop();
+      const interrupted = await killBeforeLedger(scene, { guarded: true });
       let replica = await scene.start();
+      const { status } = await interrupted.by.sendUntilAnswered(interrupted.request);
+      check(status === 201, `the move that was killed before its row of the ledger was answered ${status}`);
+      const control = await runUnguarded();
+      check(control.rewritten > 0, 'the negative control did not commit before the row of the ledger');
+      const reported = control.faults.filter((fault) => fault.startsWith('verify: quota-ledger'));
+      check(reported.length > 0, `the negative control reported only: ${control.faults.join('; ')}; the scenario proves nothing`);
       const match = await scene.openSale(100);
       const operator = scene.fan();
       operator.roles = 'ops';
@@ -43,8 +55,7 @@ export function quotasKilled({ moves, claims, kills, flushesRedis }: Sizes): Sce
           const fan = scene.fan();
           return { by: fan, request: fan.request('claim', '/invitations/claim', { token: item }) };
         }
-        const body = { to, places: [{ quantity: PLACES_A_MOVE }], reason: `move ${item}` };
-        return { by: operator, request: operator.request('move', `/ops/quotas/${from}/moves`, body) };
+        return { by: operator, request: moveRequest(operator, { from, to, reason: `move ${item}` }) };
       });
       const unsent = sendings.toSorted((a, b) => (a.request.key < b.request.key ? -1 : 1));
       let answered = 0;
@@ -64,9 +75,46 @@ export function quotasKilled({ moves, claims, kills, flushesRedis }: Sizes): Sce
       }
       await sending;
       await checkTables(scene, check, { from, to, moves, claims });
-      return { kills, answered };
+      return { kills, answered, ledger_faults_in_the_control: reported.length };
     },
   };
+}
+
+async function runUnguarded(): Promise<{ faults: readonly string[]; rewritten: number }> {
+  const scene = await Scene.open();
+  try {
+    const { rewritten } = await killBeforeLedger(scene, { guarded: false });
+    return { faults: (await audit(scene)).faults, rewritten };
+  } finally {
+    await scene.close();
+  }
+}
+
+/**
+ * Kills the monolith when it has moved places and sends the row of the ledger. Returns the move, which has no answer. Not guarded, the
+ * row of the ledger is written in a second transaction.
+ */
+async function killBeforeLedger(scene: Scene, { guarded }: { guarded: boolean }): Promise<Sending & { rewritten: number }> {
+  const proxy = await scene.proxyTo(scene.databaseUrl);
+  if (!guarded) proxy.rewrite(USE_ANY_INDEX, COMMIT);
+  const killed = await scene.start({}, { databaseUrl: proxy.url });
+  const operator = scene.fan();
+  operator.roles = 'ops';
+  const { from, to } = await prepare(scene, operator, await scene.openSale(1), { moves: 2, claims: 1 });
+  const ledgerSent = proxy.setTrap({ whenSent: 'add-quota-move', passOn: false, then: 'silence' });
+  const request = moveRequest(operator, { from, to, reason: 'killed before its row of the ledger' });
+  const sent = operator.sendOnce(request);
+  await ledgerSent;
+  await killed.kill();
+  await sent;
+  // Otherwise the key would be in use for 30 s.
+  await scene.redis.flush();
+  return { by: operator, request, rewritten: proxy.rewritten };
+}
+
+function moveRequest(operator: Fan, { from, to, reason }: { from: string; to: string; reason: string }): Request {
+  const body = { to, places: [{ quantity: PLACES_A_MOVE }], reason };
+  return operator.request('move', `/ops/quotas/${from}/moves`, body);
 }
 
 /** Creates two quotas and an invitation for each claim, from a third one. Gives each invitation a token that the scenario knows. */

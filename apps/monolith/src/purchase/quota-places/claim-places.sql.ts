@@ -35,11 +35,8 @@ export const LOCK_INVITED_PLACES = namedSql<{ readonly seatIds: readonly string[
   from seats where id = any(${SEATS}) order by id for update`,
 );
 
-/**
- * Holds locked places for a claim: writes its reservation and gives it the places. The reservation is not in `fan_seats`, because
- * it counts for nobody. Nothing is written if `until` has passed: then the result has no row.
- */
-export const HOLD_INVITED_PLACES = namedSql<{
+/** A claim to write: its reservation and the places that it gets. */
+export interface InvitedPlacesToHold {
   readonly id: string;
   readonly invitationId: string;
   readonly matchId: string;
@@ -50,9 +47,14 @@ export const HOLD_INVITED_PLACES = namedSql<{
   readonly priceCents: number;
   readonly currency: string;
   readonly together: boolean;
-  readonly holdSeconds: number;
   readonly until: Date;
-}>(
+}
+
+/**
+ * Holds locked places for a claim: writes its reservation and gives it the places. The reservation is not in `fan_seats`, because
+ * it counts for nobody. Nothing is written if `until` has passed: then the result has no row.
+ */
+export const HOLD_INVITED_PLACES = namedSql<InvitedPlacesToHold & { readonly holdSeconds: number }>(
   'hold-invited-places',
   `
   with reserved as (

@@ -2,17 +2,14 @@ import type { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
 import { blacklisted } from '#domain/blacklist/blacklist-rules';
 import { assertInvitationsAllowed } from '#domain/catalog/sale';
-import { inside } from '#platform/postgres/transaction';
-import type { MonolithConfig } from '../../config.ts';
 import type { Reservation, SectorForSale } from '../application/ports.ts';
 import type { MatchesForSale } from '../application/sale-ports.ts';
 import type { OrderConsequences, Orders } from '../checkout/application/ports.ts';
 import type { Reservations } from '../hold/application/reservation-ports.ts';
-import { asReservation } from '../hold/outbound/postgres-reservations.ts';
-import { READ_RESERVATION, type ReservationRow } from '../hold/outbound/reservation-rows.sql.ts';
 import { reservationView } from '../hold/inbound/reservation-view.ts';
 import type { Claim, ClaimResult } from '../quota-places.api.ts';
-import { HOLD_INVITED_PLACES, LOCK_INVITED_PLACES, type HeldPlace, type InvitedPlace } from './claim-places.sql.ts';
+import type { InvitedPlace } from './claim-places.sql.ts';
+import type { InvitedPlaces } from './invited-places.ts';
 
 type PricedClaim = Claim & { readonly priceCents: number };
 
@@ -22,12 +19,12 @@ type PricedClaim = Claim & { readonly priceCents: number };
  */
 export class ClaimPlaces {
   constructor(
+    private readonly places: InvitedPlaces,
     private readonly reservations: Reservations,
     private readonly orders: Orders,
     private readonly consequences: OrderConsequences,
     private readonly matches: MatchesForSale,
     private readonly ids: Ids,
-    private readonly config: Pick<MonolithConfig, 'RESERVATION_HOLD_SECONDS'>,
   ) {}
 
   async hold(tx: Transaction, claim: Claim): Promise<ClaimResult> {
@@ -36,7 +33,7 @@ export class ClaimPlaces {
       this.orders.barred(tx, [claim.userId]),
       this.matches.match(claim.matchId, tx),
       this.matches.sector(claim.sectorId, tx),
-      inside(tx).rows<InvitedPlace>(LOCK_INVITED_PLACES.with(claim)),
+      this.places.lock(tx, claim),
     ]);
     if (barred.size > 0) throw blacklisted();
     assertInvitationsAllowed(match?.saleStatus);
@@ -50,7 +47,7 @@ export class ClaimPlaces {
 
   async endHold(tx: Transaction, reservationId: string): Promise<'ended' | 'paid' | 'over'> {
     const reservation = await this.reservations.lock(tx, reservationId);
-    if (reservation?.status === 'completed') return (await hasSoldSeats(tx, reservation)) ? 'paid' : 'over';
+    if (reservation?.status === 'completed') return (await this.places.hasSold(tx, reservation)) ? 'paid' : 'over';
     if (reservation?.status !== 'held' && reservation?.status !== 'ordered') return 'over';
     // Expired, not released: a checkout that is under way tells the fan that the reservation has expired.
     await this.reservations.setStatus(tx, reservationId, 'expired');
@@ -65,8 +62,7 @@ export class ClaimPlaces {
   /** The places are held or sold: with the same fan's claim of the same invitation, or with another's. */
   private async heldBefore(tx: Transaction, reservationId: string, claim: Claim): Promise<ClaimResult> {
     // Read without a lock: others lock a reservation before its seats, and the seats are locked already.
-    const [row] = await inside(tx).rows<ReservationRow>(READ_RESERVATION.with({ id: reservationId }));
-    const reservation = row && asReservation(row);
+    const reservation = await this.places.reservation(tx, reservationId);
     if (reservation?.invitationId !== claim.invitationId) return { kind: 'over' };
     if (reservation.userId !== claim.userId) return { kind: 'taken' };
     return { kind: 'held', reservation: reservationView(reservation), isNew: false };
@@ -80,9 +76,8 @@ export class ClaimPlaces {
   ): Promise<Reservation | undefined> {
     const id = this.ids.next();
     const { name, currency } = sector;
-    const holdSeconds = this.config.RESERVATION_HOLD_SECONDS;
-    const hold = { ...claim, id, sector: name, currency, together: areTogether(places), holdSeconds };
-    const held = await inside(tx).rows<HeldPlace>(HOLD_INVITED_PLACES.with(hold));
+    const hold = { ...claim, id, sector: name, currency, together: areTogether(places) };
+    const held = await this.places.hold(tx, hold);
     const [first] = held;
     if (!first) return undefined;
     // Not read again: all new reservations are on one page of the index, and a read of it conflicts with every other claim and hold.
@@ -98,14 +93,6 @@ export class ClaimPlaces {
     const ids = { id, matchId, sectorId, userId, sessionToken: null, invitationId };
     return { ...ids, status: 'held', together, seats, totalCents, currency, expiresAt };
   }
-}
-
-async function hasSoldSeats(tx: Transaction, { id, seats }: Reservation): Promise<boolean> {
-  const rows = await inside(tx).rows(
-    `select from seats where id = any($1::uuid[]) and reservation_id = $2 and status = 'sold' limit 1`,
-    [seats.map(({ seatId }) => seatId), id],
-  );
-  return rows.length > 0;
 }
 
 /** True if the places are neighbours in one row. Standing places have no numbers and are always together. */

@@ -6,7 +6,7 @@ import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { Claim, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import { endOfInvitations } from '../tree/quota.ts';
 import type { ClaimableInvitation } from './claimable-invitation.ts';
-import type { PostgresClaims } from './postgres-claims.ts';
+import type { Claims } from './postgres-claims.ts';
 
 /** A fan who opens the link of an invitation wants its places. */
 export interface ClaimInvitationCommand {
@@ -24,9 +24,9 @@ export interface ClaimedPlaces {
 export class ClaimInvitation {
   constructor(
     private readonly transactions: TransactionManager,
-    private readonly catalog: CatalogApi,
+    private readonly catalog: Pick<CatalogApi, 'match' | 'sector'>,
     private readonly places: QuotaPlacesApi,
-    private readonly claims: PostgresClaims,
+    private readonly claims: Claims,
   ) {}
 
   execute({ token, userId }: ClaimInvitationCommand): Promise<ClaimedPlaces> {
