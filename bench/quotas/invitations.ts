@@ -1,5 +1,6 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { InviteAnswer } from '#contracts/invitations';
+import { hashOfToken, newInvitationToken } from '../../apps/monolith/src/quota/messages/invitation-token.ts';
 import type { CpuTimes } from '../instruments/cpu.ts';
 import { cpuDifference, readCpu } from '../instruments/cpu.ts';
 import { ClosedLoop, type LoopResult } from '../instruments/closed-loop.ts';
@@ -80,10 +81,10 @@ export async function claimInvitations(setup: QuotaSetup, match: MatchToSell): P
 /** The tokens are in the mails only, so each invitation gets one more. */
 async function tokensOf({ database }: QuotaSetup, match: MatchToSell): Promise<string[]> {
   const { rows } = await database.query<{ id: string }>(`select id from invitations where match_id = $1`, [match.id]);
-  const tokens = rows.map(() => `inv_${randomBytes(32).toString('base64url')}`);
+  const tokens = rows.map(() => newInvitationToken());
   await database.query(
     `insert into invitation_tokens (token_hash, invitation_id) select * from unnest($1::bytea[], $2::uuid[])`,
-    [tokens.map((token) => createHash('sha256').update(token).digest()), rows.map(({ id }) => id)],
+    [tokens.map(hashOfToken), rows.map(({ id }) => id)],
   );
   return tokens;
 }

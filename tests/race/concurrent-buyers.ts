@@ -1,6 +1,6 @@
 import { verifyDatabase, type Finding } from '../../apps/monolith/src/cli/verify/verify-database.ts';
 import type { TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
-import { openMonolith, type WholeMonolith } from '../../apps/monolith/src/testing/whole-monolith.ts';
+import { openMonolith, type MatchOnSale, type WholeMonolith } from '../../apps/monolith/src/testing/whole-monolith.ts';
 import { openBoxOffice, BoxOffice, type OpenBoxOffice } from '../../apps/monolith/src/purchase/testing/box-office.ts';
 import type { DataSource } from 'typeorm';
 
@@ -56,6 +56,33 @@ export function tally(answers: readonly TestAnswer[]): Record<string, number> {
     counts[outcome] = (counts[outcome] ?? 0) + 1;
   }
   return counts;
+}
+
+const BUYERS = 30;
+
+/** Buyers who hold seats of these sectors, each as a new fan and one request after the other, until `stop`. They use both replicas. */
+export function buyersOf(
+  { offices }: Replicas,
+  match: MatchOnSale,
+  sectors: readonly number[],
+): { stop(): Promise<{ readonly answers: readonly TestAnswer[]; readonly times: readonly number[] }> } {
+  const answers: TestAnswer[] = [];
+  const times: number[] = [];
+  let isStopped = false;
+  const buyers = Array.from({ length: BUYERS }, async (_, buyer) => {
+    for (let turn = buyer; !isStopped; turn += 1) {
+      const begunAt = performance.now();
+      answers.push(await offices[turn % 2 === 0 ? 0 : 1].hold(match, { sector: sectors[turn % sectors.length]! }));
+      times.push(performance.now() - begunAt);
+    }
+  });
+  return {
+    async stop() {
+      isStopped = true;
+      await Promise.all(buyers);
+      return { answers, times };
+    },
+  };
 }
 
 /** Runs `work` and measures its duration. */

@@ -7,13 +7,11 @@ import { PlacesNotFree, type PlaceMove } from '../../apps/monolith/src/purchase/
 import { SeatChangeBroadcast } from '../../apps/monolith/src/purchase/hold/outbound/seat-change-broadcast.ts';
 import { isFreeForOwner, MOVE_PLACES_SQL } from '../../apps/monolith/src/purchase/quota-places/quota-places.sql.ts';
 import { QuotaOffice } from '../../apps/monolith/src/purchase/testing/quota-office.ts';
-import type { TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
-import { faultsOf, openReplicas, quantile, report, tally, timed, type Replicas } from './concurrent-buyers.ts';
+import { buyersOf, faultsOf, openReplicas, quantile, report, tally, timed, type Replicas } from './concurrent-buyers.ts';
 
 const PLACES = 8000;
 const MAX_MOVE_MS = 2000;
-const BUYERS = 30;
 
 let replicas: Replicas;
 let quotas: QuotaOffice;
@@ -25,27 +23,6 @@ beforeAll(async () => {
 afterAll(() => replicas.close());
 
 const officeOf = (index: number) => replicas.offices[index % 2 === 0 ? 0 : 1];
-
-/** Buyers who hold seats of a sector one after the other until `stop`, alternating between the replicas. */
-function buyersOf(match: MatchOnSale, sector: number) {
-  const answers: TestAnswer[] = [];
-  const times: number[] = [];
-  let isStopped = false;
-  const buyers = Array.from({ length: BUYERS }, async (_, buyer) => {
-    while (!isStopped) {
-      const begunAt = performance.now();
-      answers.push(await officeOf(buyer + answers.length).hold(match, { sector }));
-      times.push(performance.now() - begunAt);
-    }
-  });
-  return {
-    async stop() {
-      isStopped = true;
-      await Promise.all(buyers);
-      return { answers, times };
-    },
-  };
-}
 
 /** A quota of no places. */
 async function emptyQuota(match: MatchOnSale): Promise<string> {
@@ -86,7 +63,7 @@ test(`a move of ${PLACES} places takes at most ${MAX_MOVE_MS} ms while buyers ho
   const seatIds = await officeOf(0).seatIds(match);
   const quotaId = await emptyQuota(match);
   const before = await replicas.retries();
-  const buyers = buyersOf(match, 1);
+  const buyers = buyersOf(replicas, match, [1]);
   const times: number[] = [];
   for (const [from, to] of [
     [null, quotaId],
@@ -123,7 +100,12 @@ test('every process learns within a second of places that come back to the publi
   for (const [index, { monolith }] of replicas.offices.entries())
     monolith
       .get(SeatChangeBroadcast)
-      .listen({ taken: () => undefined, missed: () => undefined, freed: (id) => told.add(`${id} ${index}`) });
+      .listen({
+        taken: () => undefined,
+        moving: () => undefined,
+        missed: () => undefined,
+        freed: (id) => told.add(`${id} ${index}`),
+      });
   expect(await available(0)).toBe(0);
   await quotas.move({ matchId: match.id, from: quotaId, to: null, seatIds: seatIds.slice(0, 8) });
   expect(await available(0)).toBe(8);

@@ -3,7 +3,7 @@ import { partner, QuotaCalls, secondOperator } from '../../apps/monolith/src/quo
 import { runReadCommitted } from '#platform/postgres/read-committed';
 import type { TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
-import { faultsOf, openReplicas, report, tally, timed, type Replicas } from './concurrent-buyers.ts';
+import { buyersOf, faultsOf, openReplicas, report, tally, timed, type Replicas } from './concurrent-buyers.ts';
 
 let replicas: Replicas;
 let operators: readonly [QuotaCalls, QuotaCalls];
@@ -66,6 +66,29 @@ test('quotas are created while fans hold seats of the same sector: no place has 
   expect([rows.blocked ?? 0, rows.held ?? 0]).toEqual([inQuotas, held]);
   expect(inQuotas).toBeGreaterThan(0);
   expect(held).toBeGreaterThan(0);
+  expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
+}, 60_000);
+
+test('quotas of 8,000 places are created in sectors that are being sold: each in one transaction within 2 s, and no buyer fails', async () => {
+  const match = await putOnSale(replicas.offices[0].monolith, {
+    sectors: ['North', 'East', 'South', 'West'].map((name) => seated(name, 100, 60)),
+  });
+  const quantity = 2000;
+  const places = match.sectors.map(({ id }) => ({ sector_id: id, quantity }));
+  const buyers = buyersOf(replicas, match, [0, 1, 2, 3]);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const creations = [];
+  for (const index of [0, 1]) creations.push(await timed(() => operatorOf(index).create(match, { places })));
+  const { answers } = await buyers.stop();
+  const created = creations.map(({ result }) => result);
+  const times = creations.map(({ ms }) => Math.round(ms));
+  report('two quotas of 8,000 places', { ms: times, quotas: tally(created), holds: tally(answers) });
+  expect([statuses(created), tally(answers)]).toEqual([[201, 201], { 201: answers.length }]);
+  for (const { json } of created)
+    expect(json.by_sector.map(({ total }: { total: number }) => total)).toEqual([quantity, quantity, quantity, quantity]);
+  expect(Math.min(...times)).toBeLessThan(2000);
+  const rows = await replicas.offices[0].seatRows(match);
+  expect([rows.blocked, rows.held]).toEqual([2 * 4 * quantity, answers.length]);
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 }, 60_000);
 

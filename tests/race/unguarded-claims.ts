@@ -44,7 +44,15 @@ async function holdWithoutLock(tx: Transaction, claim: Claim): Promise<ClaimResu
   await pause(PAUSE_MS);
   if (free.length < claim.seatIds.length) return { kind: 'taken' };
   const id = newId();
-  const hold = { ...claim, id, sector: 'East A', currency: 'EUR', together: true, holdSeconds: 600 };
+  const hold = {
+    ...claim,
+    priceCents: claim.priceCents ?? 2500,
+    id,
+    sector: 'East A',
+    currency: 'EUR',
+    together: true,
+    holdSeconds: 600,
+  };
   await inside(tx).rows(HOLD_INVITED_PLACES.with(hold));
   return { kind: 'held', isNew: true, reservation: { id } as never };
 }

@@ -26,7 +26,7 @@ test('two simulated sales with quotas and the same seed have the same steps and 
 });
 
 /** A negative control must find its fault within this number of simulated sales. */
-const MAX_RUNS = 4000;
+const MAX_RUNS = 10_000;
 
 describe('the simulation finds a broken invariant of quotas if a protection is off', () => {
   const controls: readonly { readonly name: string; readonly off: Partial<Protections>; readonly fault: RegExp }[] = [

@@ -20,13 +20,22 @@ export interface SharedWork<C, T> {
   one(tx: Transaction, command: C): Promise<T>;
 }
 
+/** How a transaction sees what others commit while it runs. */
+export interface RunOptions {
+  /**
+   * `read committed` is for work that meets rows which many others change, and decides by rows only that it has locked. Each use is
+   * listed with its reason in docs/concepts/overselling.md.
+   */
+  readonly isolation: 'serializable' | 'read committed';
+}
+
 /**
  * Runs a block of database work in one SERIALIZABLE transaction. After a conflict the whole block runs again in a new transaction,
  * up to six times, so it may only call ports that take `tx`. If the request has an idempotency key, the returned value is the
  * request's answer, and is stored with the key in the same commit.
  */
 export abstract class TransactionManager {
-  abstract run<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  abstract run<T>(work: (tx: Transaction) => Promise<T>, options?: RunOptions): Promise<T>;
   /**
    * Runs one step of a command with several transactions. The step commits, but stores no answer for the idempotency key; a later
    * `run` of the same command stores it.

@@ -63,8 +63,8 @@ export interface Claim {
   readonly sectorId: string;
   readonly seatIds: readonly string[];
   readonly userId: string;
-  /** The price of each place. 0 is allowed. */
-  readonly priceCents: number;
+  /** The price of each place, 0 is allowed; null for the price of the sector. */
+  readonly priceCents: number | null;
   /** The hold ends at this time at the latest. It ends earlier if the ordinary time of a hold is over before. */
   readonly until: Date;
 }
@@ -112,6 +112,10 @@ export class PlacesNotFree extends Error {
  * 2. In the transaction: `move` or `bind` exactly the chosen places. These methods reach rows by key and check each place again.
  *    They throw `PlacesNotFree` if a place has been taken: let the transaction fail, and begin again with step 1.
  * 3. After the commit of a move: `announce`.
+ *
+ * For many places of the public this is too slow: while 8,000 rows are moved, buyers always take one of them, and at SERIALIZABLE a
+ * changed row fails the transaction. Call `announceMoving` after step 1, and in step 2 `moveFree` in a transaction at READ COMMITTED;
+ * then replace the places that went.
  */
 export abstract class QuotaPlacesApi {
   /** The free places of an owner, committed until now; of all sectors without `sectorIds`. Sorted by sector and rank. */
@@ -132,6 +136,19 @@ export abstract class QuotaPlacesApi {
    * the same places cannot both succeed. Write the row of the ledger after this call: then `seq` ascends with the moves of a place.
    */
   abstract move(tx: Transaction, move: PlaceMove): Promise<MovedPlaces>;
+
+  /**
+   * Tells the sale that these free places of the public (ids by sector) will be moved now. For 5 s it proposes them to no buyer, or
+   * until `announce`. Without it buyers would try again and again to get places that the move has locked: `SEATS_BUSY`.
+   */
+  abstract announceMoving(seatIds: Readonly<Record<string, readonly string[]>>): void;
+
+  /**
+   * Moves those of these places that are still free, and returns the ids of the others. For transactions at READ COMMITTED. `waits`:
+   * it waits for rows that others have locked, in the order of their ids; only one call in a transaction may do that, the first.
+   * Without it such a place counts as not free. The ledger as for `move`.
+   */
+  abstract moveFree(tx: Transaction, move: PlaceMove, how: { readonly waits: boolean }): Promise<readonly string[]>;
 
   /** Call this after the commit of moves: the seat maps and the sale in all processes learn of them. */
   abstract announce(moved: readonly MovedPlaces[]): void;

@@ -1,4 +1,4 @@
-import { TransactionManager, type SharedWork, type Transaction } from '#application/transaction-manager';
+import { TransactionManager, type RunOptions, type SharedWork, type Transaction } from '#application/transaction-manager';
 import { inside, type PostgresTransaction } from '#platform/postgres/transaction';
 
 /** The process has died. */
@@ -19,12 +19,12 @@ export class DyingTransactions extends TransactionManager {
     super();
   }
 
-  async run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async run<T>(work: (tx: Transaction) => Promise<T>, options?: RunOptions): Promise<T> {
     const result = await this.real.run(async (tx) => {
       const worked = await work(this.counting(inside(tx)));
       this.step();
       return worked;
-    });
+    }, options);
     this.step();
     return result;
   }

@@ -14,11 +14,14 @@ export async function insertKey(tx: PostgresTransaction, requestKey: RequestKey)
   if (rows.length === 0) throw new KeyAlreadyUsed(key);
 }
 
-/** Stores the answer to a request, as the last statement of its transaction: the answer commits with the effect. */
+/**
+ * Stores the answer to a request, as the last statement of its transaction: the answer commits with the effect. It shares a round trip
+ * with the COMMIT, which fails if it fails.
+ */
 export async function storeAnswer(tx: PostgresTransaction, requestKey: RequestKey, result: unknown): Promise<void> {
   const answer = renderAnswer(requestKey, result);
   const { status, body, location = null } = answer;
-  await tx.rows(STORE_ANSWER.with({ key: requestKey.key, status, body, location }));
+  await tx.write(STORE_ANSWER.with({ key: requestKey.key, status, body, location }));
   requestKey.stored = answer;
 }
 

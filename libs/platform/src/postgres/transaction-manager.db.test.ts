@@ -65,6 +65,25 @@ test('a transaction is SERIALIZABLE with a lock timeout of 8 s, and after it the
   expect(await database.query(show)).toEqual([{ isolation: 'read committed', lock_timeout: '0', idle: '0' }]);
 });
 
+test('with isolation `read committed` a row that changed after the first statement does not fail the transaction', async () => {
+  const run = (isolation: 'serializable' | 'read committed'): Promise<unknown> =>
+    transactions.run(
+      async (tx) => {
+        await inside(tx).rows('select balance from accounts where id = 2');
+        if (retried.length === 0) await database.query('update accounts set balance = balance - 10 where id = 1');
+        await withdraw(tx, 1);
+        return inside(tx).rows(
+          `select current_setting('transaction_isolation') as isolation, current_setting('lock_timeout') as lock`,
+        );
+      },
+      { isolation },
+    );
+  expect(await run('read committed')).toEqual([{ isolation: 'read committed', lock: '8s' }]);
+  expect([retried, await balances()]).toEqual([[], [89, 100]]);
+  await run('serializable');
+  expect([retried, await balances()]).toEqual([['40001'], [78, 100]]);
+});
+
 test('a lock timeout is retried in a new transaction', async () => {
   const holder = database.createQueryRunner();
   await holder.startTransaction();
@@ -137,6 +156,20 @@ test('a transaction fails when one of its statements failed, even if the block i
   });
   await expect(ignoring).rejects.toThrow('Nothing was committed');
   expect(await balances()).toEqual([100, 100]);
+});
+
+test('of statements sent together the first one that failed is the reason, also if the block sees the error of a later one first', async () => {
+  let runs = 0;
+  await transactions.run(async (tx) => {
+    runs += 1;
+    await withdraw(tx, 1);
+    const first = runs === 1 ? inside(tx).rows(`do $$ begin raise exception 'no' using errcode = '40001'; end $$`) : undefined;
+    const seenLate = async (): Promise<void> => {
+      await first?.catch((error: unknown) => new Promise((_, reject) => setTimeout(reject, 20, error)));
+    };
+    await Promise.all([seenLate(), withdraw(tx, 2)]);
+  });
+  expect([runs, retried, await balances()]).toEqual([2, ['40001'], [99, 99]]);
 });
 
 describe('statements sent with `write`, which the block does not await,', () => {

@@ -1,4 +1,4 @@
-import { TransactionManager, type SharedWork, type Transaction } from '#application/transaction-manager';
+import { TransactionManager, type RunOptions, type SharedWork, type Transaction } from '#application/transaction-manager';
 import type { Counter } from 'prom-client';
 import type { DataSource } from 'typeorm';
 import { storeAnswer, storeAnswers, insertKey } from './idempotency-row.ts';
@@ -29,6 +29,12 @@ export interface TransactionOptions {
   readonly commitTimeoutMs?: number;
 }
 
+/** How the attempts of one `run` are made. */
+interface RetriedRun extends Partial<RunOptions> {
+  readonly deadlineAt?: number;
+  readonly span?: () => SpanOptions;
+}
+
 /**
  * Runs SERIALIZABLE transactions with `lock_timeout` 8 s and up to six attempts of the whole block, within the deadline of the
  * request (CONTRACT §8). `lock_timeout` limits the wait for one lock; the deadline limits all waits and attempts together.
@@ -47,9 +53,9 @@ export class PostgresTransactionManager extends TransactionManager {
     });
   }
 
-  run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  run<T>(work: (tx: Transaction) => Promise<T>, { isolation }: RunOptions = { isolation: 'serializable' }): Promise<T> {
     const requestKey = currentRequestKey();
-    if (!requestKey) return this.runWithRetries(work);
+    if (!requestKey) return this.runWithRetries(work, { isolation });
     /** Inserts the idempotency key before `work` and stores the answer after it, in the same transaction. */
     const workWithKey = async (tx: PostgresTransaction): Promise<T> => {
       await insertKey(tx, requestKey);
@@ -57,7 +63,7 @@ export class PostgresTransactionManager extends TransactionManager {
       await storeAnswer(tx, requestKey, result);
       return result;
     };
-    return this.runWithRetries(workWithKey).catch((error: unknown) => {
+    return this.runWithRetries(workWithKey, { isolation }).catch((error: unknown) => {
       delete requestKey.stored;
       throw error;
     });
@@ -94,8 +100,7 @@ export class PostgresTransactionManager extends TransactionManager {
         });
         return { values: decided, markStored: storeAnswers(tx, results) };
       },
-      deadlineAt,
-      () => spanOf(batch),
+      { deadlineAt, span: () => spanOf(batch) },
     );
     markStored();
     return values;
@@ -103,20 +108,27 @@ export class PostgresTransactionManager extends TransactionManager {
 
   private async runWithRetries<T>(
     work: (tx: PostgresTransaction) => Promise<T>,
-    deadlineAt = requestContext.current()?.deadlineAt ?? Date.now() + this.options.deadlineMs,
-    span?: () => SpanOptions,
+    { isolation = 'serializable', deadlineAt = this.deadlineAt(), span }: RetriedRun = {},
   ): Promise<T> {
     if (isTransactionOpen()) throw new Error('A transaction inside a transaction: pass tx along instead.');
     const { sleep, retries } = this.options;
     const onRetry = (sqlstate: string): void => retries?.inc({ sqlstate });
-    return retrySerializable(() => this.attempt(work, deadlineAt), { deadlineAt, onRetry, sleep, span });
+    return retrySerializable(() => this.attempt(work, deadlineAt, isolation), { deadlineAt, onRetry, sleep, span });
   }
 
-  private async attempt<T>(work: (tx: PostgresTransaction) => Promise<T>, deadlineAt: number): Promise<T> {
+  private deadlineAt(): number {
+    return requestContext.current()?.deadlineAt ?? Date.now() + this.options.deadlineMs;
+  }
+
+  private async attempt<T>(
+    work: (tx: PostgresTransaction) => Promise<T>,
+    deadlineAt: number,
+    isolation: RunOptions['isolation'],
+  ): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
     try {
       const client = await driverClientOf(runner);
-      const begun = begin(client, deadlineAt).catch((cause: unknown) => {
+      const begun = begin(client, deadlineAt, isolation).catch((cause: unknown) => {
         // A pooled connection broke while it was idle. No transaction has begun, so it is safe to try another connection.
         throw isConnectionLoss(cause) ? new AttemptWithoutEffect('no transaction', { cause }) : cause;
       });
@@ -179,10 +191,10 @@ function currentRequestKey(): RequestKey | undefined {
  * round trip on the pg client; through TypeORM it would be three. Sequential scans are off, because statements are prepared: a
  * plan that was made while a table was empty would keep scanning the whole table.
  */
-async function begin(client: DriverClient, deadlineAt: number): Promise<TransactionIdentity> {
+async function begin(client: DriverClient, deadlineAt: number, isolation: RunOptions['isolation']): Promise<TransactionIdentity> {
   const budgetMs = Math.max(MIN_ATTEMPT_MS, deadlineAt - Date.now());
   const results = await client.query<readonly { readonly rows: readonly TransactionIdentity[] }[]>(
-    `begin isolation level serializable;
+    `begin isolation level ${isolation};
      select set_config('lock_timeout', '8s', true), set_config('statement_timeout', '${Math.ceil(budgetMs)}ms', true),
             set_config('idle_in_transaction_session_timeout', '15s', true), set_config('enable_seqscan', 'off', true), ${IDENTITY_COLUMNS}`,
   );

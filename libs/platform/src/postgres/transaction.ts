@@ -26,6 +26,8 @@ export class PostgresTransaction extends Transaction {
   readonly destinations = new Set<string>();
   /** Results of the statements sent by `write`, which does not await them. */
   private readonly unawaited: Promise<unknown>[] = [];
+  /** The error of the first statement that failed. */
+  private firstFailure: unknown;
   private isBegun = false;
   private hasToAwaitBegin = false;
   private hasEnded = false;
@@ -71,7 +73,8 @@ export class PostgresTransaction extends Transaction {
   }
 
   /**
-   * Finds the error that made the transaction fail. Statements after this error fail only with "transaction is aborted" (25P02).
+   * Finds the error that made the transaction fail. Statements after this error fail only with "transaction is aborted" (25P02). Of
+   * statements that were sent together, the caller may see the error of a later one first.
    */
   async reasonFor(error: unknown): Promise<unknown> {
     for (const sent of [this.begun, ...this.unawaited]) {
@@ -79,10 +82,9 @@ export class PostgresTransaction extends Transaction {
         () => undefined,
         (reason: unknown) => reason,
       );
-      const isConsequence = failure instanceof TransactionEnded || sqlstateOf(failure) === sqlstates.inFailedTransaction;
-      if (failure !== undefined && !isConsequence) return failure;
+      if (failure !== undefined && !isConsequence(failure)) return failure;
     }
-    return error;
+    return isConsequence(error) ? (this.firstFailure ?? error) : error;
   }
 
   /**
@@ -93,13 +95,20 @@ export class PostgresTransaction extends Transaction {
     this.hasToAwaitBegin ||= !SELECT.test(statement.text);
     if (this.hasToAwaitBegin && !this.isBegun) await this.begun;
     this.assertNotEnded();
-    const [result] = await Promise.all([this.client.query<R>(statement), this.begun]);
+    const sent = this.client.query<R>(statement);
+    sent.catch((error: unknown) => (this.firstFailure ??= error));
+    const [result] = await Promise.all([sent, this.begun]);
     return result;
   }
 
   private assertNotEnded(): void {
     if (this.hasEnded) throw new TransactionEnded('A statement after the end of its transaction.');
   }
+}
+
+/** True for the error of a statement that failed only because the transaction had failed or ended before. */
+function isConsequence(error: unknown): boolean {
+  return error instanceof TransactionEnded || sqlstateOf(error) === sqlstates.inFailedTransaction;
 }
 
 /** The PostgreSQL transaction behind the opaque `tx` of the ports. Only adapters call this; use cases cannot run SQL. */

@@ -20,13 +20,19 @@ export interface HeldPlace {
   readonly expiresAt: Date;
 }
 
+/**
+ * The seats of a claim. In a subquery, because for a plain array PostgreSQL plans the statement anew each time: 100 µs of the 260 µs
+ * that a hold took.
+ */
+const SEATS = `array(select unnest(:seatIds::uuid[]))`;
+
 /** Locks the places of an invitation, in the order of their ids, like all code that waits for locks of seats. */
 export const LOCK_INVITED_PLACES = namedSql<{ readonly seatIds: readonly string[]; readonly invitationId: string }>(
   'lock-invited-places',
   `
   select id as "seatId", row_index as "rowIndex", number, coalesce(bound_to = :invitationId::uuid, false) as "isBound",
          case when status = 'sold' or ${seatIsHeld('seats')} then reservation_id end as "reservationId"
-  from seats where id = any(:seatIds::uuid[]) order by id for update`,
+  from seats where id = any(${SEATS}) order by id for update`,
 );
 
 /** A claim to write: its reservation and the places that it gets. */
@@ -62,7 +68,7 @@ export const HOLD_INVITED_PLACES = namedSql<InvitedPlacesToHold & { readonly hol
     where hold_end > now() returning id, expires_at
   )
   update seats set status = 'held', reservation_id = reserved.id, expires_at = reserved.expires_at
-  from reserved where seats.id = any(:seatIds::uuid[])
+  from reserved where seats.id = any(${SEATS})
   returning seats.id as "seatId", row_label as row, number, reserved.expires_at as "expiresAt"`,
 );
 

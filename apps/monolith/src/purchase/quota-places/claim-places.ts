@@ -2,7 +2,7 @@ import type { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
 import { blacklisted } from '#domain/blacklist/blacklist-rules';
 import { assertInvitationsAllowed } from '#domain/catalog/sale';
-import type { Reservation } from '../application/ports.ts';
+import type { Reservation, SectorForSale } from '../application/ports.ts';
 import type { MatchesForSale } from '../application/sale-ports.ts';
 import type { OrderConsequences, Orders } from '../checkout/application/ports.ts';
 import type { Reservations } from '../hold/application/reservation-ports.ts';
@@ -10,6 +10,8 @@ import { reservationView } from '../hold/inbound/reservation-view.ts';
 import type { Claim, ClaimResult } from '../quota-places.api.ts';
 import type { InvitedPlace } from './claim-places.sql.ts';
 import type { InvitedPlaces } from './invited-places.ts';
+
+type PricedClaim = Claim & { readonly priceCents: number };
 
 /**
  * Holds the places of invitations for fans, and ends such holds. The hold is an ordinary reservation that names its invitation: it
@@ -26,13 +28,20 @@ export class ClaimPlaces {
   ) {}
 
   async hold(tx: Transaction, claim: Claim): Promise<ClaimResult> {
-    if ((await this.orders.barred(tx, [claim.userId])).size > 0) throw blacklisted();
-    assertInvitationsAllowed((await this.matches.match(claim.matchId, tx))?.saleStatus);
-    const places = await this.places.lock(tx, claim);
+    // Sent together: one round trip.
+    const [barred, match, sector, places] = await Promise.all([
+      this.orders.barred(tx, [claim.userId]),
+      this.matches.match(claim.matchId, tx),
+      this.matches.sector(claim.sectorId, tx),
+      this.places.lock(tx, claim),
+    ]);
+    if (barred.size > 0) throw blacklisted();
+    assertInvitationsAllowed(match?.saleStatus);
+    if (!sector) throw new Error(`invitation ${claim.invitationId} is for the unknown sector ${claim.sectorId}`);
     const holder = places.find(({ reservationId }) => reservationId !== null)?.reservationId;
     if (holder) return this.heldBefore(tx, holder, claim);
     if (places.length < claim.seatIds.length || !places.every(({ isBound }) => isBound)) return { kind: 'over' };
-    const reservation = await this.reserve(tx, claim, places);
+    const reservation = await this.reserve(tx, { ...claim, priceCents: claim.priceCents ?? sector.priceCents }, sector, places);
     return reservation ? { kind: 'held', reservation: reservationView(reservation), isNew: true } : { kind: 'over' };
   }
 
@@ -59,9 +68,12 @@ export class ClaimPlaces {
     return { kind: 'held', reservation: reservationView(reservation), isNew: false };
   }
 
-  private async reserve(tx: Transaction, claim: Claim, places: readonly InvitedPlace[]): Promise<Reservation | undefined> {
-    const sector = await this.matches.sector(claim.sectorId, tx);
-    if (!sector) throw new Error(`invitation ${claim.invitationId} is for the unknown sector ${claim.sectorId}`);
+  private async reserve(
+    tx: Transaction,
+    claim: PricedClaim,
+    sector: SectorForSale,
+    places: readonly InvitedPlace[],
+  ): Promise<Reservation | undefined> {
     const id = this.ids.next();
     const { name, currency } = sector;
     const hold = { ...claim, id, sector: name, currency, together: areTogether(places) };

@@ -1,9 +1,10 @@
 import type { Transaction } from '#application/transaction-manager';
 import { runUnprepared } from '#platform/postgres/database';
+import type { PreparedStatement } from '#platform/postgres/named-sql';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { SeatViews } from '../availability/application/availability-reader.ts';
-import type { SeatsFreed } from '../hold/application/ports.ts';
+import type { SeatsFreed, SeatsMoving } from '../hold/application/ports.ts';
 import {
   PlacesNotFree,
   type BoundPlaces,
@@ -25,7 +26,9 @@ import {
   COUNT_PLACES_OF_MATCH,
   COUNT_PLACES_OF_QUOTAS,
   MOVE_PLACES,
+  MOVE_UNLOCKED_PLACES,
   READ_FREE_PLACES,
+  type FreePlacesOfSector,
   READ_LABELS_OF_PLACES,
   READ_SECTORS_OF_PLACES,
   UNBIND_PLACES,
@@ -33,22 +36,32 @@ import {
   USE_PRIMARY_KEY,
 } from './quota-places.sql.ts';
 
+/** How long places that are about to move are not proposed to buyers. A move takes less; then `announce` ends it. */
+const MOVING_MS = 5000;
+
+/** The result of MOVE_PLACES. */
+interface MoveResult {
+  readonly sectorIds: readonly string[];
+  readonly notFree: readonly string[];
+}
+
 /** Moves, binds and counts the places of quotas in PostgreSQL. `ClaimPlaces` holds them for fans. */
 export class PostgresQuotaPlaces implements QuotaPlacesApi {
   constructor(
     private readonly dataSource: DataSource,
     private readonly views: SeatViews,
-    private readonly seatsFreed: SeatsFreed,
+    private readonly seatChanges: SeatsFreed & SeatsMoving,
     private readonly claims: ClaimPlaces,
   ) {}
 
-  free(owner: {
+  async free(owner: {
     readonly matchId: string;
     readonly quotaId: PlaceOwner;
     readonly sectorIds?: readonly string[];
   }): Promise<readonly FreePlace[]> {
     const { matchId, quotaId, sectorIds = null } = owner;
-    return runUnprepared<FreePlace[]>(this.dataSource, READ_FREE_PLACES.with({ matchId, quotaId, sectorIds }));
+    const statement = READ_FREE_PLACES.with({ matchId, quotaId, sectorIds });
+    return (await runUnprepared<FreePlacesOfSector[]>(this.dataSource, statement)).flatMap(freePlaces);
   }
 
   async sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -64,17 +77,25 @@ export class PostgresQuotaPlaces implements QuotaPlacesApi {
 
   async move(tx: Transaction, { matchId, from, to, seatIds, boundTo }: PlaceMove): Promise<MovedPlaces> {
     const statement = MOVE_PLACES.with({ matchId, from, to, seatIds, boundTo: boundTo ?? null });
-    const sectors = await byPrimaryKey<{ sectorId: string; moved: number }>(tx, statement);
-    const moved = sectors.reduce((sum, sector) => sum + sector.moved, 0);
-    if (moved < seatIds.length) throw new PlacesNotFree(moved, seatIds.length);
-    return { matchId, sectorIds: sectors.map(({ sectorId }) => sectorId) };
+    const { notFree, sectorIds } = await moved(tx, statement);
+    if (notFree.length > 0) throw new PlacesNotFree(seatIds.length - notFree.length, seatIds.length);
+    return { matchId, sectorIds };
+  }
+
+  async moveFree(tx: Transaction, move: PlaceMove, { waits }: { readonly waits: boolean }): Promise<readonly string[]> {
+    const statement = (waits ? MOVE_PLACES : MOVE_UNLOCKED_PLACES).with({ ...move, boundTo: move.boundTo ?? null });
+    return (await moved(tx, statement)).notFree;
+  }
+
+  announceMoving(seatIds: Readonly<Record<string, readonly string[]>>): void {
+    this.seatChanges.tellMoving(seatIds, Date.now() + MOVING_MS);
   }
 
   announce(moved: readonly MovedPlaces[]): void {
     for (const { matchId, sectorIds } of moved) {
       for (const sectorId of sectorIds) {
         this.views.invalidate(matchId, sectorId);
-        this.seatsFreed.tellFreed(sectorId);
+        this.seatChanges.tellFreed(sectorId);
       }
     }
   }
@@ -117,7 +138,7 @@ export class PostgresQuotaPlaces implements QuotaPlacesApi {
 }
 
 /** Runs a statement that must find its rows by the primary key, and then allows all indexes again. */
-async function byPrimaryKey<T>(tx: Transaction, statement: Parameters<ReturnType<typeof inside>['rows']>[0]): Promise<T[]> {
+async function byPrimaryKey<T>(tx: Transaction, statement: PreparedStatement): Promise<T[]> {
   // Sent together, in this order: no round trip is added.
   const [, rows] = await Promise.all([
     inside(tx).rows(USE_PRIMARY_KEY),
@@ -125,6 +146,22 @@ async function byPrimaryKey<T>(tx: Transaction, statement: Parameters<ReturnType
     inside(tx).rows(USE_ANY_INDEX),
   ]);
   return rows;
+}
+
+/** Runs a statement that moves places. It has always one row. */
+async function moved(tx: Transaction, statement: PreparedStatement): Promise<MoveResult> {
+  return (await byPrimaryKey<MoveResult>(tx, statement))[0]!;
+}
+
+function freePlaces({ sectorId, ids, rows, numbers, rowIndices, ranks }: FreePlacesOfSector): FreePlace[] {
+  return ids.map((seatId, at) => ({
+    seatId,
+    sectorId,
+    row: rows[at] ?? null,
+    number: numbers[at] ?? null,
+    rowIndex: rowIndices[at]!,
+    rank: ranks[at]!,
+  }));
 }
 
 function ownersOf(bound: readonly BoundPlaces[]): { readonly seatIds: readonly string[]; readonly owners: string } {

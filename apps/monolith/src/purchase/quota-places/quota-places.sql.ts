@@ -5,7 +5,7 @@ import { seatIsFree, seatIsHeld, seatIsUnused, seatIsUnusedInQuota } from '../se
  * The places of quotas.
  *
  * READ_FREE_PLACES and COUNT_PLACES read ranges of seats and run outside of transactions. The other statements write, and run at
- * SERIALIZABLE while buyers hold seats of the same match.
+ * SERIALIZABLE while buyers hold seats of the same match; MOVE_PLACES and MOVE_UNLOCKED_PLACES also at READ COMMITTED.
  *
  * How the writing statements stay out of the way of buyers
  * - One UPDATE reads and changes row by row, by the primary key: PostgreSQL drops the predicate lock of a row when the same
@@ -25,8 +25,8 @@ export const USE_PRIMARY_KEY = `select set_config('enable_bitmapscan', 'off', tr
 export const USE_ANY_INDEX = `select set_config('enable_bitmapscan', 'on', true)`;
 
 /**
- * Gives places another owner and returns how many were moved in each sector. Only places that are free and belong to `from` are
- * moved; the caller must roll back if there are fewer than it wants. Tests change this text to remove the guard.
+ * Gives places another owner. Only places that are free and belong to `from` are moved; returns those that were not. Tests change
+ * this text to remove the guard.
  */
 export const MOVE_PLACES_SQL = `
   with moved as (
@@ -34,17 +34,30 @@ export const MOVE_PLACES_SQL = `
                      status = case when :to::uuid is null then 'available' else 'blocked' end
     where id = any(:seatIds::uuid[]) and match_id is not distinct from :matchId::uuid
       and quota_id is not distinct from :from::uuid and bound_to is not distinct from :boundTo::uuid and ${isFreeForOwner}
-    returning sector_id
+    returning id, sector_id
   )
-  select sector_id as "sectorId", count(*)::int as moved from moved group by sector_id`;
+  select array(select distinct sector_id from moved) as "sectorIds",
+         array(select id from unnest(:seatIds::uuid[]) as wanted(id) where not exists (select from moved where moved.id = wanted.id))
+           as "notFree"`;
 
-export const MOVE_PLACES = namedSql<{
+interface MoveParameters {
   readonly seatIds: readonly string[];
   readonly matchId: string;
   readonly from: string | null;
   readonly to: string | null;
   readonly boundTo: string | null;
-}>('move-places', MOVE_PLACES_SQL);
+}
+
+export const MOVE_PLACES = namedSql<MoveParameters>('move-places', MOVE_PLACES_SQL);
+
+/** The same, but waits for no row: a place that another transaction has locked counts as not free. */
+export const MOVE_UNLOCKED_PLACES = namedSql<MoveParameters>(
+  'move-unlocked-places',
+  MOVE_PLACES_SQL.replace(
+    'id = any(:seatIds::uuid[])',
+    `id = any(array(select id from seats where id = any(:seatIds::uuid[]) for no key update skip locked))`,
+  ),
+);
 
 /**
  * Binds free places of a quota and returns how many were bound. `owners`: a JSON object, seat id → invitation or pending move. Tests
@@ -81,7 +94,23 @@ export const UNBIND_PLACES = namedSql<{ readonly seatIds: readonly string[]; rea
   select id as "seatId" from unbound where status = 'blocked'`,
 );
 
-/** The free places of a quota, or of the public if `quotaId` is null; of all sectors if `sectorIds` is null. */
+/** The free places of one sector. The index in each array is that of the place, best place first. */
+export interface FreePlacesOfSector {
+  readonly sectorId: string;
+  readonly ids: readonly string[];
+  readonly rows: readonly (string | null)[];
+  readonly numbers: readonly (number | null)[];
+  readonly rowIndices: readonly number[];
+  readonly ranks: readonly number[];
+}
+
+/** Columns as JSON, as in `sector-seats.sql.ts`: reading 120,000 rows would keep the event loop busy for half a second. */
+const byRank = (column: string): string => `json_agg(${column} order by rank)`;
+
+/**
+ * The free places of a quota, or of the public if `quotaId` is null; of all sectors if `sectorIds` is null. Planned for its values:
+ * then `quota_id = …` uses the index of the quota. `is not distinct from` would read all places of the match.
+ */
 export const READ_FREE_PLACES = namedSql<{
   readonly matchId: string;
   readonly quotaId: string | null;
@@ -89,11 +118,12 @@ export const READ_FREE_PLACES = namedSql<{
 }>(
   'read-free-places',
   `
-  select id as "seatId", sector_id as "sectorId", row_label as row, number, row_index as "rowIndex", rank
+  select sector_id as "sectorId", ${byRank('id')} as ids, ${byRank('row_label')} as rows, ${byRank('number')} as numbers,
+         ${byRank('row_index')} as "rowIndices", ${byRank('rank')} as ranks
   from seats
-  where match_id = :matchId::uuid and quota_id is not distinct from :quotaId::uuid and bound_to is null
-    and (:sectorIds::uuid[] is null or sector_id = any(:sectorIds::uuid[])) and ${isFreeForOwner}
-  order by sector_id, rank`,
+  where match_id = :matchId::uuid and (quota_id = :quotaId::uuid or (:quotaId::uuid is null and quota_id is null))
+    and bound_to is null and (:sectorIds::uuid[] is null or sector_id = any(:sectorIds::uuid[])) and ${isFreeForOwner}
+  group by sector_id order by sector_id`,
 );
 
 /** The sectors of those of these places that the match has. */

@@ -6,8 +6,10 @@ import { MatchesForSale, type MatchForSale } from '../application/sale-ports.ts'
 import type { SectorReader, SectorSeat, SectorSummary } from '../hold/application/ports.ts';
 import { isFree, tables, type SeatRow } from './memory-tables.ts';
 
+/** The kick-off of every simulated match. */
+export const KICKOFF_AT = new Date(Date.UTC(2026, 5, 1));
 /** Text columns of every simulated match: no simulated use case reads them. */
-const TEXTS = { name: 'Home vs Away', venue: 'Arena', currency: 'EUR', kickoffAt: new Date(Date.UTC(2026, 5, 1)) };
+const TEXTS = { name: 'Home vs Away', venue: 'Arena', currency: 'EUR', kickoffAt: KICKOFF_AT };
 
 /**
  * Matches and sectors of the simulation. The sale's status is a row of the simulated database, so the sale can be closed while a

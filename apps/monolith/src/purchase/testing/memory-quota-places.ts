@@ -73,9 +73,21 @@ export class MemoryQuotaPlaces extends QuotaPlacesApi {
     return new Map(seats.map(({ id, row, number }) => [id, { seatId: id, row, number }]));
   }
 
-  async move(tx: Transaction, { matchId, from, to, seatIds, boundTo }: PlaceMove): Promise<MovedPlaces> {
+  async move(tx: Transaction, move: PlaceMove): Promise<MovedPlaces> {
+    const { matchId, seatIds } = move;
+    const moved = await this.moveEach(tx, move);
+    if (moved.length < seatIds.length) throw new PlacesNotFree(moved.length, seatIds.length);
+    return { matchId, sectorIds: [...new Set(moved.map(({ sectorId }) => sectorId))] };
+  }
+
+  async moveFree(tx: Transaction, move: PlaceMove): Promise<readonly string[]> {
+    const moved = new Set((await this.moveEach(tx, move)).map(({ id }) => id));
+    return move.seatIds.filter((id) => !moved.has(id));
+  }
+
+  private moveEach(tx: Transaction, { matchId, from, to, seatIds, boundTo }: PlaceMove): Promise<readonly SeatRow[]> {
     const status = to === null ? 'available' : 'blocked';
-    const moved = await this.changeEach(
+    return this.changeEach(
       tx,
       seatIds,
       (seat, now) =>
@@ -85,9 +97,10 @@ export class MemoryQuotaPlaces extends QuotaPlacesApi {
         (isFreeForOwner(seat, now) || !this.guards.movesOnlyFree),
       () => ({ quotaId: to, boundTo: null, reservationId: null, expiresAtMs: null, status }),
     );
-    if (moved.length < seatIds.length) throw new PlacesNotFree(moved.length, seatIds.length);
-    return { matchId, sectorIds: [...new Set(moved.map(({ sectorId }) => sectorId))] };
   }
+
+  /** The simulated hold queue may propose places that move. */
+  announceMoving(): void {}
 
   /** The simulated hold queue reads a sector again when it has no free seat to propose. */
   announce(_moved: readonly MovedPlaces[]): void {}

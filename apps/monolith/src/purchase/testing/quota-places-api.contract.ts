@@ -88,6 +88,15 @@ export function quotaPlacesContract(open: () => PurchaseSetup): void {
     expect(await states(p, own)).toEqual(['blocked quota bound', 'blocked quota bound', 'blocked quota', 'blocked quota']);
   });
 
+  check('moveFree moves the places that are free, and returns the others', async (p) => {
+    const { sector, matchId, quotaId } = await prepared(p);
+    await p.addHold({ sector, seats: [4] });
+    const move = { matchId, from: null, to: quotaId, seatIds: sector.seatIds.slice(4) };
+    const moved = (waits: boolean) => p.inTransaction((tx) => p.places.moveFree(tx, move, { waits }));
+    expect([await moved(true), await moved(false)]).toEqual([sector.seatIds.slice(4, 5), sector.seatIds.slice(4)]);
+    expect(await states(p, sector.seatIds.slice(4))).toEqual(['held public', 'blocked quota']);
+  });
+
   check('bound places move only with what they are bound to, and are free when they are unbound', async (p) => {
     const places = await prepared(p);
     const { matchId, quotaId, own } = places;

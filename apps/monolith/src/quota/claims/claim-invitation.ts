@@ -4,7 +4,7 @@ import { assertInvitationsAllowed } from '#domain/catalog/sale';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { Claim, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
-import { endOfInvitations, priceOf } from '../tree/quota.ts';
+import { endOfInvitations } from '../tree/quota.ts';
 import type { ClaimableInvitation } from './claimable-invitation.ts';
 import type { Claims } from './postgres-claims.ts';
 
@@ -36,32 +36,13 @@ export class ClaimInvitation {
       const { id, status } = invitation;
       if (status === 'expired' || status === 'withdrawn') throw await this.over(tx, invitation, status);
       if (!invitation.isOpenYet) throw await this.notOpenYet(tx, invitation);
-      const result = await this.places.hold(tx, await this.claimOf(tx, invitation, userId));
+      const result = await this.places.hold(tx, claimOf(invitation, userId));
       if (result.kind === 'over') throw await this.over(tx, invitation, 'expired');
       if (result.kind === 'taken') throw new DomainError('INVITATION_CLAIMED', 'Another fan has claimed this invitation.');
       const { reservation, isNew } = result;
       if (isNew) await this.claims.setClaimed(tx, { id, reservationId: reservation.id, userId });
       return { reservation, isNew };
     });
-  }
-
-  private async claimOf(tx: Transaction, invitation: ClaimableInvitation, userId: string): Promise<Claim> {
-    const { id, matchId, sectorId, seatIds } = invitation;
-    const sector = await this.catalog.sector(sectorId, tx);
-    if (!sector) throw new Error(`invitation ${id} is for the unknown sector ${sectorId}`);
-    const until = await this.endOfHold(tx, invitation);
-    return { invitationId: id, matchId, sectorId, seatIds, userId, priceCents: priceOf(invitation, sector), until };
-  }
-
-  /**
-   * When the hold ends at the latest: with the claims of the quota. That may be after the end of the invitation, so a fan who claims
-   * in its last minute can check out. An invitation that is over gives no new hold.
-   */
-  private async endOfHold(tx: Transaction, invitation: ClaimableInvitation): Promise<Date> {
-    if (invitation.isOver) return invitation.expiresAt;
-    const match = await this.catalog.match(invitation.matchId, tx);
-    if (!match) throw new Error(`invitation ${invitation.id} is for an unknown match`);
-    return endOfInvitations(invitation, match);
   }
 
   /** In a closed or cancelled sale SALE_NOT_OPEN, whatever has become of the invitation. */
@@ -79,6 +60,16 @@ export class ClaimInvitation {
       opens_at: opensAt?.toISOString(),
     });
   }
+}
+
+/**
+ * The hold ends at the latest with the claims of the quota. That may be after the end of the invitation, so a fan who claims in its
+ * last minute can check out. An invitation that is over gives no new hold.
+ */
+function claimOf(invitation: ClaimableInvitation, userId: string): Claim {
+  const { id, matchId, sectorId, seatIds, priceCents, isOver, expiresAt } = invitation;
+  const until = isOver ? expiresAt : endOfInvitations(invitation, invitation);
+  return { invitationId: id, matchId, sectorId, seatIds, userId, priceCents: priceCents[sectorId] ?? null, until };
 }
 
 export function unknownInvitation(): DomainError {

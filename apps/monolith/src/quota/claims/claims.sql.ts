@@ -4,8 +4,9 @@ const BY_TOKEN = `
   select i.id, i.match_id as "matchId", i.user_id as "userId", i.sector_id as "sectorId", i.seat_ids as "seatIds", i.status,
          i.expires_at as "expiresAt", i.expires_at <= now() as "isOver", i.reservation_id as "reservationId", q.name as "quotaName",
          q.opens_at as "opensAt", q.claim_until as "claimUntil", q.return_at as "returnAt", q.price_cents as "priceCents",
-         coalesce(q.opens_at <= now(), true) as "isOpenYet"
+         coalesce(q.opens_at <= now(), true) as "isOpenYet", m.kickoff_at as "kickoffAt"
   from invitation_tokens t join invitations i on i.id = t.invitation_id join quotas q on q.id = i.quota_id
+       join matches m on m.id = i.match_id
   where t.token_hash = :tokenHash::bytea`;
 
 export const READ_BY_TOKEN = namedSql<{ readonly tokenHash: Buffer }>('read-invitation-by-token', BY_TOKEN);

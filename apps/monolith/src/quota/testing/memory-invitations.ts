@@ -1,6 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside } from '#testing/simulation/simulated-transactions';
+import { KICKOFF_AT } from '../../purchase/testing/memory-catalog.ts';
 import { tables } from '../../purchase/testing/memory-tables.ts';
 import type { ClaimableInvitation, LockedInvitation } from '../claims/claimable-invitation.ts';
 import type { Claims } from '../claims/postgres-claims.ts';
@@ -79,6 +80,7 @@ export class MemoryClaims implements Claims {
     const { matchId, userId, sectorId, seatIds, status, expiresAt, reservationId } = invitation;
     return {
       ...{ id: invitation.id, matchId, userId, sectorId, seatIds, status, expiresAt, reservationId },
+      kickoffAt: KICKOFF_AT,
       ...{ quotaName, opensAt, claimUntil, returnAt, priceCents },
       isOver: expiresAt.getTime() <= open.now.getTime(),
       isOpenYet: opensAt === null || opensAt.getTime() <= open.now.getTime(),

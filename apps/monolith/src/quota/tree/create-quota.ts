@@ -1,12 +1,12 @@
 import type { Clock } from '#application/clock';
-import type { TransactionManager } from '#application/transaction-manager';
+import type { RunOptions, TransactionManager } from '#application/transaction-manager';
 import type { QuotaKind } from '#contracts/quota-kinds';
 import type { PlannedPlaces, RequestedPlaces } from '#contracts/quotas';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi, CatalogMatch, CatalogSector } from '../../catalog/catalog.api.ts';
 import type { MovedPlaces, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import type { Moves } from '../moves/postgres-moves.ts';
-import { plannedPlacesView, planFreePlaces, type PlannedSector } from './plan-places.ts';
+import { namedIn, plannedPlacesView, planFreePlaces, type PlannedSector } from './plan-places.ts';
 import type { Quotas } from './postgres-quotas.ts';
 import {
   deadlineFaults,
@@ -19,6 +19,7 @@ import {
   type Quota,
   type QuotaSettings,
 } from './quota.ts';
+import { idsBySector, idsOf, takePlaces } from './take-places.ts';
 import { withFreePlaces } from './with-free-places.ts';
 
 /** A quota to create, and the places that it gets from its parent or from the public. */
@@ -36,6 +37,12 @@ export interface CreatedQuota {
   readonly quota: Quota;
   readonly sectors: readonly PlannedSector[];
 }
+
+/**
+ * At SERIALIZABLE the transaction would fail with each buyer who is faster at one of the places. It decides nothing by what it reads
+ * without a lock: the parent is locked, and each place is checked in the statement that moves it.
+ */
+const READ_COMMITTED: RunOptions = { isolation: 'read committed' };
 
 /** Creates a quota: moves places from its parent or from the public to it. All places or none. */
 export class CreateQuota {
@@ -55,28 +62,34 @@ export class CreateQuota {
 
   async execute(command: CreateQuotaCommand): Promise<CreatedQuota> {
     const sectors = await this.checked(command);
-    let moved: MovedPlaces | undefined;
-    const created = await withFreePlaces(
-      () => this.chosen(command, sectors),
-      (chosen) =>
-        this.transactions.run(async (tx) => {
-          const parent = command.parentId === null ? undefined : await this.quotas.lock(tx, command.parentId);
-          if (parent) assertOpen(parent);
-          const { places: _places, actor, ...facts } = command;
-          const quota = await this.quotas.add(tx, { ...facts, depth: (parent?.depth ?? 0) + 1 });
-          const { matchId, parentId } = command;
-          const seatIds = chosen.flatMap(({ taken }) => taken.map(({ seatId }) => seatId));
-          moved = await this.places.move(tx, { matchId, from: parentId, to: quota.id, seatIds });
-          const reason = `creation of ${quota.name}`;
-          await this.moves.add(tx, {
-            ...{ matchId, kind: 'creation', actor, approvedBy: null, from: parentId, to: quota.id },
-            ...{ reason, seatIds },
-          });
-          return { quota, sectors: chosen };
-        }),
-    );
-    if (moved) this.places.announce([moved]);
-    return created;
+    const named = new Set(namedIn(command.places));
+    const { matchId, parentId } = command;
+    let changed: MovedPlaces | undefined;
+    const choose = async (): Promise<readonly PlannedSector[]> => {
+      const chosen = await this.chosen(command, sectors);
+      changed = { matchId, sectorIds: chosen.map(({ sectorId }) => sectorId) };
+      if (parentId === null) this.places.announceMoving(idsBySector(chosen));
+      return chosen;
+    };
+    const take = (chosen: readonly PlannedSector[]): Promise<CreatedQuota> =>
+      this.transactions.run(async (tx) => {
+        const parent = parentId === null ? undefined : await this.quotas.lock(tx, parentId);
+        if (parent) assertOpen(parent);
+        const { places: _places, actor, ...facts } = command;
+        const quota = await this.quotas.add(tx, { ...facts, depth: (parent?.depth ?? 0) + 1 });
+        const owners = { matchId, from: parentId, to: quota.id };
+        const taken = await takePlaces(this.places, tx, owners, { sectors: chosen, named });
+        const reason = `creation of ${quota.name}`;
+        const row = { ...owners, kind: 'creation' as const, actor, approvedBy: null, reason, seatIds: idsOf(taken) };
+        await this.moves.add(tx, row);
+        return { quota, sectors: taken };
+      }, READ_COMMITTED);
+    try {
+      return await withFreePlaces(choose, take);
+    } finally {
+      // Also after a failure: the places are proposed to buyers again.
+      if (changed) this.places.announce([changed]);
+    }
   }
 
   /** Checks everything but the places. Returns the sectors of the match. */

@@ -37,7 +37,9 @@ export async function planFreePlaces(
   return planPlaces(requested, free, sectors, sectorOfTaken);
 }
 
-const namedIn = (requested: RequestedPlaces): string[] => requested.flatMap((item) => ('seat_ids' in item ? item.seat_ids : []));
+/** The ids of the places that a request names. */
+export const namedIn = (requested: RequestedPlaces): string[] =>
+  requested.flatMap((item) => ('seat_ids' in item ? item.seat_ids : []));
 
 const MAX_IDS_SHOWN = 100;
 

@@ -77,3 +77,11 @@ export type SectorSeat = FreeSeat & { readonly status: string };
 export interface SeatsFreed {
   tellFreed(sectorId: string): void;
 }
+
+/**
+ * Broadcasts to all processes that these free seats (ids by sector) move to a quota now, so that nobody proposes them until `untilMs` or
+ * until `tellFreed`. Only a hint.
+ */
+export interface SeatsMoving {
+  tellMoving(seatIds: Readonly<Record<string, readonly string[]>>, untilMs: number): void;
+}

@@ -27,7 +27,9 @@ export function seatChangesFor(snapshots: SectorSnapshots) {
   return {
     taken: (sectorId: string, seatIds: readonly string[], untilMs: number): void =>
       snapshots.peek(sectorId)?.takenElsewhere(seatIds, untilMs),
-    freed: (sectorId: string): void => snapshots.peek(sectorId)?.markStale(),
+    moving: (sectorId: string, seatIds: readonly string[], untilMs: number): void =>
+      snapshots.peek(sectorId)?.movingToQuota(seatIds, untilMs),
+    freed: (sectorId: string): void => snapshots.peek(sectorId)?.changed(),
     missed: (): void => {
       for (const snapshot of snapshots.values()) snapshot.markStale();
     },

@@ -115,7 +115,12 @@ async function sellAlternately(first: SellingProcess, second: SellingProcess): P
 
 function countMissed(broadcast: SeatChangeBroadcast): { missed: number } {
   const counter = { missed: 0 };
-  broadcast.listen({ taken: () => undefined, freed: () => undefined, missed: () => (counter.missed += 1) });
+  broadcast.listen({
+    taken: () => undefined,
+    moving: () => undefined,
+    freed: () => undefined,
+    missed: () => (counter.missed += 1),
+  });
   return counter;
 }
 

@@ -2,7 +2,7 @@ import type { SectorShare } from '#domain/purchase/sector-map';
 import { newId } from '#platform/ids';
 import { closeRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { z } from 'zod';
-import type { SeatsFreed } from '../application/ports.ts';
+import type { SeatsFreed, SeatsMoving } from '../application/ports.ts';
 
 const CHANNEL = 'seat_news';
 /** A process that has sent no broadcast for this time is taken to sell nothing, and gets no share of the seats. */
@@ -23,6 +23,8 @@ const messageSchema = z.object({
    * Ids of the taken seats, by sector. A process that believes to sell alone omits them: a receiver then knows that it missed some.
    */
   taken: z.record(z.string(), z.array(z.string())).optional(),
+  /** Ids of free seats that move to a quota now, by sector. */
+  moving: z.record(z.string(), z.array(z.string())).default({}),
   /** Sectors in which seats became free without the end of a hold. */
   freed: z.array(z.string()).default([]),
 });
@@ -46,6 +48,8 @@ export function broadcastBlocked(publisher: RedisConnection, seats: SeatIds): vo
 export interface SeatChangeListener {
   /** Another process holds these seats. */
   taken(sectorId: string, seatIds: readonly string[], untilMs: number): void;
+  /** These free seats move to a quota now. */
+  moving(sectorId: string, seatIds: readonly string[], untilMs: number): void;
   /** Seats of this sector became free without the end of a hold. */
   freed(sectorId: string): void;
   /** Messages were lost: every snapshot may be stale. */
@@ -59,7 +63,7 @@ export interface SeatChangeListener {
  * its own first (`share`). A process that sells alone only says now and then that it exists: naming hundreds of seats for each
  * batch cost it a twelfth of its time. Broadcasts are only hints: a lost one costs a failed proposal, never a seat.
  */
-export class SeatChangeBroadcast implements SeatsFreed {
+export class SeatChangeBroadcast implements SeatsFreed, SeatsMoving {
   private readonly id = newId();
   private readonly listeners: SeatChangeListener[] = [];
   private readonly others = new Map<string, { number: number; heardAt: number }>();
@@ -97,6 +101,13 @@ export class SeatChangeBroadcast implements SeatsFreed {
     this.publish({ until: 0, taken: {}, freed: [sectorId] });
   }
 
+  tellMoving(moving: SeatIds, until: number): void {
+    for (const listener of this.listeners)
+      for (const [sectorId, seatIds] of Object.entries(moving)) listener.moving(sectorId, seatIds, until);
+    this.number += 1;
+    this.publish({ until, taken: {}, moving });
+  }
+
   /** The part of a sector that this process proposes first. Undefined when it sells alone. */
   share(now = Date.now()): SectorShare | undefined {
     let [index, of] = [0, 1];
@@ -113,7 +124,7 @@ export class SeatChangeBroadcast implements SeatsFreed {
     await closeRedis(this.subscriber);
   }
 
-  private publish(change: { until: number; taken?: SeatIds; freed?: string[] }): void {
+  private publish(change: { until: number; taken?: SeatIds; moving?: SeatIds; freed?: string[] }): void {
     const text = JSON.stringify({ from: this.id, number: this.number, ...change });
     this.publisher.publish(CHANNEL, text).catch(() => undefined);
   }
@@ -126,6 +137,7 @@ export class SeatChangeBroadcast implements SeatsFreed {
     if (message.number !== NO_SELLER) this.noteSender(message);
     for (const listener of this.listeners) {
       for (const [sectorId, seatIds] of Object.entries(message.taken ?? {})) listener.taken(sectorId, seatIds, message.until);
+      for (const [sectorId, seatIds] of Object.entries(message.moving)) listener.moving(sectorId, seatIds, message.until);
       for (const sectorId of message.freed) listener.freed(sectorId);
     }
   }

@@ -42,6 +42,9 @@ export class SectorSnapshot {
   private refreshedAt = 0;
   private nextExpiryAt = Number.POSITIVE_INFINITY;
   private drawFrom = MIN_BLOCKS_TO_DRAW_FROM;
+  /** Seats that move to a quota now. */
+  private moving: ReadonlySet<number> = new Set();
+  private movingUntil = 0;
 
   constructor(
     readonly map: SectorMap,
@@ -118,7 +121,9 @@ export class SectorSnapshot {
    * Call this when the proposal failed. Seats with an owner (ids in `gone`) stay taken, the other proposed seats are free again.
    */
   notHeld(seats: readonly number[], gone: readonly string[], isContended = gone.length > 0): void {
-    const free = seats.filter((seat) => this.states[seat] !== PROPOSED_BUT_TAKEN && !gone.includes(this.idOf(seat)));
+    const free = seats.filter(
+      (seat) => this.states[seat] !== PROPOSED_BUT_TAKEN && !this.moving.has(seat) && !gone.includes(this.idOf(seat)),
+    );
     this.setStates(seats, SETTLED);
     if (isContended) this.drawFrom = Math.min(MAX_BLOCKS_TO_DRAW_FROM, this.drawFrom * 2);
     this.map.markFree(free);
@@ -135,7 +140,24 @@ export class SectorSnapshot {
     this.nextExpiryAt = Math.min(this.nextExpiryAt, untilMs);
   }
 
-  /** Call this when seats became free or a broadcast was lost: the snapshot needs a refresh. */
+  /**
+   * Call this when free seats are about to move to a quota. Until the move is over they are free in the database, but locked: they are
+   * not proposed, also after a refresh.
+   */
+  movingToQuota(seatIds: readonly string[], untilMs: number): void {
+    this.moving = new Set([...this.moving, ...seatIds.flatMap((seatId) => this.indexOf.get(seatId) ?? [])]);
+    this.movingUntil = untilMs;
+    this.map.markTaken(this.moving);
+    this.nextExpiryAt = Math.min(this.nextExpiryAt, untilMs);
+  }
+
+  /** Call this when seats became free, or a move to a quota is over: the snapshot needs a refresh. */
+  changed(): void {
+    this.moving = new Set();
+    this.markStale();
+  }
+
+  /** Call this when a broadcast was lost: the snapshot needs a refresh. */
   markStale(): void {
     this.nextExpiryAt = 0;
   }
@@ -146,9 +168,12 @@ export class SectorSnapshot {
     const [free, taken]: [number[], number[]] = [[], []];
     for (const [seatIndex, state] of this.states.entries())
       if (state === SETTLED) (letters[seatIndex] === FREE ? free : taken).push(seatIndex);
+    if (this.refreshedAt >= this.movingUntil) this.moving = new Set();
     this.map.markTaken(taken);
     this.map.markFree(free);
-    this.nextExpiryAt = nextExpiryMs ?? Number.POSITIVE_INFINITY;
+    this.map.markTaken(this.moving);
+    const moveEnd = this.moving.size > 0 ? this.movingUntil : Number.POSITIVE_INFINITY;
+    this.nextExpiryAt = Math.min(nextExpiryMs ?? Number.POSITIVE_INFINITY, moveEnd);
   }
 
   private setStates(seats: readonly number[], state: number): void {
