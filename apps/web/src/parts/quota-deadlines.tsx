@@ -11,7 +11,8 @@ export function QuotaDeadlines({ quota, match }: { quota: Quota; match: Pick<Mat
     : [deadlines.returns, quota.on_return === 'keep' ? null : quota.return_at, deadlines.never];
   const rows: [string, string | null, string][] = [
     [deadlines.opens, quota.opens_at, deadlines.atOnce],
-    [deadlines.until, quota.claim_until, deadlines.noEnd],
+    // Invitations end with the return at the latest.
+    [deadlines.until, quota.claim_until ?? quota.return_at, deadlines.noEnd],
     returns,
     [deadlines.kickoff, match.kickoff_at, ''],
   ];
