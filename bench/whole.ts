@@ -8,16 +8,18 @@ import { describeMachine } from './instruments/machine.ts';
 import { type OwnServers, startOwnServers } from './instruments/own-servers.ts';
 import { Stadiums } from './purchase/stadiums.ts';
 import { figuresOf, type WholeRound } from './whole/figures.ts';
+import { measureMailCosts } from './whole/mail-cost.ts';
 import { renderReport, type WholeResult, writeResults } from './whole/report.ts';
 import { runWhole, type WholeRun, type WholeScenario, type WholeSetup } from './whole/run.ts';
 import { type WorkerMode, workerModes } from './whole/system.ts';
 import { PgbenchNotAvailable, pgbenchBinary } from './yardsticks/pgbench-binary.ts';
 import { type Pgbench, preparePgbench, runPgbench } from './yardsticks/pgbench.ts';
 
-const USAGE = `npm run bench:whole -- [--quick] [--seconds 4] [--rounds 3] [--buyers 64,128,256] [--worker ${workerModes.join(',')}] [--gate] [--no-build] [--name <word>] [--note <text>]
+const USAGE = `npm run bench:whole -- [--quick] [--seconds 4] [--rounds 3] [--buyers 64,128,256] [--worker ${workerModes.join(',')}] [--mails] [--gate] [--no-build] [--name <word>] [--note <text>]
   --quick     one short round with 128 buyers, the worker absent and running; about a minute and a half
   --buyers    only these numbers of buyers
   --worker    only these modes of the worker
+  --mails     only the cost of a mail by part
   --gate      exit with 1 if a figure is below its floor
   --no-build  measure the existing dist
   --name      part of the result's file name, as in 2026-11-20-whole-<name>.md
@@ -47,7 +49,7 @@ function readOptions(): Options | undefined {
     allowNegative: true,
     options: {
       ...{ seconds: text, rounds: text, buyers: text, worker: text, name: text, note: text },
-      ...{ quick: flag, gate: flag, help: flag, build: { ...flag, default: true } },
+      ...{ quick: flag, mails: flag, gate: flag, help: flag, build: { ...flag, default: true } },
     },
   });
   const { quick, gate, build: shouldBuild, name, note } = values;
@@ -58,7 +60,7 @@ function readOptions(): Options | undefined {
   const areNumbers = [seconds, rounds, ...buyers].every((number) => number > 0);
   if (values.help || !areNumbers || !modes.every(isMode)) return undefined;
   const scenarios = buyers.flatMap((number) => modes.filter(isMode).map((mode) => ({ mode, buyers: number })));
-  return { seconds, rounds, scenarios, gate, build: shouldBuild, name, note };
+  return { seconds, rounds: values.mails ? 0 : rounds, scenarios, gate, build: shouldBuild, name, note };
 }
 
 async function measureRound(options: Options, setup: WholeSetup, pgbench: Pgbench): Promise<WholeRound> {
@@ -96,7 +98,9 @@ async function measure(options: Options, servers: OwnServers, pgbench: Pgbench):
     const setup = { servers, stadiums, stadium: await stadiums.build('fresh', MATCHES, 2000) };
     const rounds: WholeRound[] = [];
     while (rounds.length < options.rounds) rounds.push(await measureRound(options, setup, pgbench));
-    return { at, machine, seconds: options.seconds, note: options.note, rounds };
+    say('measuring the cost of a mail by part');
+    const mailCosts = await measureMailCosts(setup, options.seconds);
+    return { at, machine, seconds: options.seconds, note: options.note, rounds, mailCosts };
   } finally {
     await stadiums.close();
   }

@@ -5,6 +5,7 @@ import { markdownTable } from '../instruments/markdown-table.ts';
 import { median } from '../instruments/quantiles.ts';
 import { figuresOf, type WholeRound, yardstick } from './figures.ts';
 import { costOfMail, costOfPurchase, mergeTimes, parts, type PartTimes } from './parts.ts';
+import type { MailCost } from './mail-cost.ts';
 import { DRAIN_RATE_PER_SECOND, type WholeRun } from './run.ts';
 
 /** Everything that one run of the benchmark measured, as it is written to the JSON file. */
@@ -14,6 +15,7 @@ export interface WholeResult {
   readonly seconds: number;
   readonly note: string | undefined;
   readonly rounds: readonly WholeRound[];
+  readonly mailCosts: readonly MailCost[];
 }
 
 const RESULTS = path.resolve(import.meta.dirname, '../results');
@@ -28,25 +30,19 @@ export function writeResults(result: WholeResult, name: string | undefined): str
 }
 
 /** The Markdown report of a benchmark result. */
-export function renderReport({ at, machine, seconds, rounds, note }: WholeResult): string {
+export function renderReport({ at, machine, seconds, rounds, mailCosts, note }: WholeResult): string {
   const spread = rounds.flatMap(({ pgbench }) => pgbench.map(({ perSecond }) => perSecond));
   const head = [
     `# Whole system benchmark, ${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
     '',
     `Commit ${machine.commit}. ${machine.cores} × ${machine.processor}, ${machine.memoryGib} GiB, ${machine.platform}, Node ${machine.node}.`,
     `${rounds.length} round${rounds.length === 1 ? '' : 's'} of ${seconds} s a run, medians; load average before ${machine.loadBefore.toFixed(1)}, ` +
-      `pgbench between ${whole(Math.min(...spread))} and ${whole(Math.max(...spread))}/s. **Rate limits of requests are off.**`,
+      `${spread.length > 0 ? `pgbench between ${whole(Math.min(...spread))} and ${whole(Math.max(...spread))}/s. ` : ''}**Rate limits of requests are off.**`,
     ...(note ? [note] : []),
   ];
-  const sections = [
-    head.join('\n'),
-    figureTable(rounds),
-    runTable(rounds),
-    costTable(rounds),
-    drainTable(rounds),
-    remarks(rounds),
-  ];
-  return `${[...sections.filter((section) => section !== ''), DESCRIPTION].join('\n\n')}\n`;
+  const tables = rounds.length > 0 ? [figureTable(rounds), runTable(rounds), costTable(rounds), drainTable(rounds)] : [];
+  const sections = [head.join('\n'), ...tables, mailCostTable(mailCosts), remarks(rounds)].filter((section) => section !== '');
+  return `${[...sections, DESCRIPTION].join('\n\n')}\n`;
 }
 
 function figureTable(rounds: readonly WholeRound[]): string {
@@ -113,6 +109,20 @@ function drainTable(rounds: readonly WholeRound[]): string {
     : markdownTable(['CPU µs of one mail, without a sale', ...parts, 'worker, PostgreSQL, Redis', 'mails/s'], rows);
 }
 
+/** What a mail costs by part. The columns are providers. */
+function mailCostTable(costs: readonly MailCost[]): string {
+  if (costs.length === 0) return '';
+  const ofWorker = [...new Set(costs.flatMap(({ worker }) => Object.keys(worker)))];
+  const row = (name: string, value: (cost: MailCost) => number): string[] => [name, ...costs.map((cost) => whole(value(cost)))];
+  const rows = [
+    ...ofWorker.map((part) => row(`worker: ${part}`, ({ worker }) => worker[part] ?? 0)),
+    row('PostgreSQL', ({ perMail }) => perMail.PostgreSQL),
+    row('Redis', ({ perMail }) => perMail.Redis),
+    row('together', ({ perMail }) => costOfMail(perMail)),
+  ];
+  return markdownTable(['CPU µs of one mail by part', ...costs.map(({ provider }) => provider)], rows);
+}
+
 /** Faults, failed scenarios and refusals. */
 function remarks(rounds: readonly WholeRound[]): string {
   const lines = rounds.flatMap(({ runs, failures }) => [
@@ -127,13 +137,14 @@ function remarks(rounds: readonly WholeRound[]): string {
 
 const DESCRIPTION = [
   'Each run has a fresh copy of the database, an empty Redis, and the monolith, the queue service and the notification worker as processes',
-  'of their own, with the settings of `npm start` except rate limits and log level (mails go to the mailbox). The buyers are one more process,',
-  'with a connection each. Each',
-  'purchase is made by a new fan: hold of two adjacent seats, checkout, sandbox payment, then the order is read every 50 ms until it is',
-  'complete. Closed loops, after a warm-up as long as a run. Worker `paused`: its queues are paused; `absent`: there is no worker.',
+  'of their own, with the settings of `npm start` except rate limits and log level; mails go to the mailbox. The buyers are one more',
+  'process, with one connection each. Each purchase is made by a new fan: hold of two adjacent seats, checkout, sandbox payment, then the',
+  'order is read every 50 ms until it is complete. Closed loops, after a warm-up as long as a run. Worker `paused`: its queues are paused;',
+  '`absent`: there is no worker.',
   `After the sale a new worker sends the remaining mails with EMAIL_RATE_PER_SECOND=${DRAIN_RATE_PER_SECOND}. Then every order must have exactly its two`,
   'mails, and `verify` must find nothing. pgbench: scale 20, `-N -c 64 -j 2 -M prepared`, before and after each round; the mean of both is',
-  'the yardstick. PostgreSQL is the sum of all its processes; "for the worker" are the backends that serve the notification worker.',
+  'the yardstick. PostgreSQL is the sum of all its processes; "of it for the worker" are the backends that serve the notification worker.',
+  "The cost of a mail by part: the worker's processor time, divided by a CPU profile, in which the innermost known part counts.",
 ].join('\n');
 
 const whole = (value: number): string => (Number.isNaN(value) ? '–' : Math.round(value).toLocaleString('en'));
