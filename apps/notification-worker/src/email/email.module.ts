@@ -42,7 +42,7 @@ function providerOf({ config }: WorkerParts): MailProvider {
 
 function mailsOf(parts: WorkerParts): Mails {
   const { config, inbox, mailbox, statements, marks, possibleDuplicates, logger, limiters } = parts;
-  if (config.EMAIL_PROVIDER === 'mailbox') return new MailboxMails(inbox, mailbox);
+  if (config.EMAIL_PROVIDER === 'mailbox') return new MailboxMails(inbox, mailbox, limiters.email);
   const ledger = { consumer: 'email', lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates, logger };
   return new ProviderMails(providerOf(parts), new SendClaims(statements, ledger), limiters.email);
 }

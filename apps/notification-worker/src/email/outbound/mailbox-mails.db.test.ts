@@ -1,6 +1,7 @@
 import { openDatabase } from '#platform/postgres/database';
 import { Inbox } from '#messaging/inbox/delivery-ledger';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
+import { UnlimitedProvider } from '#messaging/sending/provider-limiter';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
@@ -33,7 +34,7 @@ afterAll(async () => {
 async function sendEightTimes(inbox: Inbox): Promise<number> {
   const mailbox = new PostgresMailbox(database);
   const sendMail = new SendMail(
-    new MailboxMails(inbox, mailbox),
+    new MailboxMails(inbox, mailbox, new UnlimitedProvider()),
     { ticketsUrl: 'http://127.0.0.1:3000/tickets' },
     ticketAttachments,
   );
