@@ -95,6 +95,26 @@ test('a mail that PostgreSQL refuses fails alone: the other mails of its batch a
   expect((await mailbox.find({ to })).map(({ subject }) => subject)).toEqual(['last', 'first']);
 });
 
+test('the mailbox reads inline images only: other files are not drawn, and their names are stored', async () => {
+  const mailbox = new PostgresMailbox(database);
+  const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+  const mails = new MailboxMails(new Inbox(transactions), mailbox, new UnlimitedProvider());
+  const mail = { ...mailTo(`${newId()}@example.com`), html: '<img src="cid:a.png">' };
+  const image = { name: 'a.png', contentType: 'image/png', content: Buffer.from('image'), inline: true };
+  const page = {
+    ...{ name: 'a.pdf', contentType: 'application/pdf' },
+    get content(): Buffer {
+      throw new Error('The mailbox must not draw this file.');
+    },
+  };
+  expect(await mails.send({ ...mail, attachments: () => [page, image] })).toBe('sent');
+  const [stored] = await mailbox.find({ to: mail.to });
+  expect([stored?.attachments, await mailbox.html(stored?.id ?? '')]).toEqual([
+    ['a.pdf', 'a.png'],
+    `<img src="data:image/png;base64,${image.content.toString('base64')}">`,
+  ]);
+});
+
 test('the mailbox has the rate limit of a provider: each mail needs a permit, which a mail that is not stored gives back', async () => {
   const left: object[] = [];
   class RecordingLimiter extends UnlimitedProvider {
