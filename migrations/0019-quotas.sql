@@ -134,7 +134,10 @@ create table invitations (
   -- `open` also while a fan holds or has bought its places; `claimed` once it has ended after a purchase.
   status         text not null default 'open' constraint invitations_status_check
                  check (status in ('open', 'claimed', 'expired', 'withdrawn')),
+  -- When it ends: with its quota, or earlier at the time that was given when it was issued.
   expires_at     timestamptz not null,
+  -- The end that was given. If it is later than the end of the quota, it counts from the time when the quota ends later.
+  given_end      timestamptz,
   -- The latest claim. Its reservation says whether it was paid.
   reservation_id uuid,
   claimed_by     uuid,

@@ -119,7 +119,12 @@ describe('tables', () => {
 describe('fakes', () => {
   const options = {
     // `Payments` is the part of `PaymentApi` that checkout uses.
-    suites: { Payments: 'payment-provider.contract.ts' },
+    suites: {
+      Payments: 'payment-provider.contract.ts',
+      // The places of claims, and the stores of quotas, are tested together.
+      InvitedPlaces: 'quota-places-api.contract.ts',
+      ...Object.fromEntries(['Quotas', 'Moves', 'Invitations', 'Claims'].map((port) => [port, 'quota-stores.contract.ts'])),
+    },
     withoutRules: { LoaderTime: 'a clock that the test moves', PollLog: 'it keeps what it is told' },
   };
 

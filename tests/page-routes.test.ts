@@ -47,6 +47,12 @@ test.each([
   expect(routesUnlikeTheServer({ [served.route]: { query, body, answer } }, [served])).toEqual([]);
 });
 
+test('a body that the service also takes in another format is compared as the object that it becomes', () => {
+  const inTwoFormats = { ...served, schemas: { ...served.schemas, body: z.preprocess((value) => value, body) } };
+  expect(routesUnlikeTheServer({ [served.route]: { query, body, answer } }, [inTwoFormats])).toEqual([]);
+  expect(routesUnlikeTheServer({ [served.route]: { query, body: other, answer } }, [inTwoFormats])).toHaveLength(1);
+});
+
 test('negative control: of a route with two answers, one without the other is reported', () => {
   const twice: RouteFact = { ...served, schemas: { query, body, answers: [answer, other] } };
   const reported = [[answer, other], answer, [answer, query]].map(

@@ -2,11 +2,11 @@ import { unusedPageTexts } from './architecture/page-texts.ts';
 import { productionSources } from './architecture/sources.ts';
 
 // Not a literal in the import, because the web app is compiled with the types of a browser, and this test without them.
-const fileOfTexts: string = '../apps/web/src/text/texts.ts';
+const fileOfTexts: string = '../apps/web/src/text/staff-language.ts';
 
 test('the page shows each of its texts somewhere', async () => {
-  const { languages } = (await import(fileOfTexts)) as { languages: Record<'hr' | 'en', object> };
-  expect(unusedPageTexts(languages.en, productionSources())).toEqual([]);
+  const { staffLanguages } = (await import(fileOfTexts)) as { staffLanguages: Record<'hr' | 'en', object> };
+  expect(unusedPageTexts(staffLanguages.en, productionSources())).toEqual([]);
 });
 
 const texts = { title: 'Matches', states: { open: 'Open', closed: 'Closed' }, seats: { free: 'Free', sold: () => 'Sold' } };

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { RouteFact } from './routes.ts';
 import type { SourceFile } from './sources.ts';
 
@@ -6,6 +6,9 @@ import type { SourceFile } from './sources.ts';
 type PageRoutes = Readonly<
   Record<string, { readonly query?: z.ZodType; readonly body?: z.ZodType; readonly answer?: z.ZodType | readonly z.ZodType[] }>
 >;
+
+/** A body that a service also takes in another format is first made an object. The schema of that object is the last one. */
+const lastSchema = (schema: z.ZodType | undefined): unknown => (schema instanceof z.ZodPipe ? schema.out : schema);
 
 /** Routes of the page that no service has, or whose schemas are not those that the service declares. */
 export function routesUnlikeTheServer(pageRoutes: PageRoutes, facts: readonly RouteFact[]): string[] {
@@ -15,7 +18,7 @@ export function routesUnlikeTheServer(pageRoutes: PageRoutes, facts: readonly Ro
     if (!schemas) return [`no service has ${route}`];
     const differing = [
       ...(query === schemas.query ? [] : ['query']),
-      ...(body === schemas.body ? [] : ['body']),
+      ...(body === lastSchema(schemas.body) ? [] : ['body']),
       ...(isSameSet(answer ? [answer].flat() : [], schemas.answers) ? [] : ['answer']),
     ];
     return differing.map((part) => `${route}: the service declares another schema of the ${part}`);

@@ -119,6 +119,7 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
       }),
     ],
   },
+  'GET /api/v1/reservations': { query: 'page' },
   'GET /api/v1/reservations/:id': { path: (ids) => ({ id: ids.heldReservationId }), isOwned: true },
   'DELETE /api/v1/reservations/:id': { path: (ids) => ({ id: ids.heldReservationId }), isOwned: true },
   'POST /api/v1/reservations/:id/checkout': {

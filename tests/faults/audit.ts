@@ -65,6 +65,12 @@ async function findLostOrDoubled(scene: Scene): Promise<{ lost: string[]; seatsT
       if (!order || (scene.history.completed.has(orderId) && !isComplete)) lost.push(`order ${orderId}, now ${order?.status}`);
       return;
     }
+    if (request.name === 'move') {
+      const { id } = JSON.parse(success.text) as { id: string };
+      if ((await scene.rows('select from quota_moves where id = $1', [id])).length === 0) lost.push(`move ${id}`);
+      return;
+    }
+    if (request.name === 'prepare') return;
     const { id, seatIds } = readHold(success);
     const reservation = await readAs(scene, request.userId, `reservations/${id}`);
     if (reservation?.seats.map(({ seat_id }) => seat_id).join() !== seatIds.join()) lost.push(`reservation ${id}`);

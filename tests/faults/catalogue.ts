@@ -4,7 +4,9 @@ import { commitUnanswered } from './scenarios/commit-unanswered.ts';
 import { contentionStorm } from './scenarios/contention-storm.ts';
 import { databaseReplicaLost } from './scenarios/database-replica-lost.ts';
 import { databaseKilled } from './scenarios/database-killed.ts';
+import { invitationsKilled } from './scenarios/invitations-killed.ts';
 import { lockedRows } from './scenarios/locked-rows.ts';
+import { quotasKilled } from './scenarios/quotas-killed.ts';
 import { redisLost } from './scenarios/redis-lost.ts';
 import { replicaFrozen } from './scenarios/replica-frozen.ts';
 import { replicaKilled } from './scenarios/replica-killed.ts';
@@ -30,6 +32,8 @@ export const scenarios: readonly Scenario[] = [
   turnsKept({ fans: 120, wipes: 20, windows: 30 }),
   turnsKept({ fans: 120, wipes: 20, windows: 30, cluster: true }),
   databaseReplicaLost({ buyers: 8 }),
+  quotasKilled({ moves: 100, claims: 100, kills: 8, flushesRedis: false }),
+  invitationsKilled({ people: 500, fromStep: 0, reminds: true }),
 ];
 
 /** Small versions of the scenarios for `npm test`: together at most 25 s. They share PostgreSQL and Redis, so none kills a server. */
@@ -37,6 +41,8 @@ export const smallScenarios: readonly Scenario[] = [
   commitUnanswered(20),
   sameKeyStuck({ lockedMs: 3500, deletesRedisLock: true }),
   redisLost({ buyers: 6, flushes: 5, downMs: 0 }),
+  quotasKilled({ moves: 10, claims: 10, kills: 1, flushesRedis: true }),
+  invitationsKilled({ people: 100, fromStep: 4, reminds: false }),
   replicaKilled({ buyers: 6, kills: 1, runMs: 300, flushesRedis: true }),
   turnsKept({ fans: 24, wipes: 3, windows: 8 }),
 ];

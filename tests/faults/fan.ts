@@ -53,6 +53,8 @@ export class Fan {
   retryLimits: RetryLimits = DEFAULT_RETRY_LIMITS;
   /** Session token of the fan's turn, if the match has a waiting room. */
   sessionToken: string | undefined;
+  /** Roles of the caller; undefined: an ordinary fan. */
+  roles: string | undefined;
   readonly #history: History;
   /** The replica that receives the next request. */
   readonly #replica: () => Replica | undefined;
@@ -74,6 +76,11 @@ export class Fan {
   checkoutRequest(held: Held): Request {
     const holders = held.seatIds.map((seat_id, index) => ({ seat_id, name: `Fan ${index + 1}` }));
     return this.#request('checkout', `/api/v1/reservations/${held.id}/checkout`, { holders, email: 'ana@example.hr' });
+  }
+
+  /** Any POST with an idempotency key. `name`: what the audit checks: `move`, `claim`, or `prepare` for nothing. */
+  request(name: string, path: string, body: unknown): Request {
+    return this.#request(name, `/api/v1${path}`, body);
   }
 
   async hold(match: Match, options: Parameters<Fan['holdRequest']>[1] = {}): Promise<Held | undefined> {
@@ -154,6 +161,7 @@ export class Fan {
     const ms = (): number => performance.now() - begunAt;
     const headers = {
       'x-mock-user-id': sent.userId,
+      ...(this.roles ? { 'x-mock-roles': this.roles } : {}),
       ...(sent.key ? { 'idempotency-key': sent.key } : {}),
       ...(this.sessionToken ? { 'x-purchase-session': this.sessionToken } : {}),
       ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),

@@ -4,13 +4,15 @@ import { FakeSmtpServer } from '../../apps/notification-worker/src/testing/fake-
 import { accessibilityFaults } from './accessibility.ts';
 import { launchBrowser, type LaunchedBrowser } from './browser.ts';
 import { Fan, pollUntil } from './fan.ts';
-import { collectBrowserErrors, takeScreenshot } from './page-objects.ts';
+import { collectBrowserErrors, focused, takeScreenshot } from './page-objects.ts';
 import { startSystem, type StartedSystem } from './started-system.ts';
 
 // The mail server refuses the mails of three orders. An operator finds them on the page of jobs and deals with them by keyboard.
 jest.setTimeout(120_000);
 
 const MAILS = 6;
+/** The demo data invites guests of sponsors. */
+const INVITATION_MAILS = 3;
 let mailServer: FakeSmtpServer;
 let system: StartedSystem;
 let launched: LaunchedBrowser | undefined;
@@ -18,8 +20,14 @@ const buyers = ['ana@example.com', 'ivo@example.com', 'zora@example.com'];
 
 beforeAll(async () => {
   mailServer = await FakeSmtpServer.start();
-  for (let refused = 0; refused < MAILS; refused += 1) mailServer.next.push({ at: 'RCPT', reply: '550 mailbox full' });
   system = await startSystem({ RATE_LIMIT_IP_PER_MINUTE: '0', EMAIL_PROVIDER: 'smtp', SMTP_URL: mailServer.url });
+  await pollUntil(
+    async () => mailServer.arrived.length,
+    (count) => count === INVITATION_MAILS,
+    20_000,
+  );
+  mailServer.arrived.length = 0;
+  for (let refused = 0; refused < MAILS; refused += 1) mailServer.next.push({ at: 'RCPT', reply: '550 mailbox full' });
   launched = await launchBrowser();
   for (const email of buyers) await buyOneTicket(email);
   const ops = new Fan(system, 'ops');
@@ -60,9 +68,6 @@ async function waitForJobs(tab: Page, count: number): Promise<void> {
       .nth(count - 1)
       .waitFor();
 }
-/** What a person who uses the keyboard is on. */
-const focused = (tab: Page): Promise<unknown> =>
-  tab.evaluate('document.activeElement?.dataset.testid ?? document.activeElement?.id');
 const countOf = async (tab: Page, cell: string): Promise<string> => tab.getByTestId(`job-count-${cell}`).innerText();
 
 async function openPage(options: { width: number; height: number; locale: string }) {

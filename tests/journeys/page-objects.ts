@@ -29,6 +29,10 @@ export function collectBrowserErrors(page: Page): readonly string[] {
   return errors;
 }
 
+/** The test id, or else the id, of the element that the keyboard is on. */
+export const focused = (page: Page): Promise<unknown> =>
+  page.evaluate('document.activeElement?.dataset.testid ?? document.activeElement?.id');
+
 /** Opens the list of matches. Returns the text of each card. */
 export async function openMatches(page: Page, url: string): Promise<string[]> {
   await page.goto(url);

@@ -122,6 +122,9 @@ test('an operator creates quotas by keyboard: faults are marked, and the preview
   await tab.getByTestId('quota-new').press('Enter');
   await tab.getByTestId('quota-preview').press('Enter');
   expect([await focused(tab), await tab.locator('[aria-invalid=true]').count()]).toEqual(['quota-name', 3]);
+  // The same faults again: the focus moves again.
+  await tab.getByTestId('quota-preview').press('Enter');
+  expect(await focused(tab)).toBe('quota-name');
   expect(await accessibilityFaults(tab)).toEqual([]);
 
   await fillQuota(tab, { name: 'Gosti', kind: 'visitors', sector: 'Istok', quantity: 101 });

@@ -1,12 +1,13 @@
-import { DomainError } from '#domain/shared/domain-error';
 import type { Task } from '#testing/simulation/scheduler';
 import type { Reservation } from '../../apps/monolith/src/purchase/application/ports.ts';
 import type { CheckedOut } from '../../apps/monolith/src/purchase/checkout/application/place-orders.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
+import { Caller, MAX_ATTEMPTS, type Answer } from './caller.ts';
 import type { PaymentSimulator } from './payment-simulator.ts';
-import { HOLD_MS, MATCH_ID, type Replica, type SimulatedSystem } from './replicas.ts';
+import { HOLD_MS, MATCH_ID, type SimulatedSystem } from './replicas.ts';
 
-interface Held {
+/** A hold that a fan got. */
+export interface Held {
   readonly id: string;
   readonly seatIds: readonly string[];
   readonly expiresAtMs: number;
@@ -18,23 +19,16 @@ interface Ordered {
   readonly isNew: boolean;
 }
 
-/** The answer to a request of a fan: a value, or the code of a refusal. */
-type Answer<T> = { readonly value: T } | { readonly refusal: string };
-
-/** Codes of temporary refusals: the same idempotency key may get another answer later. All other answers to a key are final. */
-const TEMPORARY_REFUSALS = new Set(['LOCK_TIMEOUT', 'SEATS_BUSY', 'PAYMENT_REFUSED']);
-const MAX_ATTEMPTS = 6;
-
 /** A simulated fan who holds seats, holds more, goes away, checks out, releases the hold, and pays early, late, twice or never. */
-export class Fan {
-  private sent = 0;
-
+export class Fan extends Caller {
   constructor(
-    private readonly system: SimulatedSystem,
+    system: SimulatedSystem,
     private readonly paymentSimulator: PaymentSimulator,
-    readonly userId: string,
-    private readonly report: (fault: string) => void,
-  ) {}
+    userId: string,
+    report: (fault: string) => void,
+  ) {
+    super(system, userId, report);
+  }
 
   async run(): Promise<void> {
     const { scheduler, match } = this.system;
@@ -68,8 +62,12 @@ export class Fan {
   }
 
   private async buyOnce(sessionToken: string | undefined): Promise<void> {
+    await this.goOn(await this.hold(sessionToken), sessionToken);
+  }
+
+  /** What the fan does with a hold. */
+  protected async goOn(held: Answer<Held>, sessionToken: string | undefined): Promise<void> {
     const { random } = this.system.scheduler;
-    const held = await this.hold(sessionToken);
     if (!('value' in held)) return;
     const { value: hold } = held;
     if (random.chance(0.4)) await this.waitForLastMoment(hold);
@@ -164,65 +162,5 @@ export class Fan {
       await scheduler.finished(task);
       if (task.state === 'done' || (task.state === 'failed' && this.refusalOf(task) !== 'LOCK_TIMEOUT')) return;
     }
-  }
-
-  /**
-   * Sends a request with a new idempotency key. If its process dies, or at random, the fan sends the request again to any process, even
-   * while the first copy is still running. All answers must be equal.
-   */
-  private async call<T, R>(
-    action: string,
-    work: (replica: Replica, key: string) => Promise<R>,
-    render: (result: R) => T,
-  ): Promise<Answer<T>> {
-    const { scheduler } = this.system;
-    this.sent += 1;
-    const key = `${this.userId}-k${this.sent}`;
-    const answers = new Set<string>();
-    const send = (): Task => {
-      const replica = this.system.anyReplica();
-      const currentKey = { key, userId: this.userId, render: render as (result: never) => unknown };
-      return scheduler.spawn(`${this.userId} ${action} (${key})`, replica, () =>
-        this.system.answer(currentKey, () => work(replica, key)),
-      );
-    };
-    let last: Answer<T> = { refusal: 'no answer' };
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-      const earlierAnswers = [...answers];
-      const copies = scheduler.random.chance(0.15) ? [send(), send()] : [send()];
-      for (const copy of copies) {
-        await scheduler.finished(copy);
-        if (copy.state === 'crashed') continue;
-        last = copy.state === 'done' ? { value: copy.value as T } : { refusal: this.refusalOf(copy) };
-        if ('value' in last) answers.add(JSON.stringify(last.value));
-        else if (earlierAnswers.length > 0 && !TEMPORARY_REFUSALS.has(last.refusal))
-          this.report(`I5: ${key} was answered ${earlierAnswers.join()}, then ${last.refusal}`);
-        if ('value' in last && copies.length > 1) break;
-      }
-      if (answers.size > 1) this.report(`I5: ${key} was answered ${[...answers].join(' and ')}`);
-      if (
-        'value' in last ? !scheduler.random.chance(0.05) : last.refusal !== 'no answer' && !TEMPORARY_REFUSALS.has(last.refusal)
-      )
-        break;
-      // The answer was lost. The fan sends the request again, sometimes only after a pause without a network.
-      if ('value' in last && scheduler.random.chance(0.5)) await scheduler.sleep(scheduler.random.int(2 * HOLD_MS));
-    }
-    return last;
-  }
-
-  /** The code of a refusal. Any other error is a fault of the simulated system and is reported. */
-  private refusalOf({ error, name }: Task): string {
-    if (error instanceof DomainError) return error.code;
-    this.report(`I13: ${name}: ${String(error)}`);
-    return 'INTERNAL_ERROR';
-  }
-
-  private inBackground(action: string, work: () => Promise<void>): Task {
-    return this.system.scheduler.spawn(`${this.userId} ${action}`, undefined, work);
-  }
-
-  private expectDone({ state, name, error }: Task): void {
-    if (state !== 'done')
-      this.report(`fault in the simulation: ${name} ${state}: ${error instanceof Error ? error.stack : String(error)}`);
   }
 }

@@ -1,11 +1,13 @@
 import {
   countsAgainstLimit,
   fanAtMatch,
-  isFree,
+  isHeld,
   tables,
   type OrderRow,
   type ReservationRow,
 } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
+import { quotaTables } from '../../apps/monolith/src/quota/testing/memory-quota-tables.ts';
+import { quotaFaultsAtEnd, quotaFaultsNow } from './quota-invariants.ts';
 import type { Cell, SimulatedTransaction } from '#testing/simulation/simulated-database';
 import type { SimulatedSystem } from './replicas.ts';
 
@@ -28,6 +30,7 @@ export function faultsNow(system: SimulatedSystem): string[] {
     ...expiryFaults(system, reservations),
     ...keyFaults(reservations),
     ...repeatedMessages(system),
+    ...quotaFaultsNow(system),
   ];
 }
 
@@ -48,7 +51,8 @@ function lostSeats(system: SimulatedSystem, { id, status, seatIds, expiresAtMs }
 function overLimit(system: SimulatedSystem, living: readonly ReservationRow[]): string[] {
   const limit = system.match.maxTicketsPerFan;
   const perFan = new Map<string, number>();
-  for (const row of living) perFan.set(fanAtMatch(row), (perFan.get(fanAtMatch(row)) ?? 0) + row.seatIds.length);
+  for (const row of living.filter(({ invitationId }) => invitationId === null))
+    perFan.set(fanAtMatch(row), (perFan.get(fanAtMatch(row)) ?? 0) + row.seatIds.length);
   return [...perFan].filter(([, n]) => n > limit).map(([fan, n]) => `I2: ${fan} has ${n} seats, the limit is ${limit}`);
 }
 
@@ -70,7 +74,7 @@ function ticketFaults(system: SimulatedSystem, orders: readonly OrderRow[], rese
 
 /** Faults if a held or sold seat does not belong to a living reservation that lists it. */
 function seatsWithoutClaim(system: SimulatedSystem, living: readonly ReservationRow[]): string[] {
-  const taken = system.db.rows(tables.seats, (seat) => seat.reservationId !== null && !isFree(seat, system.scheduler.nowMs));
+  const taken = system.db.rows(tables.seats, (seat) => seat.status === 'sold' || isHeld(seat, system.scheduler.nowMs));
   return taken
     .filter(({ id, reservationId }) => !living.some((row) => row.id === reservationId && row.seatIds.includes(id)))
     .map(({ id, status, reservationId }) => `I2: seat ${id} is ${status} by ${reservationId}, which has no claim to it`);
@@ -138,8 +142,10 @@ function expiryFaults(system: SimulatedSystem, reservations: readonly Reservatio
     .rows(tables.outbox, ({ event }) => event === 'reservation.expired')
     .map(({ aggregateId }) => aggregateId);
   const faults = new Set(expiredIds).size < expiredIds.length ? ['I6: reservation.expired twice for one reservation'] : [];
-  for (const { id, status } of reservations) {
-    if (status === 'expired' && !expiredIds.includes(id)) faults.push(`I6: ${id} expired without a message`);
+  for (const { id, status, invitationId } of reservations) {
+    // The hold of a withdrawn invitation ends at once, without the message of the expiry sweeper.
+    const isWithdrawn = system.db.read(quotaTables.invitations, invitationId ?? '')?.status === 'withdrawn';
+    if (status === 'expired' && !isWithdrawn && !expiredIds.includes(id)) faults.push(`I6: ${id} expired without a message`);
     if (status !== 'expired' && status !== 'completed' && expiredIds.includes(id))
       faults.push(`I6: ${id} is ${status}, but a message says that it expired`);
   }
@@ -187,7 +193,7 @@ export function faultsAtEnd(system: SimulatedSystem): string[] {
       .filter(({ id }) => db.read(tables.ticketOfSeat, id) === undefined)
       .map(({ id }) => `I3: seat ${id} is sold without a ticket`),
   ];
-  return [...stuck, ...moneyFaults(system, orders)];
+  return [...stuck, ...moneyFaults(system, orders), ...quotaFaultsAtEnd(system)];
 }
 
 function moneyFaults(system: SimulatedSystem, orders: readonly OrderRow[]): string[] {

@@ -20,10 +20,11 @@ import { FollowWaitingRoom } from '../../apps/monolith/src/purchase/turns/applic
 import type { Process, Scheduler } from '#testing/simulation/scheduler';
 import { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { idempotencyKeys, KeyTaken, SimulatedTransactions, type CurrentKey } from '#testing/simulation/simulated-transactions';
+import { ALL_QUOTA_PROTECTIONS, quotaUseCases, type QuotaProtections } from './quota-use-cases.ts';
 import type { Style } from './styles.ts';
 
 /** The protections of the purchase. A negative control switches one off, and the simulation must then find a fault. */
-export interface Protections {
+export interface Protections extends QuotaProtections {
   /** Row locks work, the second writer of a row must retry, and SERIALIZABLE is enforced. */
   readonly conflictDetection: boolean;
   /** Transactions are SERIALIZABLE. Off: REPEATABLE READ. */
@@ -65,6 +66,7 @@ export interface Protections {
 
 /** Every protection is on, as in production. */
 export const ALL_PROTECTIONS: Protections = {
+  ...ALL_QUOTA_PROTECTIONS,
   conflictDetection: true,
   serializable: true,
   seatGuard: true,
@@ -90,7 +92,7 @@ export const MATCH_ID = 'match';
 export const HOLD_MS = 1000;
 
 /** One simulated process of the monolith: the real use cases with their own seat snapshots. */
-export interface Replica extends Process {
+export interface Replica extends Process, ReturnType<typeof quotaUseCases> {
   readonly holdSeats: HoldSeats;
   readonly checkOut: CheckOut;
   readonly settlePayment: SettlePayment;
@@ -135,7 +137,17 @@ export class SimulatedSystem {
     this.db.seed(tables.matches, MATCH_ID, { id: MATCH_ID, saleStatus: 'open', ...this.match });
     this.sectors = [sector('east', 'seated'), sector('south', 'standing', refuses > 0 ? 0 : 2500)];
     const seats = [
-      ...rows('east', scheduler.random.pick([[3], [2, 2], [4, 3]])),
+      ...rows(
+        'east',
+        scheduler.random.pick(
+          style.quotas
+            ? [
+                [4, 3],
+                [5, 4],
+              ]
+            : [[3], [2, 2], [4, 3]],
+        ),
+      ),
       ...standingPlaces('south', scheduler.random.between(1, 3)),
     ];
     for (const seat of seats) this.db.seed(tables.seats, seat.id, seat);
@@ -161,7 +173,9 @@ export class SimulatedSystem {
     const inbox = new MemoryPaymentInbox(protections.paymentInbox);
     const cursors = new MemoryStreamCursors(db, protections.cursorCompares);
     const placeOrders = new PlaceOrders(reservations, orders, { next: () => scheduler.newId('o') }, matches);
+    const parts = { db, transactions, matches, reservations, orders, consequences, holdMs: HOLD_MS, protections };
     const replica: Replica = {
+      ...quotaUseCases(parts),
       name: `p${this.started}`,
       frozenUntil: 0,
       steps: 0,
@@ -207,7 +221,14 @@ function sector(id: string, kind: 'seated' | 'standing', priceCents = 2500): Sec
   return { id, matchId: MATCH_ID, name: id, kind, gate: null, wheelchair: false, priceCents, currency: 'EUR', capacity: 0 };
 }
 
-const unsoldSeat = { matchId: MATCH_ID, status: 'available', reservationId: null, expiresAtMs: null } as const;
+const unsoldSeat = {
+  matchId: MATCH_ID,
+  status: 'available',
+  reservationId: null,
+  expiresAtMs: null,
+  quotaId: null,
+  boundTo: null,
+} as const;
 
 function rows(sectorId: string, lengths: readonly number[]): SeatRow[] {
   return lengths.flatMap((length, rowIndex) =>

@@ -1,10 +1,15 @@
+import { DomainError } from '#domain/shared/domain-error';
 import { Scheduler } from '#testing/simulation/scheduler';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
+import { MAX_DEPTH } from '../../apps/monolith/src/quota/tree/quota.ts';
 import { PaymentSimulator } from './payment-simulator.ts';
 import { Fan } from './fans.ts';
 import { faultsAtEnd, faultsNow, lateCompletionInClosedSale, forbiddenWaits } from './invariants.ts';
-import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Protections } from './replicas.ts';
-import { REFUSED_AND_FREE, STYLES } from './styles.ts';
+import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Protections, type Replica } from './replicas.ts';
+import { InvitedFan } from './invited-fan.ts';
+import { countQuotaEvents, returnFaults } from './quota-invariants.ts';
+import { Operator, Partner } from './quota-staff.ts';
+import { QUOTAS, REFUSED_AND_FREE, STYLES } from './styles.ts';
 
 /** Options of a simulated sale: protections that are on, style of the fans, and whether to record a trace. */
 export interface SimulationOptions {
@@ -39,7 +44,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const system = new SimulatedSystem(
     scheduler,
     protections,
-    [...STYLES, REFUSED_AND_FREE].find(({ name }) => name === style) ?? random.pick(STYLES),
+    [...STYLES, REFUSED_AND_FREE, QUOTAS].find(({ name }) => name === style) ?? random.pick(STYLES),
   );
   const faults: string[] = [];
   const report = (fault: string): void => {
@@ -48,7 +53,9 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
     scheduler.say(scheduler.current, `FAULT ${fault}`);
   };
   const backgroundCounts = { crashes: 0, freezes: 0, 'sales closed': 0 };
-  system.db.committed.push((tx) => [...faultsNow(system), ...lateCompletionInClosedSale(system, tx)].forEach(report));
+  system.db.committed.push((tx) =>
+    [...faultsNow(system), ...lateCompletionInClosedSale(system, tx), ...returnFaults(system, tx)].forEach(report),
+  );
   system.db.waited.push((tx, cell) => forbiddenWaits(tx, cell).forEach(report));
   scheduler.spawn('sale', undefined, async () => {
     const paymentSimulator = new PaymentSimulator(system, report);
@@ -56,8 +63,9 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
       { length: random.between(2, system.style.maxFans) },
       (_, index) => new Fan(system, paymentSimulator, `fan${index + 1}`, report),
     );
-    const tasks = fans.map((fan) => scheduler.spawn(fan.userId, undefined, () => fan.run()));
-    const background = scheduler.spawn('background', undefined, () => runBackground(system, backgroundCounts));
+    const invited = system.style.quotas ? quotaCallers(system, paymentSimulator, report) : [];
+    const tasks = [...fans, ...invited].map((caller) => scheduler.spawn(caller.userId, undefined, () => caller.run()));
+    const background = scheduler.spawn('background', undefined, () => runBackground(system, backgroundCounts, report));
     for (const task of [...tasks, background]) {
       await scheduler.finished(task);
       if (task.error) report(`fault in the simulation: ${task.name}: ${task.error instanceof Error ? task.error.stack : ''}`);
@@ -81,13 +89,37 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   };
 }
 
+/** For negative controls: the first fault that matches, in sales with the seeds from 1 on. */
+export async function firstFault(options: SimulationOptions, expected: RegExp, maxRuns: number): Promise<string> {
+  for (let seed = 1; seed <= maxRuns; seed += 1) {
+    const fault = (await simulate(seed, options)).faults.find((text) => expected.test(text));
+    if (fault) return fault;
+  }
+  return `no such fault in ${maxRuns} runs`;
+}
+
+/** Two operators, a partner, and fans who open links of invitations. */
+function quotaCallers(
+  system: SimulatedSystem,
+  paymentSimulator: PaymentSimulator,
+  report: (fault: string) => void,
+): readonly (InvitedFan | Operator | Partner)[] {
+  const guests = Array.from({ length: system.scheduler.random.between(1, 3) }, (_, index) => `guest${index + 1}`);
+  return [
+    ...['operator1', 'operator2'].map((userId) => new Operator(system, userId, report)),
+    new Partner(system, 'partner', report),
+    ...guests.map((userId) => new InvitedFan(system, paymentSimulator, userId, report)),
+  ];
+}
+
 /**
  * Runs the background events: the expiry sweeper, the reader of the waiting room's events, the outbox relay, processes that freeze,
- * crash and restart, a paused or closed sale.
+ * crash and restart, a paused or closed sale. With quotas, a sale that closes is that of a cancelled match.
  */
 async function runBackground(
   system: SimulatedSystem,
   counts: Record<'crashes' | 'freezes' | 'sales closed', number>,
+  report: (fault: string) => void,
 ): Promise<void> {
   const { scheduler, replicas } = system;
   const { random } = scheduler;
@@ -100,9 +132,11 @@ async function runBackground(
     const otherEvent = random.chance(freezes / (1 - sweeps))
       ? 'freeze'
       : random.pick(['read', 'read', 'relay', 'relay', 'crash', 'sale', 'close']);
-    const event = random.chance(sweeps) ? 'sweep' : otherEvent;
+    const ordinary = random.chance(sweeps) ? 'sweep' : otherEvent;
+    const event = system.style.quotas && random.chance(0.4) ? 'deadlines' : ordinary;
     const replica = system.anyReplica();
     if (event === 'sweep') scheduler.spawn('sweeper', replica, () => replica.expireReservations.execute());
+    else if (event === 'deadlines') scheduler.spawn('deadlines', replica, () => keepDeadlines(replica, report));
     else if (event === 'read') scheduler.spawn('reader', replica, () => replica.followWaitingRoom.execute(MATCH_ID));
     else if (event === 'relay') scheduler.spawn('relay', replica, () => deliverOutbox(system));
     else if (event === 'sale' && !isClosed) await setSale(system, random.pick(['open', 'paused']));
@@ -121,10 +155,20 @@ async function runBackground(
   }
 }
 
+/** A run may end with LOCK_TIMEOUT, because there is a next one. Any other error is a fault. */
+async function keepDeadlines(replica: Replica, report: (fault: string) => void): Promise<void> {
+  try {
+    await replica.keepDeadlines();
+  } catch (error) {
+    if (!(error instanceof DomainError && error.code === 'LOCK_TIMEOUT')) report(`I13: deadlines: ${String(error)}`);
+  }
+}
+
 async function setSale(system: SimulatedSystem, saleStatus: 'open' | 'paused' | 'closed'): Promise<void> {
   const tx = system.db.begin('read committed');
   await tx.statement(`the sale is ${saleStatus}`);
-  await tx.change(tables.matches, MATCH_ID, { saleStatus });
+  const cancels = saleStatus === 'closed' && system.style.quotas;
+  await tx.change(tables.matches, MATCH_ID, { saleStatus, ...(cancels ? { cancelledAt: system.scheduler.now() } : {}) });
   await tx.commit();
   system.closedAtSeq = saleStatus === 'closed' ? Math.min(system.closedAtSeq, system.db.seq) : Number.POSITIVE_INFINITY;
 }
@@ -151,9 +195,13 @@ async function finishSale(system: SimulatedSystem, paymentSimulator: PaymentSimu
   await scheduler.sleep(4 * HOLD_MS);
   const replica = system.anyReplica();
   replica.frozenUntil = 0;
+  // No deadline passes between the last runs and the checks.
+  scheduler.clockRate = 0;
   const lastRuns = [
     () => replica.expireReservations.execute(),
     () => replica.followWaitingRoom.execute(MATCH_ID),
+    // Each run takes free places one level up, from a returned quota to its parent that has returned too.
+    ...(system.style.quotas ? Array.from({ length: MAX_DEPTH }, () => () => replica.keepDeadlines()) : []),
     () => deliverOutbox(system),
   ];
   for (const run of lastRuns) {
@@ -174,7 +222,8 @@ function countEvents(system: SimulatedSystem): Record<string, number> {
     'expired orders': countOrders('expired'),
     ...(system.style.refuses ? { 'refused payments': system.payments.refused, 'free orders': freeOrders(system) } : {}),
   };
-  return { ...orders, expired, released, commits: db.commits, refusals: db.refusals };
+  const quotas = system.style.quotas ? countQuotaEvents(system) : {};
+  return { ...orders, ...quotas, expired, released, commits: db.commits, refusals: db.refusals };
 }
 
 function freeOrders({ db }: SimulatedSystem): number {

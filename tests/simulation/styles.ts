@@ -27,6 +27,8 @@ export interface Style {
   readonly freezes: number;
   /** Probability that the provider refuses a payment intent. If set, the standing places are free of charge. */
   readonly refuses?: number;
+  /** True if operators and partners divide the places into quotas, and fans claim invitations. */
+  readonly quotas?: boolean;
 }
 
 const ANY_OFFSET_MS = [-1, -1, 0, 1, 1000];
@@ -106,4 +108,21 @@ export const REFUSED_AND_FREE: Style = {
   sweeps: 0.3,
   freezes: 0.08,
   refuses: 0.4,
+};
+
+/** A style that a seed never chooses, for quotas.test.ts: places belong to quotas, and fans claim invitations to them. */
+export const QUOTAS: Style = {
+  name: 'quotas',
+  maxFans: 3,
+  visitCounts: [1, 1, 2],
+  waitsForPreviousVisit: 0.5,
+  queue: 0.2,
+  lastMoment: 0.4,
+  returnOffsetsMs: ANY_OFFSET_MS,
+  holdsMore: 0.1,
+  pays: 0.75,
+  clock: 0.12,
+  sweeps: 0.15,
+  freezes: 0.08,
+  quotas: true,
 };

@@ -30,7 +30,7 @@ export function viteEnvironment(): NodeJS.ProcessEnv {
 const COMPRESSIBLE = /^assets[/\\].*\.(js|css|svg|json)$/;
 const MIN_COMPRESSED_BYTES = 1024;
 /**
- * Compresses for download. The best quality of brotli takes a second for 330 KB and saves 7 KB of 95; `npm run dev` compresses after
+ * Compresses for download. The best quality of brotli takes a second for 330 KB and saves 7 KB of 97; `npm run dev` compresses after
  * every change.
  */
 const compressors = {

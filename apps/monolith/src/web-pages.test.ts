@@ -153,6 +153,11 @@ describe('the page in an app with our hooks', () => {
     }
   });
 
+  test('a file of a build that was replaced is 404, and no cache keeps that as it keeps the files themselves', async () => {
+    const { statusCode, headers } = await call('/assets/staff-pages-Dk3f0000.js', { 'accept-encoding': 'br, gzip' });
+    expect([statusCode, headers['cache-control']]).toEqual([404, 'no-store']);
+  });
+
   test('a script that asks for HTML, such as fetch() of a page, gets problem+json for an unknown address', async () => {
     const { statusCode, headers } = await call('/nowhere', { accept: HTML, 'sec-fetch-mode': 'cors' });
     expect([statusCode, headers['content-type']]).toEqual([404, expect.stringContaining('application/problem+json')]);

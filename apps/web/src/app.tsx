@@ -1,26 +1,23 @@
 import { useMemo } from 'react';
 import { AppServicesContext } from './api/app-services.ts';
 import { currentCaller, type StartupConfig } from './api/caller.ts';
-import { Client } from './api/client.ts';
+import { readStartupConfig } from './api/startup-config.ts';
 import { TribinaApi } from './api/tribina-api.ts';
 import { CheckoutPage } from './pages/checkout-page.tsx';
+import { InvitationPage } from './pages/invitation-page.tsx';
 import { MatchPage } from './pages/match-page.tsx';
 import { MatchesPage } from './pages/matches-page.tsx';
 import { NotFoundPage } from './pages/not-found-page.tsx';
-import { OpsJobsPage } from './pages/ops-jobs-page.tsx';
-import { OpsPage } from './pages/ops-page.tsx';
-import { OpsQuotasPage } from './pages/ops-quotas-page.tsx';
 import { OrderPage } from './pages/order-page.tsx';
 import { TicketsPage } from './pages/tickets-page.tsx';
 import { Loading } from './parts/notice.tsx';
 import { SiteFooter } from './parts/site-footer.tsx';
 import { SiteHeader } from './parts/site-header.tsx';
+import { StaffPageLoader } from './parts/staff-page-loader.tsx';
 import { useLoaded } from './parts/use-loaded.ts';
 import { PurchaseStore } from './purchase-store.ts';
 import { type Route, useRoute } from './routes.ts';
 import { LanguageProvider, useLanguage } from './text/language.tsx';
-
-const anonymousClient = new Client({ mode: 'jwt', fanId: 'nobody', signedIn: false, headers: () => ({}) });
 
 export function App() {
   return (
@@ -33,7 +30,7 @@ export function App() {
 /** Loads the configuration that the page needs before its first API call: the queue service's URL and how fans sign in. */
 function ConfiguredApp() {
   const { texts } = useLanguage();
-  const config = useLoaded((signal) => anonymousClient.get<StartupConfig>('/config.json', { signal }), '');
+  const config = useLoaded(readStartupConfig, '');
   if (config.value) return <Site startupConfig={config.value} />;
   return (
     <main className="container">
@@ -79,12 +76,14 @@ function RoutePage({ route }: { route: Route }) {
       return <OrderPage key={route.orderId} orderId={route.orderId} />;
     case 'tickets':
       return <TicketsPage />;
+    case 'invitation':
+      return <InvitationPage />;
+    case 'quotas':
+    case 'quota':
     case 'ops':
-      return <OpsPage chosenId={route.matchId} />;
     case 'ops-jobs':
-      return <OpsJobsPage />;
     case 'ops-quotas':
-      return <OpsQuotasPage key={route.matchId} matchId={route.matchId} />;
+      return <StaffPageLoader route={route} />;
     case 'unknown':
       return <NotFoundPage />;
   }

@@ -5,6 +5,8 @@ import { storage } from './storage.ts';
 /** What the browser stores of a fan's purchase for one match, so that the purchase continues after a reload or a closed tab. */
 export interface StoredPurchase {
   reservationId?: string;
+  /** True if the reservation came from an invitation, to whose page the purchase leads back. */
+  isInvited?: boolean;
   orderId?: string;
   /** How the order is paid. `confirmUrl` exists only for the sandbox, which simulates the payment provider. */
   payment?: { provider: string; confirmUrl?: string };
@@ -48,7 +50,7 @@ export class PurchaseStore {
   }
 
   forgetPurchase(matchId: string): void {
-    this.update(matchId, { reservationId: undefined, orderId: undefined, payment: undefined });
+    this.update(matchId, { reservationId: undefined, isInvited: undefined, orderId: undefined, payment: undefined });
     storage.session.remove(this.name('holders', matchId));
   }
 

@@ -7,10 +7,16 @@ export type Route =
   | { page: 'checkout'; matchId: string }
   | { page: 'order'; orderId: string }
   | { page: 'tickets' }
+  | { page: 'invitation' }
+  | { page: 'quotas' }
+  | { page: 'quota'; quotaId: string }
   | { page: 'ops'; matchId: string | undefined }
   | { page: 'ops-jobs' }
   | { page: 'ops-quotas'; matchId: string }
   | { page: 'unknown' };
+
+/** A page for operators or partners. */
+export type StaffRoute = Extract<Route, { page: 'quotas' | 'quota' | 'ops' | 'ops-jobs' | 'ops-quotas' }>;
 
 /** The path of each page. */
 export const paths = {
@@ -19,6 +25,9 @@ export const paths = {
   checkout: (id: string) => `/matches/${id}/checkout`,
   order: (id: string) => `/orders/${id}`,
   tickets: '/tickets',
+  invitation: '/invitation',
+  quotas: '/quotas',
+  quota: (id: string) => `/quotas/${id}`,
   ops: (matchId?: string) => (matchId ? `/ops?match=${matchId}` : '/ops'),
   opsJobs: '/ops/jobs',
   opsQuotas: (matchId: string) => `/ops/matches/${matchId}/quotas`,
@@ -34,11 +43,14 @@ export function parseRoute(location: { pathname: string; search: string }): Rout
   if (more.length > 0) return { page: 'unknown' };
   if (first === undefined) return { page: 'matches' };
   if (first === 'tickets' && !id) return { page: 'tickets' };
+  if (first === 'invitation' && !id) return { page: 'invitation' };
+  if (first === 'quotas' && !id) return { page: 'quotas' };
   if (first === 'ops' && !id) return { page: 'ops', matchId: new URLSearchParams(location.search).get('match') ?? undefined };
   if (first === 'ops' && id === 'jobs' && second === undefined) return { page: 'ops-jobs' };
   if (!isUuid(id)) return { page: 'unknown' };
   if (first === 'matches' && second === undefined) return { page: 'match', matchId: id };
   if (first === 'matches' && second === 'checkout') return { page: 'checkout', matchId: id };
+  if (first === 'quotas' && second === undefined) return { page: 'quota', quotaId: id };
   if (first === 'orders' && second === undefined) return { page: 'order', orderId: id };
   return { page: 'unknown' };
 }

@@ -23,6 +23,8 @@ export const profileAnswer = z
   })
   .meta({ id: 'Profile' });
 
+export type Profile = z.infer<typeof profileAnswer>;
+
 export const deviceIdParam = z
   .string()
   .regex(/^[\w.-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, hyphens or underscores')

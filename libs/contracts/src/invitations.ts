@@ -9,19 +9,29 @@ export const MAX_INVITATIONS = 500;
 /** The most places of one invitation, whatever the quota allows. */
 export const MAX_PLACES_OF_INVITATION = 20;
 
-/** The token of an invitation, which only its mail contains: 256 random bits. */
+/**
+ * The token of an invitation, which only its mail contains: 256 random bits. Other lengths are read, too: a link that was cut or
+ * continued by the mail program has an unknown token (404), and the request is not malformed.
+ */
 const token = z
   .string()
-  .regex(/^inv_[\w-]{43}$/, 'is not the token of an invitation')
+  .regex(/^inv_[\w-]{1,200}$/, 'is not the token of an invitation')
   .meta({ description: 'The part after `#` of the address in the mail' });
+
+/** Partners read it in the verdict about a row, also of a CSV file, so it does not speak of types. */
+const wholeNumber = `must be a whole number from 1 to ${MAX_PLACES_OF_INVITATION}`;
 
 /** One person of a list. A row that is faulty is refused alone: the others are invited. */
 export const invitationRow = z.strictObject({
   email: emailAddress.meta({ description: 'Gets the mail with the link' }),
   name: personName.optional().meta({ description: 'Name of the invited person, for partners and in the mail' }),
   user_id: uuidField.optional().meta({ description: 'If given, only this fan can claim the invitation' }),
-  locale: z.enum(['hr', 'en']).default('hr').meta({ description: 'Language of the mail' }),
-  quantity: z.int().min(1).max(MAX_PLACES_OF_INVITATION).meta({ description: 'How many places' }),
+  locale: z.enum(['hr', 'en'], 'must be hr or en').default('hr').meta({ description: 'Language of the mail' }),
+  quantity: z
+    .int(wholeNumber)
+    .min(1, wholeNumber)
+    .max(MAX_PLACES_OF_INVITATION, wholeNumber)
+    .meta({ description: 'How many places' }),
   sector_id: uuidField.optional().meta({ description: 'Places of this sector. Without it any sector of the quota' }),
   note: plainText(200).optional().meta({ description: 'For partners only' }),
 });

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import * as blacklist from './blacklist.ts';
+import * as fans from './fans.ts';
+import * as invitations from './invitations.ts';
 import * as jobs from './jobs.ts';
 import * as matches from './matches.ts';
 import * as orders from './orders.ts';
@@ -45,6 +47,20 @@ export const pageRoutes = {
   'GET /api/v1/tickets': { query: pageQuery, answer: tickets.ticketListAnswer },
   'GET /api/v1/tickets/:id': { answer: tickets.ticketAnswer },
   'GET /api/v1/tickets/:id/qr.svg': {},
+  'GET /api/v1/me': { answer: fans.profileAnswer },
+  'PUT /api/v1/me': { body: fans.profileBody, answer: fans.profileAnswer },
+  'POST /api/v1/invitations/lookup': { body: invitations.invitationTokenRequest, answer: invitations.invitationLookupAnswer },
+  'POST /api/v1/invitations/claim': { body: invitations.invitationTokenRequest, answer: reservationAnswer },
+  'GET /api/v1/quotas': { query: pageQuery, answer: quotas.quotaListAnswer },
+  'GET /api/v1/quotas/:id': { answer: quotas.quotaAnswer },
+  'GET /api/v1/quotas/:id/invitations': { query: pageQuery, answer: invitations.invitationListAnswer },
+  'POST /api/v1/quotas/:id/invitations': {
+    query: invitations.inviteQuery,
+    body: invitations.inviteRequest,
+    answer: invitations.inviteAnswer,
+  },
+  'POST /api/v1/invitations/:id/resend': { answer: invitations.invitationAnswer },
+  'DELETE /api/v1/invitations/:id': {},
   'GET /api/v1/ops/matches': { query: matches.opsMatchQuery, answer: matches.opsMatchListAnswer },
   'GET /api/v1/ops/matches/:id/report': { answer: matches.matchReportAnswer },
   'POST /api/v1/ops/matches/:id/sale': { body: matches.changeSaleRequest, answer: matches.opsMatchAnswer },

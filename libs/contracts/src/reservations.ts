@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { currency, idOf } from './answer-fields.ts';
+import { pageOf, pageQuery } from './paging.ts';
 import { idList, uuidField } from './text-fields.ts';
 
 /** Asks for the best free seats of a sector, or for exactly the seats with these ids. */
@@ -28,12 +29,14 @@ export const seatLabel = z.object({
 
 export const reservedSeat = seatLabel.extend({ price_cents: z.int().meta({ description: 'Price of the seat, in cents' }) });
 
+const reservationStatus = z.enum(['held', 'ordered', 'completed', 'expired', 'released']);
+
 export const reservationAnswer = z
   .object({
     id: idOf('reservation'),
-    status: z
-      .enum(['held', 'ordered', 'completed', 'expired', 'released'])
-      .meta({ description: '`held`: can be checked out. `ordered`: its order awaits payment. `completed`: paid' }),
+    status: reservationStatus.meta({
+      description: '`held`: can be checked out. `ordered`: its order awaits payment. `completed`: paid',
+    }),
     match_id: idOf('match'),
     seats: z.array(reservedSeat).meta({ description: 'The seats that are held' }),
     together: z.boolean().meta({ description: 'Whether the seats are side by side' }),
@@ -45,3 +48,10 @@ export const reservationAnswer = z
   })
   .meta({ id: 'Reservation' });
 export type Reservation = z.infer<typeof reservationAnswer>;
+
+export const reservationListAnswer = pageOf(reservationAnswer).meta({ id: 'ReservationList' });
+
+export const reservationQuery = pageQuery.extend({
+  match_id: uuidField.optional().meta({ description: 'Only reservations of this match' }),
+  status: reservationStatus.optional().meta({ description: 'Only reservations with this status' }),
+});

@@ -1,4 +1,4 @@
-import { emailAddress, personName } from './text-fields.ts';
+import { emailAddress, personName, plainText } from './text-fields.ts';
 
 test.each([
   ['Ana Horvat', 'Ana Horvat'],
@@ -20,10 +20,30 @@ test.each([
   ['half a surrogate pair', 'Ana \ud83d'],
   ['a mark that changes the text direction', 'Ana \u202e tavroH'],
   ['nine stacked marks', `A${'\u0316'.repeat(9)}`],
+  ['only a zero width space', '\u200b'],
+  ['only a Hangul filler', '\u3164'],
   ['more than 100 characters', 'a'.repeat(101)],
   ['a number', 7],
 ])('personName: %s is refused', (_, given) => {
   expect(personName.safeParse(given).success).toBe(false);
+});
+
+test.each(['Kluba navijača «Torcida» – sjever', 'a\u200bb', '🏟️', '=1+1', '👩‍👩‍👧 obitelji'])('plainText: %j is accepted', (text) => {
+  expect(plainText(100).parse(text)).toBe(text);
+});
+
+test.each([
+  ['an empty text', ''],
+  ['a space at the end', 'a '],
+  ['a NUL character', 'a\0'],
+  ['a line break', 'a\nb'],
+  ['a line separator', 'a\u2028b'],
+  ['half a surrogate pair', 'a\ud83d'],
+  ['a mark that changes the text direction', 'a\u202eb'],
+  ['only a zero width space', '\u200b'],
+  ['more characters than allowed', 'a'.repeat(101)],
+])('plainText: %s is refused', (_, text) => {
+  expect(plainText(100).safeParse(text).success).toBe(false);
 });
 
 test.each(['ana@example.com', 'a.b+c@sub.example.hr'])('emailAddress: %j is accepted', (address) => {

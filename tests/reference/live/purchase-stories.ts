@@ -94,7 +94,7 @@ export async function orderStory(fans: FanActions): Promise<void> {
   await fans.checkOut(free.held, barbara);
   await unpaidOrder(fans, match, barbara);
   await invitationOfClosedSale(fans, barbara);
-  for (const path of ['orders', 'orders?limit=1', 'tickets', 'me', `reservations/${held.id}`])
+  for (const path of ['orders', 'orders?limit=1', 'tickets', 'me', 'reservations?limit=1', `reservations/${held.id}`])
     await fans.request('GET', `/${path}`, { as: ana });
   const [first, second, third] = tickets;
   for (const part of ['', '/qr.svg', '/ticket.pdf']) await fans.request('GET', `/tickets/${first}${part}`, { as: ana });

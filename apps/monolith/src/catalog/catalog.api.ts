@@ -22,7 +22,7 @@ export abstract class CatalogApi {
   /** The match for somebody who only looks at it: from the replica of the database if that is fresh enough. */
   abstract shownMatch(freshness: Freshness, matchId: string): Promise<CatalogMatch | undefined>;
   abstract sectors(matchId: string, tx?: Transaction): Promise<readonly CatalogSector[]>;
-  abstract sector(sectorId: string): Promise<CatalogSector | undefined>;
+  abstract sector(sectorId: string, tx?: Transaction): Promise<CatalogSector | undefined>;
   /** By kick-off; with words in `search` the matches that have all of them, best first. `after` is the last match of a page. */
   abstract list(filter: MatchFilter): Promise<readonly CatalogMatch[]>;
   /** The list for somebody who only looks at it: from the replica of the database if that is fresh enough. */

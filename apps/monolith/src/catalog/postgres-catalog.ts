@@ -56,8 +56,8 @@ export class PostgresCatalog extends CatalogApi {
     return (await this.manager(tx)).find(sectorTable, { where: { matchId }, order: { position: 'ASC' } });
   }
 
-  async sector(sectorId: string): Promise<CatalogSector | undefined> {
-    return (await this.dataSource.manager.findOneBy(sectorTable, { id: sectorId })) ?? undefined;
+  async sector(sectorId: string, tx?: Transaction): Promise<CatalogSector | undefined> {
+    return (await (await this.manager(tx)).findOneBy(sectorTable, { id: sectorId })) ?? undefined;
   }
 
   list(filter: MatchFilter): Promise<readonly CatalogMatch[]> {

@@ -3,7 +3,7 @@ import { createTestDatabase, createTestRedis } from '#testing/test-database';
 import { seedDemo } from './demo-data.ts';
 import { verifyDatabase } from './verify/verify-database.ts';
 
-test('the demo match has quotas of four kinds of owners, and most of each stand is for sale', async () => {
+test('the demo match has quotas of four kinds of owners and mails to invited people, and most of each stand is for sale', async () => {
   const [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   const before = { ...process.env };
   Object.assign(process.env, { DATABASE_URL: database.url, REDIS_URL: redis.url });
@@ -23,6 +23,16 @@ test('the demo match has quotas of four kinds of owners, and most of each stand 
       { name: 'HNK Hajduk', depth: 1, places: 384 },
       { name: 'Sponzori', depth: 1, places: 144 },
       { name: 'Glavni sponzor', depth: 2, places: 96 },
+    ]);
+    const mails = await dataSource.query<unknown[]>(
+      `select body->'payload'->>'invited_name' as name, body->'payload'->>'locale' as locale, body->'payload'->>'total_amount' as price,
+              body->'payload'->>'claim_url' ~ '^http://127.0.0.1:[0-9]+/invitation#inv_' as "hasLink"
+       from outbox where destination = 'email' and event = 'quota.invitation' order by seq`,
+    );
+    expect(mails).toEqual([
+      { name: 'Marko Perić', locale: 'hr', price: '90.00 EUR', hasLink: true },
+      { name: 'Đurđica Šćepanović-Žižić', locale: 'hr', price: '0.00 EUR', hasLink: true },
+      { name: 'Grace Okafor', locale: 'en', price: '0.00 EUR', hasLink: true },
     ]);
     const { ok } = await verifyDatabase(dataSource);
     expect(ok).toBe(true);

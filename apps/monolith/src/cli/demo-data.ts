@@ -1,5 +1,5 @@
 import { OperationsApi, type CreatedMatch, type CreateMatchCommand, type PlannedSector } from '../operations/operations.api.ts';
-import { QuotaApi, type NewQuota } from '../quota/quota.api.ts';
+import { QuotaApi, type Guest, type NewQuota } from '../quota/quota.api.ts';
 import { withApi } from './monolith-context.ts';
 
 const DAY_MS = 86_400_000;
@@ -73,10 +73,16 @@ function demoMatches(): CreateMatchCommand[] {
 /** A quota of the demo match: the names of its sectors, and how many places of each. */
 type DemoQuota = Pick<NewQuota, 'name' | 'kind'> & {
   readonly sectors: Readonly<Record<string, number>>;
+  /** The price of all its places, without it their ordinary price. */
+  readonly priceCents?: number;
+  readonly guests?: readonly Guest[];
   readonly children?: readonly DemoQuota[];
 };
 
-/** About an eighth of the stadium: the visitors have two sectors of their own and return unused seats 7 days before kick-off. */
+/**
+ * About an eighth of the stadium: the visitors have two sectors of their own and return unused seats 7 days before kick-off. The
+ * sponsors have invited people: those of the main sponsor pay nothing.
+ */
 const demoQuotas: readonly DemoQuota[] = [
   { name: 'Gostujući navijači', kind: 'visitors', sectors: { 'North D': 1392, 'North E': 1392 } },
   { name: 'GNK Dinamo', kind: 'club', sectors: { 'West C': 384 } },
@@ -85,7 +91,19 @@ const demoQuotas: readonly DemoQuota[] = [
     name: 'Sponzori',
     kind: 'sponsor',
     sectors: { 'West E': 240 },
-    children: [{ name: 'Glavni sponzor', kind: 'sponsor', sectors: { 'West E': 96 } }],
+    guests: [{ email: 'marko.peric@example.com', name: 'Marko Perić', locale: 'hr', quantity: 2 }],
+    children: [
+      {
+        name: 'Glavni sponzor',
+        kind: 'sponsor',
+        sectors: { 'West E': 96 },
+        priceCents: 0,
+        guests: [
+          { email: 'durdica@example.com', name: 'Đurđica Šćepanović-Žižić', locale: 'hr', quantity: 2 },
+          { email: 'grace.okafor@example.com', name: 'Grace Okafor', locale: 'en', quantity: 4 },
+        ],
+      },
+    ],
   },
 ];
 
@@ -99,11 +117,12 @@ async function createDemoQuotas(
   parentId: string | null = null,
 ): Promise<void> {
   const returnAt = new Date(match.kickoffAt.getTime() - 7 * DAY_MS);
-  for (const { name, kind, sectors: wanted, children } of quotas) {
+  for (const { name, kind, sectors: wanted, priceCents, guests, children } of quotas) {
     const places = Object.entries(wanted).map(([sector, quantity]) => ({
       sector_id: sectors.find((known) => known.name === sector)?.id ?? '',
       quantity,
     }));
+    const prices = priceCents === undefined ? [] : places.map(({ sector_id }) => [sector_id, priceCents] as const);
     const neverTo = kind === 'visitors' ? [kind] : [];
     const onReturn = parentId === null ? 'public' : 'parent';
     const id = await api.create({
@@ -116,7 +135,9 @@ async function createDemoQuotas(
       returnAt,
       onReturn,
       neverTo,
+      priceCents: Object.fromEntries(prices),
     });
+    if (guests) await api.invite(id, 'demo', guests);
     if (children) await createDemoQuotas(api, { match, sectors }, children, id);
   }
 }

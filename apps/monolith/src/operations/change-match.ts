@@ -6,6 +6,7 @@ import { saleStatusAfterAction, assertSaleStatusAllowed, type SaleAction } from 
 import { matchChanged } from '#domain/notification/holder-notice';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi, CatalogMatch } from '../catalog/catalog.api.ts';
+import type { QuotaApi } from '../quota/quota.api.ts';
 import type { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 
 /** The fields that `PATCH /ops/matches/{id}` can change. */
@@ -22,6 +23,7 @@ export class ChangeMatch {
     private readonly catalog: CatalogApi,
     private readonly waitingRoom: WaitingRoomApi,
     private readonly jobs: Jobs,
+    private readonly quotas: QuotaApi,
     private readonly clock: Clock,
   ) {}
 
@@ -84,6 +86,8 @@ export class ChangeMatch {
       throw new DomainError('LOCK_TIMEOUT', 'Another request changed this match at the same time. Try again.');
     }
     await this.catalog.update(tx, id, facts);
+    const { kickoffAt } = facts;
+    if (kickoffAt.getTime() !== match.kickoffAt.getTime()) await this.quotas.followKickoff(tx, { matchId: id, kickoffAt });
     // The job notifies the ticket holders. Whether the match has ticket holders is only checked when the job runs.
     await this.jobs.put(tx, matchChanged(match, { id, ...facts }));
     return (await this.catalog.match(id, tx)) ?? { id, ...facts };

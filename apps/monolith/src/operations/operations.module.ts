@@ -11,6 +11,8 @@ import { CatalogModule } from '../catalog/catalog.module.ts';
 import type { MonolithConfig } from '../config.ts';
 import { PurchaseApi } from '../purchase/purchase.api.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
+import { QuotaApi } from '../quota/quota.api.ts';
+import { QuotaModule } from '../quota/quota.module.ts';
 import { CONFIG } from '../tokens.ts';
 import { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 import { WaitingRoomModule } from '../waiting-room/waiting-room.module.ts';
@@ -24,7 +26,7 @@ import { SaleWatch } from './sale-watch.schedule.ts';
 
 /** Operators create matches and change matches, sales and queues with this context. It also watches the running sales. */
 @Module({
-  imports: [CatalogModule, PurchaseModule, WaitingRoomModule],
+  imports: [CatalogModule, PurchaseModule, QuotaModule, WaitingRoomModule],
   controllers: [OperationsController],
   providers: [
     useCase(CreateMatch, TransactionManager, CatalogApi, PurchaseApi, Outbox, Ids),
@@ -33,7 +35,7 @@ import { SaleWatch } from './sale-watch.schedule.ts';
       useFactory: (createMatch: CreateMatch): OperationsApi => ({ createMatch: (command) => createMatch.execute(command) }),
       inject: [CreateMatch],
     },
-    useCase(ChangeMatch, TransactionManager, CatalogApi, WaitingRoomApi, Jobs, Clock),
+    useCase(ChangeMatch, TransactionManager, CatalogApi, WaitingRoomApi, Jobs, QuotaApi, Clock),
     useCase(ReadMatchReport, CatalogApi, PurchaseApi, WaitingRoomApi),
     useCase(CheckSale, TransactionManager, CatalogApi, PurchaseApi, WaitingRoomApi, Outbox, Ids),
     {

@@ -33,9 +33,9 @@ import { ReturnMails } from './messages/return-mails.ts';
 import { DecideMove } from './moves/decide-move.ts';
 import { MovePlaces } from './moves/move-places.ts';
 import { MovesController } from './moves/moves.controller.ts';
-import { PostgresMoves, SYSTEM } from './moves/postgres-moves.ts';
+import { PostgresMoves } from './moves/postgres-moves.ts';
 import { QuotaDeadlines } from './moves/quota-deadlines.schedule.ts';
-import { ReturnPlaces } from './moves/return-places.ts';
+import { ReturnPlaces, SYSTEM } from './moves/return-places.ts';
 import { CheckMatchPolicy } from './policies/check-match-policy.ts';
 import { PoliciesController } from './policies/policies.controller.ts';
 import { QuotaApi, type NewQuota } from './quota.api.ts';
@@ -44,6 +44,7 @@ import { ChangeQuota } from './tree/change-quota.ts';
 import { CreateQuota, type CreateQuotaCommand } from './tree/create-quota.ts';
 import { OpsQuotasController } from './tree/ops-quotas.controller.ts';
 import { PartnerQuotasController } from './tree/partner-quotas.controller.ts';
+import { FollowKickoff } from './tree/follow-kickoff.ts';
 import { PostgresQuotas } from './tree/postgres-quotas.ts';
 import { QuotaViews } from './tree/quota-views.ts';
 import { ReadAllocation } from './tree/read-allocation.ts';
@@ -68,6 +69,7 @@ import { ReadAllocation } from './tree/read-allocation.ts';
     useCase(QuotaViews, PostgresQuotas, QuotaPlacesApi),
     useCase(CreateQuota, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves, Clock),
     useCase(ChangeQuota, TransactionManager, CatalogApi, PostgresQuotas, PostgresClaims, QuotaViews, Clock),
+    useCase(FollowKickoff, PostgresQuotas, PostgresClaims),
     useCase(ReadAllocation, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(MovePlaces, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(DecideMove, TransactionManager, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
@@ -115,17 +117,23 @@ import { ReadAllocation } from './tree/read-allocation.ts';
     QuotaMessages,
     {
       provide: QuotaApi,
-      useFactory: (createQuota: CreateQuota): QuotaApi => ({
+      useFactory: (createQuota: CreateQuota, issueInvitations: IssueInvitations, followKickoff: FollowKickoff): QuotaApi => ({
         create: async (quota) => (await createQuota.execute(commandOf(quota))).quota.id,
+        invite: async (quotaId, listKey, rows) => {
+          const list = { quotaId, listKey, rows, member: undefined, actor: SYSTEM, expiresAt: null };
+          const refused = (await issueInvitations.execute(list)).find(({ status }) => status === 'refused');
+          if (refused) throw new Error(`${rows[refused.index]?.email} is not invited: ${refused.message}`);
+        },
+        followKickoff: (tx, moved) => followKickoff.execute(tx, moved),
       }),
-      inject: [CreateQuota],
+      inject: [CreateQuota, IssueInvitations, FollowKickoff],
     },
   ],
   exports: [QuotaApi],
 })
 export class QuotaModule {}
 
-function commandOf({ returnAt, onReturn, neverTo, members, ...quota }: NewQuota): CreateQuotaCommand {
+function commandOf({ returnAt, onReturn, neverTo, members, priceCents, ...quota }: NewQuota): CreateQuotaCommand {
   return {
     ...quota,
     members: members ?? [],
@@ -135,7 +143,7 @@ function commandOf({ returnAt, onReturn, neverTo, members, ...quota }: NewQuota)
     returnAt: returnAt ?? null,
     onReturn: onReturn ?? 'public',
     neverTo: neverTo ?? [],
-    priceCents: {},
+    priceCents: priceCents ?? {},
     maxPerInvitation: 4,
     actor: SYSTEM,
   };

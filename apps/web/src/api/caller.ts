@@ -7,6 +7,9 @@ export interface StartupConfig {
   auth_mode: 'mock' | 'jwt';
 }
 
+/** The role that a request needs. With AUTH_MODE=mock the page names it; an access token contains the roles of its caller. */
+export type Role = 'ops' | 'partner';
+
 /**
  * The fan who calls the API (CONTRACT §2). The server learns who the fan is from the HTTP headers that `headers` returns.
  * `fanId` is only a part of the page's keys in browser storage.
@@ -15,7 +18,7 @@ export interface Caller {
   readonly mode: StartupConfig['auth_mode'];
   readonly fanId: string;
   readonly signedIn: boolean;
-  headers(role?: 'ops'): Record<string, string>;
+  headers(role?: Role): Record<string, string>;
 }
 
 const fanIdKey = 'tribina.fan';

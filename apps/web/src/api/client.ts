@@ -1,5 +1,5 @@
-import type { Caller } from './caller.ts';
-import { pendingKeys } from './idempotency-key.ts';
+import type { Caller, Role } from './caller.ts';
+import { newKey, pendingKeys } from './idempotency-key.ts';
 import { Problem, type ProblemCode, readProblem } from './problem.ts';
 import { measureServerClock } from './server-clock.ts';
 
@@ -11,7 +11,7 @@ interface Call {
   url: string;
   body?: unknown;
   headers?: Record<string, string>;
-  role?: 'ops';
+  role?: Role;
   signal?: AbortSignal;
 }
 
@@ -40,7 +40,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 export class Client {
   constructor(private readonly caller: Caller) {}
 
-  async get<T>(url: string, options: { role?: 'ops'; signal?: AbortSignal } = {}): Promise<T> {
+  async get<T>(url: string, options: { role?: Role; signal?: AbortSignal } = {}): Promise<T> {
     const response = await this.sendWithRetries({ method: 'GET', url, ...options });
     return (await response.json()) as T;
   }
@@ -57,13 +57,23 @@ export class Client {
     return (await this.sendWithRetries({ method: 'GET', url, signal, headers: { Accept: '*/*' } })).blob();
   }
 
-  async delete(url: string, options: { role?: 'ops' } = {}): Promise<void> {
+  async delete(url: string, options: { role?: Role } = {}): Promise<void> {
     await this.sendWithRetries({ method: 'DELETE', url, ...options });
   }
 
-  /** Sends a POST that is idempotent without a key. The only one is joining the line. */
-  async post<T>(url: string, body: unknown): Promise<T> {
-    return (await (await this.sendWithRetries({ method: 'POST', url, body })).json()) as T;
+  /** Sends a POST that is idempotent without a key: joining the line, and looking up an invitation. */
+  async post<T>(url: string, body: unknown, signal?: AbortSignal): Promise<T> {
+    return (await (await this.sendWithRetries({ method: 'POST', url, body, signal })).json()) as T;
+  }
+
+  /**
+   * Sends a CSV file. Attempts of one call have the same Idempotency-Key. Another call has another key, because a file is too large to
+   * be kept with its key: the API must recognise repeated rows itself.
+   */
+  async postCsv<T>(url: string, csv: string, role: Role): Promise<T> {
+    const body = new Blob([csv], { type: 'text/csv' });
+    const response = await this.sendWithRetries({ method: 'POST', url, body, role, headers: { 'Idempotency-Key': newKey() } });
+    return (await response.json()) as T;
   }
 
   /**
@@ -73,7 +83,7 @@ export class Client {
     method: 'POST' | 'PUT' | 'PATCH',
     url: string,
     body: unknown,
-    options: { headers?: Record<string, string>; role?: 'ops' } = {},
+    options: { headers?: Record<string, string>; role?: Role } = {},
   ): Promise<T> {
     const request = `${this.caller.fanId} ${method} ${url} ${JSON.stringify(body)}`;
     const headers = { ...options.headers, 'Idempotency-Key': pendingKeys.keyFor(request) };
@@ -116,7 +126,8 @@ export class Client {
 
   private async sendOnce(call: Call): Promise<Response> {
     const headers: Record<string, string> = { Accept: 'application/json', ...this.caller.headers(call.role), ...call.headers };
-    if (call.body !== undefined) headers['Content-Type'] = 'application/json';
+    const isJson = call.body !== undefined && !(call.body instanceof Blob);
+    if (isJson) headers['Content-Type'] = 'application/json';
     const sentAt = Date.now();
     const timeout = AbortSignal.timeout(call.method === 'GET' ? readTimeoutMs : writeTimeoutMs);
     let response: Response;
@@ -124,7 +135,7 @@ export class Client {
       response = await fetch(call.url, {
         method: call.method,
         headers,
-        body: call.body === undefined ? undefined : JSON.stringify(call.body),
+        body: call.body instanceof Blob ? call.body : isJson ? JSON.stringify(call.body) : undefined,
         signal: call.signal ? AbortSignal.any([call.signal, timeout]) : timeout,
       });
     } catch {

@@ -12,6 +12,9 @@ export function randomUuid(): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
+/** A new idempotency key in the format of CONTRACT §4: UUID v4, lowercase, 32 hex digits, no hyphens. */
+export const newKey = (): string => randomUuid().replaceAll('-', '');
+
 const storagePrefix = 'tribina.key.';
 
 /**
@@ -23,8 +26,7 @@ export const pendingKeys = {
   keyFor(request: string): string {
     const storedKey = storage.session.read(storagePrefix + request);
     if (storedKey) return storedKey;
-    // The format of CONTRACT §4: UUID v4, lowercase, 32 hex digits, no hyphens.
-    const key = randomUuid().replaceAll('-', '');
+    const key = newKey();
     storage.session.write(storagePrefix + request, key);
     return key;
   },

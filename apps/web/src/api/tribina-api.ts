@@ -5,7 +5,7 @@ import type { SandboxOutcome } from '#contracts/payments';
 import type { PlannedPlaces, Quota } from '#contracts/quotas';
 import type { HoldRequest } from '#contracts/reservations';
 import type { SeatList } from '#contracts/seats';
-import type { Caller, StartupConfig } from './caller.ts';
+import type { Caller, Role, StartupConfig } from './caller.ts';
 import { Client } from './client.ts';
 import { applySeatAnswer, SeatCache } from './seat-cache.ts';
 import { Problem, readProblem } from './problem.ts';
@@ -77,6 +77,36 @@ export class TribinaApi {
   ticket = (id: string, signal?: AbortSignal) => this.get('GET /api/v1/tickets/:id', { id }, { signal });
   ticketQr = (id: string, signal?: AbortSignal) =>
     this.client.getBlob(this.url('GET /api/v1/tickets/:id/qr.svg', { id }), signal);
+
+  // The fan
+  profile = (signal?: AbortSignal) => this.get('GET /api/v1/me', {}, { signal });
+  changeProfile = (profile: RouteBody<'PUT /api/v1/me'>) => this.send('PUT /api/v1/me', {}, profile);
+
+  // Invitations, for the fan who has the link. The token is in bodies only.
+  lookUpInvitation = (token: string, signal?: AbortSignal) => {
+    const route = 'POST /api/v1/invitations/lookup';
+    const body: RouteBody<typeof route> = { token };
+    return this.client.post<RouteAnswer<typeof route>>(this.url(route, {}), body, signal);
+  };
+  claimInvitation = (token: string) => this.send('POST /api/v1/invitations/claim', {}, { token });
+
+  // Partners
+  /** The first `pages` times 100 quotas of the partner. */
+  quotas = (pages: number, signal?: AbortSignal) =>
+    readPages((query) => this.get('GET /api/v1/quotas', {}, { query, signal }), pages);
+  quota = (id: string, signal?: AbortSignal) => this.get('GET /api/v1/quotas/:id', { id }, { signal });
+  /** The first `pages` times 100 invitations of a quota. */
+  invitations = (id: string, pages: number, signal?: AbortSignal) =>
+    readPages((query) => this.get('GET /api/v1/quotas/:id/invitations', { id }, { query, signal }), pages);
+  invite = (id: string, request: RouteBody<'POST /api/v1/quotas/:id/invitations'>) =>
+    this.send('POST /api/v1/quotas/:id/invitations', { id }, request);
+  /** Invites the people of a CSV file. The key of the list keeps a repeated call from inviting anybody twice. */
+  inviteByCsv = (id: string, csv: string, query: { list_key: string; dry_run: 'true' | 'false' }) => {
+    const route = 'POST /api/v1/quotas/:id/invitations';
+    return this.client.postCsv<RouteAnswer<typeof route>>(this.url(route, { id }, query), csv, 'partner');
+  };
+  resendInvitation = (id: string) => this.send('POST /api/v1/invitations/:id/resend', { id }, undefined);
+  withdrawInvitation = (id: string) => this.delete('DELETE /api/v1/invitations/:id', { id });
 
   // Operators
   opsMatches = (q?: string, signal?: AbortSignal) =>
@@ -193,7 +223,10 @@ export class TribinaApi {
   }
 }
 
-const roleOf = (route: PageRoute): 'ops' | undefined => (route.includes('/api/v1/ops/') ? 'ops' : undefined);
+function roleOf(route: PageRoute): Role | undefined {
+  if (route.includes('/api/v1/ops/')) return 'ops';
+  return /\/api\/v1\/(?:quotas|invitations\/:id)/.test(route) ? 'partner' : undefined;
+}
 
 /** The first `count` pages of a list as one list. */
 async function readPages<Item>(

@@ -55,7 +55,7 @@ export function CheckoutPage({ matchId }: { matchId: string }) {
 function Checkout({ data: { match, reservation, order }, onChange }: { data: CheckoutData; onChange: () => void }) {
   const { texts } = useLanguage();
   const { purchaseStore } = useAppServices();
-  const { payment } = purchaseStore.read(match.id);
+  const { payment, isInvited } = purchaseStore.read(match.id);
   const [hasExpired, setHasExpired] = useState(false);
   const finishedOrderId = order && order.status !== 'awaiting_payment' ? order.id : undefined;
   useEffect(() => {
@@ -64,15 +64,15 @@ function Checkout({ data: { match, reservation, order }, onChange }: { data: Che
 
   const isActive = reservation.status === 'ordered' || (reservation.status === 'held' && !hasExpired);
   if (finishedOrderId) return <Loading />;
-  if (!isActive) return <HoldEnded matchId={match.id} isPaid={reservation.status === 'completed'} />;
+  if (!isActive) return <HoldEnded matchId={match.id} isInvited={isInvited} isPaid={reservation.status === 'completed'} />;
   const isPaying = order !== undefined && payment !== undefined;
   return (
     <>
-      <Link to={paths.match(match.id)} className="back-link">
-        <Icon name="back" /> {texts.checkout.backToSeats}
+      <Link to={isInvited ? paths.invitation : paths.match(match.id)} className="back-link">
+        <Icon name="back" /> {isInvited ? texts.invitation.back : texts.checkout.backToSeats}
       </Link>
       <PageTitle>{texts.checkout.title}</PageTitle>
-      <CheckoutSteps now={isPaying ? 'payment' : 'details'} />
+      <CheckoutSteps now={isPaying ? 'payment' : 'details'} isInvited={isInvited} isFree={reservation.total_cents === 0} />
       <div className="checkout">
         <aside className="card checkout-side" aria-labelledby="order-summary-title">
           <div className="stage-top">
@@ -97,26 +97,35 @@ function Checkout({ data: { match, reservation, order }, onChange }: { data: Che
   );
 }
 
-function HoldEnded({ matchId, isPaid }: { matchId: string; isPaid: boolean }) {
+interface HoldEndedProps {
+  matchId: string;
+  isInvited: boolean | undefined;
+  isPaid: boolean;
+}
+
+function HoldEnded({ matchId, isInvited, isPaid }: HoldEndedProps) {
   const { texts } = useLanguage();
   const { purchaseStore } = useAppServices();
+  // The purchase is forgotten at once, and the page is drawn again after that.
+  const [backTo] = useState(isInvited ? paths.invitation : paths.match(matchId));
   useEffect(() => purchaseStore.forgetPurchase(matchId), [purchaseStore, matchId]);
   return (
     <section className="card card-narrow stage" data-testid={isPaid ? undefined : 'hold-over'}>
       <PageTitle documentTitle={texts.checkout.title}>
         {isPaid ? texts.order.statuses.completed : texts.checkout.holdOver}
       </PageTitle>
-      <Link to={isPaid ? paths.tickets : paths.match(matchId)} className="button button-primary">
-        {isPaid ? texts.order.allTickets : texts.checkout.chooseAgain}
+      <Link to={isPaid ? paths.tickets : backTo} className="button button-primary">
+        {isPaid ? texts.order.allTickets : backTo === paths.invitation ? texts.invitation.back : texts.checkout.chooseAgain}
       </Link>
     </section>
   );
 }
 
 /** The list of the steps of a purchase, with the current step marked. */
-function CheckoutSteps({ now }: { now: 'details' | 'payment' }) {
+function CheckoutSteps({ now, isInvited, isFree }: { now: 'details' | 'payment'; isInvited?: boolean; isFree: boolean }) {
   const { texts } = useLanguage();
-  const names = [texts.checkout.stepSeats, texts.checkout.stepDetails, texts.checkout.stepPayment];
+  const first = isInvited ? texts.invitation.step : texts.checkout.stepSeats;
+  const names = [first, texts.checkout.stepDetails, ...(isFree ? [] : [texts.checkout.stepPayment])];
   const current = now === 'details' ? 1 : 2;
   return (
     <ol className="steps" aria-label={texts.checkout.steps}>

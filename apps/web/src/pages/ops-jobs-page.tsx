@@ -13,7 +13,7 @@ import { PageTitle } from '../parts/page-title.tsx';
 import { type JobFilter, useJobFilter } from '../parts/use-job-filter.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { paths } from '../routes.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 
 const refreshMs = 5_000;
 /** The page reads all its jobs again every few seconds, so it does not show older jobs without end: a search finds them. */
@@ -21,7 +21,7 @@ const maxPages = 10;
 
 /** The operators' page of jobs: what waits, what has failed and why, and what can be done about it. */
 export function OpsJobsPage() {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api } = useAppServices();
   const counts = useLoaded((signal) => api.opsJobCounts(signal), 'counts', refreshMs);
   const { input, filter, change, isTemplateFaulty } = useJobFilter({ state: 'failed', queue: '', template: '', q: '' });
@@ -53,7 +53,7 @@ export function OpsJobsPage() {
 
 /** The jobs that the filter finds. Tells screen readers how many, and what an action has done. */
 function FoundJobs({ filter, onChange }: { filter: JobFilter; onChange: () => void }) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api } = useAppServices();
   const key = JSON.stringify(filter);
   const [pages, setPages] = useState({ key, count: 1 });

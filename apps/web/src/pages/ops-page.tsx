@@ -14,7 +14,7 @@ import { OpsSale } from '../parts/ops-sale.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { useMatchSearch } from '../parts/use-match-search.ts';
 import { navigate, paths } from '../routes.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { matchTitle } from '../text/match-title.ts';
 
 const refreshMs = 5_000;
@@ -24,7 +24,7 @@ const refreshMs = 5_000;
  * requests per IP address.
  */
 export function OpsPage({ chosenId }: { chosenId: string | undefined }) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api } = useAppServices();
   const search = useMatchSearch(api.opsMatches, refreshMs);
   const { value, problem, reload, text } = search;
@@ -66,7 +66,7 @@ interface OpsMatchCardProps {
 
 /** A match for operators. An opened card shows the report and the forms of the match. */
 function OpsMatchCard({ match, isOpen, onOpen, onChange }: OpsMatchCardProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   return (
     <li className="card ops-match" data-testid="ops-match" data-match-id={match.id}>
       <h2>

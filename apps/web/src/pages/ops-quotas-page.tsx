@@ -17,14 +17,14 @@ import { PageTitle } from '../parts/page-title.tsx';
 import { possibleParents, quotaTree } from '../parts/quota-tree.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { paths } from '../routes.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { matchTitle } from '../text/match-title.ts';
 
 const refreshMs = 5_000;
 
 /** The operators' page of the quotas of a match: their tree, moves, the ledger and the rules of competitions. */
 export function OpsQuotasPage({ matchId }: { matchId: string }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const { value: match, problem, reload } = useLoaded((signal) => api.match(matchId, signal), matchId);
   return (
@@ -48,7 +48,7 @@ export function OpsQuotasPage({ matchId }: { matchId: string }) {
 }
 
 function Quotas({ match }: { match: Match }) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api } = useAppServices();
   const allocation = useLoaded((signal) => api.allocation(match.id, signal), match.id, refreshMs);
   const sectors = useLoaded(async (signal) => (await api.sectors(match.id, signal)).items, match.id, refreshMs);
@@ -107,7 +107,7 @@ interface QuotaTreeProps {
 
 /** The tree of quotas, and below it the form for a new one. */
 function QuotaTree({ match, quotas, sectors, onChange }: QuotaTreeProps) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const [form, setForm] = useState<'open' | 'cancelled'>();
   const nodes = quotaTree(quotas);
   const onCreated = (happened: string) => {

@@ -50,6 +50,7 @@ function OrderView({ order, isSlow }: { order: Order; isSlow: boolean }) {
   const { texts, format } = useLanguage();
   const { purchaseStore } = useAppServices();
   const canPay = isSlow && order.status === 'awaiting_payment' && purchaseStore.read(order.match_id).orderId === order.id;
+  const isFree = order.total_cents === 0 && order.status === 'completed';
   const tone = order.status === 'completed' ? 'good' : order.status === 'awaiting_payment' ? 'info' : 'warning';
   return (
     <>
@@ -63,7 +64,7 @@ function OrderView({ order, isSlow }: { order: Order; isSlow: boolean }) {
             data-status={order.status}
             role="status"
           >
-            {texts.order.statuses[order.status]}
+            {isFree ? texts.order.freeCompleted : texts.order.statuses[order.status]}
           </span>
           <strong>{format.money(order.total_cents, order.currency)}</strong>
         </p>

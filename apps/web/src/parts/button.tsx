@@ -16,19 +16,19 @@ interface ConfirmButtonProps {
   texts: { label: string; question: string; yes: string; no: string };
   onConfirm: () => void;
   disabled?: boolean;
-  /** How the button looks before it asks; quiet if nothing is said. */
-  tone?: ButtonProps['tone'];
+  /** How the confirming button looks. The button that only asks is quiet. */
+  tone?: 'primary' | 'danger';
   testId: string;
 }
 
 /** A button that asks for confirmation. The question replaces the button; a dialog would cover the countdown. */
-export function ConfirmButton({ texts, onConfirm, disabled, tone = 'quiet', testId }: ConfirmButtonProps) {
+export function ConfirmButton({ texts, onConfirm, disabled, tone = 'danger', testId }: ConfirmButtonProps) {
   const [isAsking, setIsAsking] = useState(false);
   const [isCancelled, setIsCancelled] = useState(false);
   if (!isAsking) {
     return (
       // After "no" the focus returns to this button, so that the keyboard continues here and not at the top of the page.
-      <Button tone={tone} disabled={disabled} autoFocus={isCancelled} onClick={() => setIsAsking(true)} testId={testId}>
+      <Button tone="quiet" disabled={disabled} autoFocus={isCancelled} onClick={() => setIsAsking(true)} testId={testId}>
         {texts.label}
       </Button>
     );
@@ -46,7 +46,7 @@ export function ConfirmButton({ texts, onConfirm, disabled, tone = 'quiet', test
     <div className="confirm" role="group" aria-label={texts.question}>
       <p>{texts.question}</p>
       <div className="button-row">
-        <Button tone="danger" disabled={disabled} autoFocus onClick={confirm} testId={`${testId}-yes`}>
+        <Button tone={tone} disabled={disabled} autoFocus onClick={confirm} testId={`${testId}-yes`}>
           {texts.yes}
         </Button>
         <Button onClick={cancel}>{texts.no}</Button>

@@ -8,13 +8,20 @@ const plausibleEmail = /^[^\s@]+@[^\s@]+\.[^\s@]{2,}$/;
 /** The text of an error by the name of its form field. */
 export type FieldErrors = Record<string, string>;
 
+/** The errors of the name and the address of one person, by form field. */
+export function validatePerson({ name, email }: { name?: string; email: string }, texts: Texts): FieldErrors {
+  const errors: FieldErrors = {};
+  if (name !== undefined && !name.trim()) errors.name = texts.checkout.nameNeeded;
+  if (!plausibleEmail.test(email.trim())) errors.email = texts.checkout.emailNeeded;
+  return errors;
+}
+
 /** The errors of the checkout form that the fan must correct before the order is sent, by form field. */
 export function validateCheckout(request: CheckOutRequest, texts: Texts): FieldErrors {
-  const errors: FieldErrors = {};
+  const errors = validatePerson({ email: request.email }, texts);
   request.holders.forEach(({ name }, index) => {
     if (!name.trim()) errors[`holder-${index}`] = texts.checkout.nameNeeded;
   });
-  if (!plausibleEmail.test(request.email.trim())) errors.email = texts.checkout.emailNeeded;
   return errors;
 }
 

@@ -1,6 +1,6 @@
 import type { CheckOutRequest } from '#contracts/orders';
 import type { Reservation } from '#contracts/reservations';
-import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useMemo, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { toStoredPurchase } from '../purchase-store.ts';
 import { paths } from '../routes.ts';
@@ -11,6 +11,7 @@ import { Field } from './field.tsx';
 import { Link } from './link.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 import { useAction } from './use-action.ts';
+import { useFaultFocus } from './use-fault-focus.ts';
 
 const maxNameLength = 100;
 const maxEmailLength = 254;
@@ -20,10 +21,8 @@ export function HoldersForm({ reservation, onPlaced }: { reservation: Reservatio
   const { texts } = useLanguage();
   const { request, errors, problem, busy, setName, setEmail, submit } = useCheckoutForm(reservation, onPlaced);
   const matchId = reservation.match_id;
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (Object.keys(errors).length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [errors]);
+  const { isInvited } = useAppServices().purchaseStore.read(matchId);
+  const form = useFaultFocus(errors);
 
   const errorCount = Object.keys(errors).length;
   return (
@@ -63,7 +62,11 @@ export function HoldersForm({ reservation, onPlaced }: { reservation: Reservatio
       {problem && (
         <ProblemNotice problem={problem}>
           {problem.members.order_id && <Link to={paths.order(problem.members.order_id)}>{texts.order.toPayment}</Link>}
-          {problem.code === 'RESERVATION_EXPIRED' && <Link to={paths.match(matchId)}>{texts.checkout.chooseAgain}</Link>}
+          {problem.code === 'RESERVATION_EXPIRED' && (
+            <Link to={isInvited ? paths.invitation : paths.match(matchId)}>
+              {isInvited ? texts.invitation.back : texts.checkout.chooseAgain}
+            </Link>
+          )}
         </ProblemNotice>
       )}
       <Button type="submit" tone="primary" wide disabled={busy} testId="place-order">

@@ -2,7 +2,7 @@ import type { Match, SaleStatus } from '#contracts/matches';
 import { useLanguage } from '../text/language.tsx';
 
 /** Kickoff and venue. The kickoff is shown in the fan's time zone. */
-export function MatchFacts({ match }: { match: Match }) {
+export function MatchFacts({ match }: { match: Pick<Match, 'kickoff_at' | 'venue'> }) {
   const { texts, format } = useLanguage();
   return (
     <dl className="match-facts">

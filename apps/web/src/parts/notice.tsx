@@ -26,13 +26,13 @@ export function Notice({ tone, children, testId }: { tone: Tone; children: React
   );
 }
 
-/** Shows why an API call failed. For a server error the text includes the request id, with which support finds the log lines. */
-export function ProblemNotice({ problem, children }: { problem: Problem; children?: ReactNode }) {
+/** Shows why an API call failed, or `text` where the page knows it better. For a server error the text includes the request id, with which support finds the log lines. */
+export function ProblemNotice({ problem, text, children }: { problem: Problem; text?: string; children?: ReactNode }) {
   const { texts, format } = useLanguage();
   const isServerError = problem.status >= 500 || problem.code === 'UNKNOWN';
   return (
     <Notice tone="bad" testId="problem">
-      <p>{texts.problems[problem.code](problem, format)}</p>
+      <p>{text ?? texts.problems[problem.code](problem, format)}</p>
       {isServerError && problem.requestId && <p className="fine-print">{texts.common.requestId(problem.requestId)}</p>}
       {children}
     </Notice>

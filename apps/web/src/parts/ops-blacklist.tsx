@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { isUuid } from '../routes.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button, ConfirmButton } from './button.tsx';
 import { Field } from './field.tsx';
 import { ProblemNotice } from './notice.tsx';
@@ -10,7 +10,7 @@ import { useLoaded } from './use-loaded.ts';
 
 /** The list of fans who may not buy, with its newest 100 entries, and a form to add and remove fans. */
 export function OpsBlacklist() {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const { value, problem: loadProblem, reload } = useLoaded((signal) => api.opsBlacklist(signal), 'blacklist');
   const [fanId, setFanId] = useState('');

@@ -1,7 +1,7 @@
 import type { OpsMatch } from '#contracts/matches';
 import { useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { ConfirmButton } from './button.tsx';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
@@ -12,7 +12,7 @@ import { useAction } from './use-action.ts';
  * and requires a reason.
  */
 export function OpsCancel({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const [reason, setReason] = useState('');
   const { busy, problem, run } = useAction();

@@ -1,7 +1,7 @@
 import type { Job } from '#contracts/jobs';
 import { useId } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button, ConfirmButton } from './button.tsx';
 import { ProblemNotice } from './notice.tsx';
 import { useAction } from './use-action.ts';
@@ -16,7 +16,7 @@ interface OpsJobCardProps {
 
 /** A job of the list. An opened card has its attempts and its content, and the buttons that its state allows. */
 export function OpsJobCard({ job, isOpen, onToggle, onChange }: OpsJobCardProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const { busy, problem, run } = useAction();
   const id = useId();
@@ -75,7 +75,7 @@ export function OpsJobCard({ job, isOpen, onToggle, onChange }: OpsJobCardProps)
 }
 
 function JobFacts({ job }: { job: Job }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const jobTexts = texts.opsJobs;
   const timeOf = (iso: string) => `${format.dateTime(iso)} (${format.clock(iso)})`;
   return (

@@ -1,5 +1,5 @@
 import type { JobState, QueueCounts, QueueName } from '#contracts/jobs';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 
 /** The columns. The failed jobs come first, because a phone shows only the first columns until the operator scrolls. */
 const states = ['failed', 'waiting', 'delayed', 'active', 'completed'] as const satisfies readonly JobState[];
@@ -11,7 +11,7 @@ interface OpsJobCountsProps {
 
 /** How many jobs each queue has in each state. A number is a button that shows these jobs, unless the list cannot show them. */
 export function OpsJobCounts({ counts, onShow }: OpsJobCountsProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const jobTexts = texts.opsJobs;
   return (
     // On a phone the table scrolls. Its numbers are not always buttons, so the keyboard reaches it by its frame (WCAG 2.1.1).

@@ -1,5 +1,5 @@
 import type { JobState, QueueName } from '#contracts/jobs';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Field } from './field.tsx';
 import { Select } from './select.tsx';
 import type { JobFilterInput } from './use-job-filter.ts';
@@ -15,7 +15,7 @@ interface OpsJobFilterProps {
 
 /** The fields that restrict the list of jobs. The list follows each change. */
 export function OpsJobFilter({ input, isTemplateFaulty, onChange }: OpsJobFilterProps) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const jobTexts = texts.opsJobs;
   return (
     <form role="search" className="job-filter" onSubmit={(event) => event.preventDefault()} noValidate>

@@ -1,10 +1,10 @@
 import type { QuotaMove } from '#contracts/quotas';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Icon } from './icon.tsx';
 
 /** What a move is about: how many places, from where to where, who, when and why. */
 export function OpsMoveFacts({ move, nameOf }: { move: QuotaMove; nameOf: (owner: string) => string }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { ledger, pending, places } = texts.opsQuotas;
   const who = (actor: string) => (actor === 'system' ? ledger.system : actor);
   const at = format.dateTime(move.at);

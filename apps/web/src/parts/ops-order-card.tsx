@@ -1,7 +1,7 @@
 import type { OpsOrder } from '#contracts/orders';
 import { useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { ConfirmButton } from './button.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 import { useAction } from './use-action.ts';
@@ -11,7 +11,7 @@ const shortId = (ticketId: string) => ticketId.replaceAll('-', '').slice(-8).toU
 
 /** An order for operators, with the refund of its tickets. */
 export function OpsOrderCard({ order, onChange }: { order: OpsOrder; onChange: () => void }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const { busy, problem, run } = useAction();
   const [refundedCents, setRefundedCents] = useState<number>();

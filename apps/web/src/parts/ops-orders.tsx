@@ -1,7 +1,7 @@
 import type { OpsMatch } from '#contracts/matches';
 import { type FormEvent, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { Loading } from './notice.tsx';
@@ -10,7 +10,7 @@ import { useLoaded } from './use-loaded.ts';
 
 /** The search of operators for an order, by its number or the full e-mail address. Nothing is listed before a search. */
 export function OpsOrders({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api } = useAppServices();
   const [input, setInput] = useState('');
   const [searchText, setSearchText] = useState<string>();

@@ -2,7 +2,7 @@ import type { PolicyCheck } from '#contracts/quota-policies';
 import { useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { storage } from '../storage.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { Loading, Notice, ProblemNotice } from './notice.tsx';
@@ -23,7 +23,7 @@ const chosenKey = (matchId: string) => `tribina.policy.${matchId}`;
 
 /** Checks the quotas of a match against a policy that the operator chooses. The browser remembers the choice for the match. */
 export function OpsPolicyCheck({ matchId, nameOf, version, isShort = false }: OpsPolicyCheckProps) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api } = useAppServices();
   const policies = useLoaded((signal) => api.opsPolicies(signal), 'policies');
   const [remembered, setRemembered] = useState(() => storage.local.read(chosenKey(matchId)) ?? '');
@@ -67,7 +67,7 @@ export function PolicyResult({
   nameOf,
   isShort,
 }: { check: PolicyCheck } & Pick<OpsPolicyCheckProps, 'nameOf' | 'isShort'>) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { policy } = texts.opsQuotas;
   const broken = check.rules.filter(({ ok }) => !ok);
   const shown = isShort ? broken : check.rules;

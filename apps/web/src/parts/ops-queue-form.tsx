@@ -1,7 +1,7 @@
 import type { OpsMatch } from '#contracts/matches';
 import { type FormEvent, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
@@ -15,7 +15,7 @@ function parseLimit(text: string): number | undefined | 'invalid' {
 
 /** The form of operators for the two limits of a line: turns granted per minute, and windows open at the same time. */
 export function OpsQueueForm({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const [rate, setRate] = useState('');
   const [windows, setWindows] = useState('');

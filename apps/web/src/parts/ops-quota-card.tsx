@@ -2,7 +2,7 @@ import type { Match } from '#contracts/matches';
 import type { Quota } from '#contracts/quotas';
 import type { Sector } from '#contracts/sectors';
 import { useId, useState } from 'react';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { OpsQuotaChange } from './ops-quota-change.tsx';
@@ -22,7 +22,7 @@ interface OpsQuotaCardProps {
 
 /** A quota of the tree with its bar, and below it the quotas that are parts of it. An opened card has its settings and forms. */
 export function OpsQuotaCard({ node, ...rest }: OpsQuotaCardProps) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const [isOpen, setIsOpen] = useState(false);
   const id = useId();
   const { quota, parts } = node;
@@ -71,7 +71,7 @@ export function OpsQuotaCard({ node, ...rest }: OpsQuotaCardProps) {
 }
 
 function ReturnOf({ quota }: { quota: Quota }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { tree } = texts.opsQuotas;
   if (quota.returned_at) return tree.returned(format.dateTime(quota.returned_at));
   return quota.return_at && quota.on_return !== 'keep' ? tree.returns(format.dateTime(quota.return_at)) : tree.keeps;
@@ -79,7 +79,7 @@ function ReturnOf({ quota }: { quota: Quota }) {
 
 /** The settings of a quota, and the form that the operator has chosen. */
 function QuotaDetails({ quota, match, sectors, quotas, onChange }: Omit<OpsQuotaCardProps, 'node'> & { quota: Quota }) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const [form, setForm] = useState<'change' | 'move'>();
   // After a form is closed the keyboard continues at the button that opened it.
   const [closed, setClosed] = useState<'change' | 'move'>();

@@ -1,9 +1,9 @@
 import type { Match } from '#contracts/matches';
 import type { Quota } from '#contracts/quotas';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { serverNow } from '../api/server-clock.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
@@ -21,7 +21,7 @@ interface OpsQuotaChangeProps {
 
 /** The form that changes the settings of a quota. It sends only what the operator has changed. */
 export function OpsQuotaChange({ match, quota, onDone, onCancel }: OpsQuotaChangeProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   // The page reads the quota again every few seconds. What the operator types stays.
   const [before] = useState(() => settingsOf(quota));
@@ -30,7 +30,10 @@ export function OpsQuotaChange({ match, quota, onDone, onCancel }: OpsQuotaChang
   const [isUnchanged, setIsUnchanged] = useState(false);
   const { busy, problem, setProblem, run } = useAction();
   const { fields, change: changeTexts, faults: faultTexts } = texts.opsQuotas;
-  const faults = { ...refusedFields(problem, [], { texts: faultTexts, format }), ...found };
+  const faults = useMemo(
+    () => ({ ...refusedFields(problem, [], { texts: faultTexts, format }), ...found }),
+    [problem, found, faultTexts, format],
+  );
   const form = useFaultFocus(faults);
 
   const change = (changed: Partial<SettingsInput>) => {

@@ -3,7 +3,7 @@ import type { Quota } from '#contracts/quotas';
 import type { QuotaKind } from '#contracts/quota-kinds';
 import type { Sector } from '#contracts/sectors';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
@@ -25,7 +25,7 @@ interface OpsQuotaCreateProps {
 
 /** The form for a new quota. The operator sees which places it would take before it is created. */
 export function OpsQuotaCreate({ match, sectors, parents, onDone, onCancel }: OpsQuotaCreateProps) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { input, faults, isFaulty, plan, isBack, busy, problem, ...form } = useNewQuota(match, { sectors, onDone });
   const frame = useFaultFocus(faults);
   const { fields, kinds, create, faults: faultTexts } = texts.opsQuotas;

@@ -2,7 +2,7 @@ import type { Match } from '#contracts/matches';
 import type { Quota } from '#contracts/quotas';
 import type { Sector } from '#contracts/sectors';
 import type { ReactNode } from 'react';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 
 interface OpsQuotaFactsProps {
   quota: Quota;
@@ -12,7 +12,7 @@ interface OpsQuotaFactsProps {
 
 /** The settings of a quota and its places by sector. */
 export function OpsQuotaFacts({ quota, match, sectors }: OpsQuotaFactsProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { facts, kinds, onReturn, places } = texts.opsQuotas;
   const time = (iso: string | null, without: string) => (iso ? format.dateTime(iso) : without);
   const nameOf = (id: string) => sectors.find((sector) => sector.id === id)?.name ?? id;
@@ -65,7 +65,7 @@ interface PriceListProps {
 
 /** The prices in the sectors where the quota has places; one line if all are the same. */
 function PriceList({ quota, nameOf, currency }: PriceListProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const prices = quota.by_sector.map(({ sector_id: id }) => ({ id, cents: quota.price_cents[id] }));
   const shown = (cents: number | undefined) =>
     cents === undefined ? texts.opsQuotas.facts.ordinary : format.money(cents, currency);

@@ -1,6 +1,6 @@
 import type { QuotaKind } from '#contracts/quota-kinds';
 import type { Quota } from '#contracts/quotas';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Field } from './field.tsx';
 import type { Faults, SettingsInput } from './quota-input.ts';
 import { Select } from './select.tsx';
@@ -15,7 +15,7 @@ interface OpsQuotaFieldsProps {
 
 /** The fields for what an operator can set when creating a quota and change later. */
 export function OpsQuotaFields({ input, faults, hasParent, onChange }: OpsQuotaFieldsProps) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { fields, onReturn, kinds } = texts.opsQuotas;
   const choices = (Object.entries(onReturn) as [Quota['on_return'], string][]).filter(([to]) => to !== 'parent' || hasParent);
   const toggle = (kind: QuotaKind) =>

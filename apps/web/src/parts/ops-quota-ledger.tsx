@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { Loading, ProblemNotice } from './notice.tsx';
 import { OpsMoveFacts } from './ops-move-facts.tsx';
@@ -15,7 +15,7 @@ interface OpsQuotaLedgerProps {
 
 /** All moves of the match, a page of a hundred at a time. */
 export function OpsQuotaLedger({ matchId, nameOf, version }: OpsQuotaLedgerProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const [pages, setPages] = useState(1);
   const key = `${matchId} ${version} ${pages}`;

@@ -1,8 +1,8 @@
 import type { Quota } from '#contracts/quotas';
 import type { Sector } from '#contracts/sectors';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
@@ -23,7 +23,7 @@ interface OpsQuotaMoveProps {
 
 /** The form that moves free places of a quota. If a rule refuses the move, it offers to ask a second operator. */
 export function OpsQuotaMove({ quota, quotas, sectors, onDone, onCancel }: OpsQuotaMoveProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const [to, setTo] = useState('');
   const [places, setPlaces] = useState([emptyPlaces(0)] as Parameters<typeof requestedPlaces>[0]);
@@ -32,7 +32,10 @@ export function OpsQuotaMove({ quota, quotas, sectors, onDone, onCancel }: OpsQu
   const { busy, problem, setProblem, run } = useAction();
   const { move: moveTexts, faults: faultTexts, places: shownPlaces, public: publicName } = texts.opsQuotas;
   const targets = quotas.filter(({ id, status }) => id !== quota.id && status === 'open');
-  const faults = { ...refusedFields(problem, places, { texts: faultTexts, format }), ...found };
+  const faults = useMemo(
+    () => ({ ...refusedFields(problem, places, { texts: faultTexts, format }), ...found }),
+    [problem, places, found, faultTexts, format],
+  );
   const form = useFaultFocus(faults);
 
   /** For a change of any field: what was found about the old content does not apply any more. */

@@ -1,6 +1,6 @@
 import type { Allocation } from '#contracts/quotas';
 import type { Problem } from '../api/problem.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Loading, ProblemNotice } from './notice.tsx';
 import { QuotaBar, QuotaLegend } from './quota-bar.tsx';
 
@@ -12,7 +12,7 @@ interface OpsQuotaOverviewProps {
 
 /** The capacity of the match, the part of the public and that of all quotas, and the legend of the bars. */
 export function OpsQuotaOverview({ allocation, problem, onRetry }: OpsQuotaOverviewProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { overview } = texts.opsQuotas;
   const sum = (of: 'total' | 'returned') => (allocation?.quotas ?? []).reduce((total, kind) => total + kind[of], 0);
   const numbers = allocation && [

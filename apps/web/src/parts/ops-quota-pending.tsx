@@ -1,6 +1,6 @@
 import type { QuotaMove } from '#contracts/quotas';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { ConfirmButton } from './button.tsx';
 import { Loading, ProblemNotice } from './notice.tsx';
 import { OpsMoveFacts } from './ops-move-facts.tsx';
@@ -20,7 +20,7 @@ interface OpsQuotaPendingProps {
 
 /** The moves that wait for a second operator. */
 export function OpsQuotaPending({ matchId, nameOf, onChange }: OpsQuotaPendingProps) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api } = useAppServices();
   const load = (signal: AbortSignal) => api.opsMoves(matchId, 'pending', maxPages, signal);
   const { value, problem, reload } = useLoaded(load, matchId, refreshMs);
@@ -53,7 +53,7 @@ interface PendingMoveProps {
 }
 
 function PendingMove({ move, nameOf, onDecided }: PendingMoveProps) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api, caller } = useAppServices();
   const { busy, problem, run } = useAction();
   const { pending } = texts.opsQuotas;
@@ -78,7 +78,6 @@ function PendingMove({ move, nameOf, onDecided }: PendingMoveProps) {
           />
           <ConfirmButton
             texts={pending.reject}
-            tone="warning"
             disabled={busy}
             onConfirm={() => void decide(() => api.opsRejectMove(move.id), pending.rejected)}
             testId="move-reject"

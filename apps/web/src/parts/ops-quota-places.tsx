@@ -1,5 +1,5 @@
 import { useRef } from 'react';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { emptyPlaces, type PlacesInput, type SectorChoice } from './places-input.ts';
@@ -17,7 +17,7 @@ interface OpsQuotaPlacesProps {
 
 /** The lines that say which places to take: so many of a sector, or of any sectors. */
 export function OpsQuotaPlaces({ places, choices, faults, currency, onChange }: OpsQuotaPlacesProps) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { placesOf } = texts.opsQuotas;
   const frame = useRef<HTMLFieldSetElement>(null);
   const free = choices.reduce((sum, choice) => sum + choice.free, 0);

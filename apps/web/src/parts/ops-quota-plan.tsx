@@ -1,12 +1,12 @@
 import type { PlannedPlaces } from '#contracts/quotas';
 import type { Sector } from '#contracts/sectors';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Notice } from './notice.tsx';
 import { groupRows } from './planned-rows.ts';
 
 /** The places that a request would take, by sector and rows, and the single seats that it would leave. */
 export function OpsQuotaPlan({ plan, sectors }: { plan: PlannedPlaces; sectors: readonly Sector[] }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { create, places } = texts.opsQuotas;
   const shown = (quantity: number) => places(quantity, format.number(quantity));
   const nameOf = (id: string) => sectors.find((sector) => sector.id === id)?.name ?? id;

@@ -1,6 +1,6 @@
 import { useAppServices } from '../api/app-services.ts';
 import { paths } from '../routes.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Link } from './link.tsx';
 import { ProblemNotice } from './notice.tsx';
 import { OpsPolicyCheck } from './ops-policy-check.tsx';
@@ -8,7 +8,7 @@ import { useLoaded } from './use-loaded.ts';
 
 /** The quotas of a match in the view of its sale: how many there are, the way to their page, and which rules they break. */
 export function OpsQuotasSummary({ matchId }: { matchId: string }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const { value: quotas, problem } = useLoaded((signal) => api.opsQuotas(matchId, signal), matchId);
   const { summary, places, unknownQuota } = texts.opsQuotas;

@@ -1,8 +1,7 @@
 import type { OpsMatch } from '#contracts/matches';
 import type { OrderStatus } from '#contracts/orders';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
-import type { Texts } from '../text/texts.ts';
+import { type StaffTexts, useStaffLanguage } from '../text/staff-language.ts';
 import { Loading, Notice, ProblemNotice } from './notice.tsx';
 import { useLoaded } from './use-loaded.ts';
 
@@ -12,7 +11,7 @@ const queueCounts = ['waiting', 'open_windows', 'granted', 'completed', 'expired
 
 /** The sales report of a match, for operators. */
 export function OpsReport({ match }: { match: OpsMatch }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const { value: report, problem } = useLoaded((signal) => api.opsReport(match.id, signal), match.id, refreshMs);
   if (!report) return problem ? <ProblemNotice problem={problem} /> : <Loading />;
@@ -45,8 +44,8 @@ export function OpsReport({ match }: { match: OpsMatch }) {
   );
 }
 
-function ReportNumber({ name, value, wide }: { name: keyof Texts['ops']['numbers']; value: string; wide?: boolean }) {
-  const { texts } = useLanguage();
+function ReportNumber({ name, value, wide }: { name: keyof StaffTexts['ops']['numbers']; value: string; wide?: boolean }) {
+  const { texts } = useStaffLanguage();
   return (
     <div className={wide ? 'number number-wide' : 'number'}>
       <dt>{texts.ops.numbers[name]}</dt>

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 import { useAction } from './use-action.ts';
@@ -14,7 +14,7 @@ interface OpsRetryAllProps {
 
 /** Retries all failed jobs of the filter. Before, it counts them with a dry run and asks. */
 export function OpsRetryAll({ filter, onDone }: OpsRetryAllProps) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api } = useAppServices();
   const { busy, problem, run } = useAction();
   const [count, setCount] = useState<number>();

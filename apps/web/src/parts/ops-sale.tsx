@@ -1,7 +1,7 @@
 import type { OpsMatch, SaleAction, SaleStatus } from '#contracts/matches';
 import { useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button, ConfirmButton } from './button.tsx';
 import { Field } from './field.tsx';
 import { ProblemNotice } from './notice.tsx';
@@ -21,7 +21,7 @@ const actionsByStatus: Record<SaleStatus, SaleAction[]> = {
 
 /** The buttons of operators to open, pause, resume or close the sale of a match. */
 export function OpsSale({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   const { api } = useAppServices();
   const [reason, setReason] = useState('');
   const { busy, problem, run } = useAction();

@@ -1,5 +1,5 @@
 import type { QuotaCounts } from '#contracts/quotas';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 
 const states = ['sold', 'held', 'invited', 'free'] as const satisfies readonly (keyof QuotaCounts)[];
 
@@ -8,23 +8,13 @@ const states = ['sold', 'held', 'invited', 'free'] as const satisfies readonly (
  * pattern. Screen readers read the text.
  */
 export function QuotaBar({ counts, label }: { counts: QuotaCounts; label?: string }) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { places, states: names } = texts.opsQuotas;
   const shown = states.filter((state) => counts[state] > 0);
   const numbers = [...shown].reverse().map((state) => `${format.number(counts[state])} ${names[state]}`);
   return (
     <div className="quota-bar-box">
-      <div className="quota-bar" aria-hidden="true">
-        {shown.map((state) => (
-          <span
-            key={state}
-            className={`quota-part quota-part-${state}`}
-            style={{ flexGrow: counts[state] }}
-            data-state={state}
-            data-count={counts[state]}
-          />
-        ))}
-      </div>
+      <QuotaParts counts={counts} />
       <p className="quota-numbers" data-testid="quota-numbers">
         {label && <span className="quota-numbers-label">{label}: </span>}
         <strong>{places(counts.total, format.number(counts.total))}</strong>
@@ -34,9 +24,28 @@ export function QuotaBar({ counts, label }: { counts: QuotaCounts; label?: strin
   );
 }
 
+/** The bar alone, for a place where its numbers are shown too. */
+export function QuotaParts({ counts }: { counts: QuotaCounts }) {
+  return (
+    <div className="quota-bar" aria-hidden="true">
+      {states
+        .filter((state) => counts[state] > 0)
+        .map((state) => (
+          <span
+            key={state}
+            className={`quota-part quota-part-${state}`}
+            style={{ flexGrow: counts[state] }}
+            data-state={state}
+            data-count={counts[state]}
+          />
+        ))}
+    </div>
+  );
+}
+
 /** What the parts of the bars mean. */
 export function QuotaLegend() {
-  const { texts } = useLanguage();
+  const { texts } = useStaffLanguage();
   return (
     <ul className="quota-legend" aria-label={texts.opsQuotas.overview.legend} data-testid="quota-legend">
       {states.map((state) => (

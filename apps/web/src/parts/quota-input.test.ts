@@ -1,7 +1,7 @@
 import type { Quota } from '#contracts/quotas';
 import { Problem } from '../api/problem.ts';
 import { formatFor } from '../text/format.ts';
-import { languages } from '../text/texts.ts';
+import { staffLanguages } from '../text/staff-language.ts';
 import { centsOf, emptyPlaces, placesFaults, requestedPlaces, sectorChoices } from './places-input.ts';
 import {
   changeRequest,
@@ -15,7 +15,7 @@ import {
 } from './quota-input.ts';
 import { possibleParents, quotaTree } from './quota-tree.ts';
 
-const texts = languages.en.opsQuotas.faults;
+const texts = staffLanguages.en.opsQuotas.faults;
 const now = Date.parse('2026-11-20T12:00:00Z');
 const kickoffAt = '2026-12-20T20:00:00.000Z';
 const at = (iso: string) => localTime(iso);

@@ -5,7 +5,7 @@ import type { Sector } from '#contracts/sectors';
 import type { Problem } from '../api/problem.ts';
 import { isUuid } from '../routes.ts';
 import type { Format } from '../text/format.ts';
-import type { Texts } from '../text/texts.ts';
+import type { StaffTexts } from '../text/staff-language.ts';
 import { centsOf, type PlacesInput, requestedPlaces } from './places-input.ts';
 
 /** What the fields for the settings of a quota contain. */
@@ -30,7 +30,7 @@ export interface NewQuotaInput extends SettingsInput {
 
 /** The text of each faulty field, by its path in the request of the API. */
 export type Faults = Readonly<Record<string, string>>;
-export type FaultTexts = Texts['opsQuotas']['faults'];
+export type FaultTexts = StaffTexts['opsQuotas']['faults'];
 
 export const emptySettings: SettingsInput = {
   ...{ name: '', contact: '', opensAt: '', claimUntil: '', returnAt: '', onReturn: 'public', neverTo: [] },
@@ -44,7 +44,8 @@ export function localTime(iso: string | null): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-const isoTime = (local: string): string | null => (local === '' ? null : new Date(local).toISOString());
+/** The time that a `datetime-local` field contains. Null if it is empty. */
+export const isoTime = (local: string): string | null => (local === '' ? null : new Date(local).toISOString());
 const listed = (members: string): string[] =>
   members
     .toLowerCase()

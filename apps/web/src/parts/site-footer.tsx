@@ -1,10 +1,9 @@
-import { type FormEvent, useId, useState } from 'react';
-import { signInWith, signOut, switchToNewFan } from '../api/caller.ts';
+import { switchToNewFan } from '../api/caller.ts';
 import { useAppServices } from '../api/app-services.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
-import { Button } from './button.tsx';
 import { Link } from './link.tsx';
+import { SignIn } from './sign-in.tsx';
 
 export function SiteFooter() {
   const { texts } = useLanguage();
@@ -15,6 +14,7 @@ export function SiteFooter() {
         {caller.mode === 'mock' ? <FanSwitch fanId={caller.fanId} /> : <SignIn />}
         <div className="site-footer-links">
           <span>{texts.tagline}</span>
+          <Link to={paths.quotas}>{texts.nav.partners}</Link>
           <Link to={paths.ops()}>{texts.nav.operators}</Link>
         </div>
       </div>
@@ -42,46 +42,5 @@ function FanSwitch({ fanId }: { fanId: string }) {
         {texts.fan.change}
       </button>
     </div>
-  );
-}
-
-/**
- * The sign-in form for AUTH_MODE=jwt. The club manages the accounts of the fans, so a fan pastes the access token from the club's
- * sign-in.
- */
-function SignIn() {
-  const { texts } = useLanguage();
-  const { caller } = useAppServices();
-  const [token, setToken] = useState('');
-  const id = useId();
-  if (caller.signedIn) {
-    const signOutAndReload = () => {
-      signOut();
-      location.reload();
-    };
-    return (
-      <p className="fan-switch">
-        {texts.fan.signedIn}{' '}
-        <button type="button" className="link-button" onClick={signOutAndReload}>
-          {texts.fan.signOut}
-        </button>
-      </p>
-    );
-  }
-  const submitToken = (event: FormEvent) => {
-    event.preventDefault();
-    if (!token.trim()) return;
-    signInWith(token.trim());
-    location.reload();
-  };
-  return (
-    <details className="sign-in">
-      <summary>{texts.fan.signInTitle}</summary>
-      <form onSubmit={submitToken}>
-        <label htmlFor={id}>{texts.fan.token}</label>
-        <input id={id} type="password" autoComplete="off" value={token} onChange={(event) => setToken(event.target.value)} />
-        <Button type="submit">{texts.fan.signIn}</Button>
-      </form>
-    </details>
   );
 }

@@ -1,10 +1,10 @@
 import type { Match } from '#contracts/matches';
 import type { PlannedPlaces } from '#contracts/quotas';
 import type { Sector } from '#contracts/sectors';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { serverNow } from '../api/server-clock.ts';
-import { useLanguage } from '../text/language.tsx';
+import { useStaffLanguage } from '../text/staff-language.ts';
 import { emptyPlaces, placesFaults } from './places-input.ts';
 import { createRequest, emptySettings, type Faults, type NewQuotaInput, refusedFields, settingsFaults } from './quota-input.ts';
 import { useAction } from './use-action.ts';
@@ -16,7 +16,7 @@ export function useNewQuota(
   match: Match,
   { sectors, onDone }: { sectors: readonly Sector[]; onDone: (happened: string) => void },
 ) {
-  const { texts, format } = useLanguage();
+  const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const [input, setInput] = useState(emptyInput);
   const [found, setFound] = useState<Faults>({});
@@ -24,7 +24,10 @@ export function useNewQuota(
   const [isBack, setIsBack] = useState(false);
   const { busy, problem, setProblem, run } = useAction();
   const { create, faults: faultTexts } = texts.opsQuotas;
-  const faults = { ...refusedFields(problem, input.places, { texts: faultTexts, format }), ...found };
+  const faults = useMemo(
+    () => ({ ...refusedFields(problem, input.places, { texts: faultTexts, format }), ...found }),
+    [problem, input.places, found, faultTexts, format],
+  );
 
   const change = (changed: Partial<NewQuotaInput>) => {
     setInput((previous) => ({ ...previous, ...changed }));

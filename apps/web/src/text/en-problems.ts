@@ -46,6 +46,9 @@ export const problemTexts = {
     members.order_id
       ? 'An order of yours is waiting for payment. Finish or cancel that one first.'
       : 'This is not possible any more. The page now shows the current state.',
+  INVITATION_CLAIMED: () => 'Somebody else has accepted this invitation.',
+  INVITATION_EXPIRED: ({ members }) =>
+    members.invitation_status === 'withdrawn' ? 'This invitation was withdrawn.' : 'The time of this invitation is over.',
   QUOTA_EXCEEDED: ({ members: { available = 0 } }) => `Too few places are free: ${available}. Nothing was changed.`,
   MOVE_REFUSED: ({ members }) => `A rule refuses this. ${members.rule ?? ''}`,
   PAYLOAD_TOO_LARGE: () => 'The request was too large.',

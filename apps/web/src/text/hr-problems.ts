@@ -46,6 +46,9 @@ export const problemTexts: Record<ProblemCode, ProblemText> = {
     members.order_id
       ? 'Jedna vaša narudžba čeka plaćanje. Najprije završite ili otkažite nju.'
       : 'To više nije moguće. Stranica sada prikazuje stvarno stanje.',
+  INVITATION_CLAIMED: () => 'Ovu je pozivnicu prihvatio netko drugi.',
+  INVITATION_EXPIRED: ({ members }) =>
+    members.invitation_status === 'withdrawn' ? 'Ova je pozivnica povučena.' : 'Vrijeme ove pozivnice je isteklo.',
   QUOTA_EXCEEDED: ({ members: { available = 0 } }) => `Premalo je slobodnih mjesta: ${available}. Ništa nije promijenjeno.`,
   MOVE_REFUSED: ({ members }) => `Pravilo to ne dopušta. ${members.rule ?? ''}`,
   PAYLOAD_TOO_LARGE: () => 'To je bilo previše odjednom.',

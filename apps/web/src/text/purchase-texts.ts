@@ -165,6 +165,7 @@ export const purchaseTexts = (t: Translate) => ({
       refunded: t('Refunded', 'Novac vraćen'),
       expired: t('Expired', 'Isteklo'),
     } satisfies Record<OrderStatus, string>,
+    freeCompleted: t('Confirmed, free of charge', 'Potvrđeno, besplatno'),
     explained: {
       awaiting_payment: t(
         'Your bank’s answer usually takes a moment. You can leave this page: the tickets also come by e-mail.',

@@ -9,6 +9,7 @@ export const shopTexts = (t: Translate) => ({
     label: t('Main', 'Glavni izbornik'),
     matches: t('Matches', 'Utakmice'),
     tickets: t('My tickets', 'Moje ulaznice'),
+    partners: t('For partners', 'Za partnere'),
     operators: t('For operators', 'Za organizatore'),
     skip: t('Skip to content', 'Preskoči na sadržaj'),
     language: t('Language', 'Jezik'),
@@ -21,6 +22,14 @@ export const shopTexts = (t: Translate) => ({
     notFoundTitle: t('Page not found', 'Stranica nije pronađena'),
     notFoundText: t('There is nothing at this address.', 'Na ovoj adresi nema ničega.'),
     startFailed: t('Tribina cannot be reached at the moment.', 'Tribina trenutačno nije dostupna.'),
+    notLoaded: {
+      title: t('This page did not load', 'Stranica se nije učitala'),
+      updated: t(
+        'Tribina was probably updated since you opened it. Reload the page to get the new version.',
+        'Tribina je vjerojatno ažurirana otkako ste je otvorili. Ponovno učitajte stranicu da biste dobili novu verziju.',
+      ),
+      reload: t('Reload the page', 'Ponovno učitaj stranicu'),
+    },
     requestId: (id: string) => t(`Reference for support: ${id}`, `Oznaka za podršku: ${id}`),
   },
   fan: {

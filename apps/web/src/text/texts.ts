@@ -1,10 +1,8 @@
 import type { ProblemCode } from '../api/problem.ts';
 import { problemTexts as english, type ProblemText } from './en-problems.ts';
 import { problemTexts as croatian } from './hr-problems.ts';
+import { invitationTexts } from './invitation-texts.ts';
 import { lineTexts } from './line-texts.ts';
-import { opsJobsTexts } from './ops-jobs-texts.ts';
-import { opsQuotasTexts } from './ops-quotas-texts.ts';
-import { opsTexts } from './ops-texts.ts';
 import { purchaseTexts } from './purchase-texts.ts';
 import { shopTexts } from './shop-texts.ts';
 
@@ -15,13 +13,11 @@ const textsFor = (t: Translate) => ({
   ...shopTexts(t),
   ...lineTexts(t),
   ...purchaseTexts(t),
-  ops: opsTexts(t),
-  opsJobs: opsJobsTexts(t),
-  opsQuotas: opsQuotasTexts(t),
+  invitation: invitationTexts(t),
   problems: t<Record<ProblemCode, ProblemText>>(english, croatian),
 });
 
-/** All texts of the page in one language. */
+/** The texts of the pages for fans and of what all pages share, in one language. Those of the others are in staff-language.ts. */
 export type Texts = ReturnType<typeof textsFor>;
 
 export type Language = 'hr' | 'en';

@@ -14,7 +14,8 @@ export interface MatchForSale extends Pick<
 
 /** Matches and sectors for sale, read from the catalog. A sector never changes while its match is on sale. */
 export abstract class MatchesForSale {
-  abstract sector(sectorId: string): Promise<SectorForSale | undefined>;
+  /** Inside a transaction pass `tx`: reading with another connection, a hundred transactions would wait for each other's. */
+  abstract sector(sectorId: string, tx?: Transaction): Promise<SectorForSale | undefined>;
   abstract sectors(matchId: string): Promise<readonly SectorForSale[]>;
   abstract match(matchId: string, tx?: Transaction): Promise<MatchForSale | undefined>;
   /** Sector name → stadium gate; null for a sector without a gate. */

@@ -14,12 +14,14 @@ import { ExpireReservations } from './application/expire-reservations.ts';
 import { HoldSeats } from './application/hold-seats.ts';
 import { SeatHolds } from './application/ports.ts';
 import { Reservations } from './application/reservation-ports.ts';
+import { ReservationReader } from './application/reservation-reader.ts';
 import { HoldObserver } from './inbound/hold-observer.ts';
 import { ReservationExpirySchedule } from './inbound/reservation-expiry.schedule.ts';
 import { ReservationsController } from './inbound/reservations.controller.ts';
 import { WriterConnection } from './outbound/writer-connection.ts';
 import { HOLD_SETTINGS } from './outbound/hold-batch.sql.ts';
 import { HoldQueue } from './outbound/hold-queue.ts';
+import { PostgresReservationReader } from './outbound/postgres-reservation-reader.ts';
 import { PostgresReservations } from './outbound/postgres-reservations.ts';
 import { seatChangesFor, sectorSnapshots } from './outbound/load-snapshots.ts';
 import { SeatChangeBroadcast } from './outbound/seat-change-broadcast.ts';
@@ -62,6 +64,7 @@ export const holdProviders: Provider[] = [
     inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, SeatChangeBroadcast, MatchesForSale],
   },
   adapter(Reservations, PostgresReservations, DataSource),
+  adapter(ReservationReader, PostgresReservationReader, DataSource),
   useCase(HoldSeats, MatchesForSale, PostgresSeatInventory, SeatHolds, BlacklistApi),
   useCase(HoldObserver, Metrics, SeatViews, SeatChangeBroadcast),
   useCase(ExpireReservations, Reservations),

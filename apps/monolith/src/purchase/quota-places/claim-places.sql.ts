@@ -12,6 +12,14 @@ export interface InvitedPlace {
   readonly isBound: boolean;
 }
 
+/** A place that a claim holds now. */
+export interface HeldPlace {
+  readonly seatId: string;
+  readonly row: string | null;
+  readonly number: number | null;
+  readonly expiresAt: Date;
+}
+
 /** Locks the places of an invitation, in the order of their ids, like all code that waits for locks of seats. */
 export const LOCK_INVITED_PLACES = namedSql<{ readonly seatIds: readonly string[]; readonly invitationId: string }>(
   'lock-invited-places',
@@ -21,11 +29,8 @@ export const LOCK_INVITED_PLACES = namedSql<{ readonly seatIds: readonly string[
   from seats where id = any(:seatIds::uuid[]) order by id for update`,
 );
 
-/**
- * Holds locked places for a claim: writes its reservation and gives it the places. The reservation is not in `fan_seats`, because
- * it counts for nobody. Nothing is written if `until` has passed: then the result has no row.
- */
-export const HOLD_INVITED_PLACES = namedSql<{
+/** A claim to write: its reservation and the places that it gets. */
+export interface InvitedPlacesToHold {
   readonly id: string;
   readonly invitationId: string;
   readonly matchId: string;
@@ -36,9 +41,14 @@ export const HOLD_INVITED_PLACES = namedSql<{
   readonly priceCents: number;
   readonly currency: string;
   readonly together: boolean;
-  readonly holdSeconds: number;
   readonly until: Date;
-}>(
+}
+
+/**
+ * Holds locked places for a claim: writes its reservation and gives it the places. The reservation is not in `fan_seats`, because
+ * it counts for nobody. Nothing is written if `until` has passed: then the result has no row.
+ */
+export const HOLD_INVITED_PLACES = namedSql<InvitedPlacesToHold & { readonly holdSeconds: number }>(
   'hold-invited-places',
   `
   with reserved as (
@@ -52,7 +62,8 @@ export const HOLD_INVITED_PLACES = namedSql<{
     where hold_end > now() returning id, expires_at
   )
   update seats set status = 'held', reservation_id = reserved.id, expires_at = reserved.expires_at
-  from reserved where seats.id = any(:seatIds::uuid[]) returning seats.id as "seatId"`,
+  from reserved where seats.id = any(:seatIds::uuid[])
+  returning seats.id as "seatId", row_label as row, number, reserved.expires_at as "expiresAt"`,
 );
 
 /**

@@ -2,17 +2,14 @@ import type { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
 import { blacklisted } from '#domain/blacklist/blacklist-rules';
 import { assertInvitationsAllowed } from '#domain/catalog/sale';
-import { inside } from '#platform/postgres/transaction';
-import type { MonolithConfig } from '../../config.ts';
 import type { Reservation } from '../application/ports.ts';
 import type { MatchesForSale } from '../application/sale-ports.ts';
 import type { OrderConsequences, Orders } from '../checkout/application/ports.ts';
 import type { Reservations } from '../hold/application/reservation-ports.ts';
-import { asReservation } from '../hold/outbound/postgres-reservations.ts';
-import { READ_RESERVATION, type ReservationRow } from '../hold/outbound/reservation-rows.sql.ts';
 import { reservationView } from '../hold/inbound/reservation-view.ts';
 import type { Claim, ClaimResult } from '../quota-places.api.ts';
-import { HOLD_INVITED_PLACES, LOCK_INVITED_PLACES, type InvitedPlace } from './claim-places.sql.ts';
+import type { InvitedPlace } from './claim-places.sql.ts';
+import type { InvitedPlaces } from './invited-places.ts';
 
 /**
  * Holds the places of invitations for fans, and ends such holds. The hold is an ordinary reservation that names its invitation: it
@@ -20,18 +17,18 @@ import { HOLD_INVITED_PLACES, LOCK_INVITED_PLACES, type InvitedPlace } from './c
  */
 export class ClaimPlaces {
   constructor(
+    private readonly places: InvitedPlaces,
     private readonly reservations: Reservations,
     private readonly orders: Orders,
     private readonly consequences: OrderConsequences,
     private readonly matches: MatchesForSale,
     private readonly ids: Ids,
-    private readonly config: Pick<MonolithConfig, 'RESERVATION_HOLD_SECONDS'>,
   ) {}
 
   async hold(tx: Transaction, claim: Claim): Promise<ClaimResult> {
     if ((await this.orders.barred(tx, [claim.userId])).size > 0) throw blacklisted();
     assertInvitationsAllowed((await this.matches.match(claim.matchId, tx))?.saleStatus);
-    const places = await inside(tx).rows<InvitedPlace>(LOCK_INVITED_PLACES.with(claim));
+    const places = await this.places.lock(tx, claim);
     const holder = places.find(({ reservationId }) => reservationId !== null)?.reservationId;
     if (holder) return this.heldBefore(tx, holder, claim);
     if (places.length < claim.seatIds.length || !places.every(({ isBound }) => isBound)) return { kind: 'over' };
@@ -41,7 +38,7 @@ export class ClaimPlaces {
 
   async endHold(tx: Transaction, reservationId: string): Promise<'ended' | 'paid' | 'over'> {
     const reservation = await this.reservations.lock(tx, reservationId);
-    if (reservation?.status === 'completed') return (await hasSoldSeats(tx, reservation)) ? 'paid' : 'over';
+    if (reservation?.status === 'completed') return (await this.places.hasSold(tx, reservation)) ? 'paid' : 'over';
     if (reservation?.status !== 'held' && reservation?.status !== 'ordered') return 'over';
     // Expired, not released: a checkout that is under way tells the fan that the reservation has expired.
     await this.reservations.setStatus(tx, reservationId, 'expired');
@@ -56,31 +53,34 @@ export class ClaimPlaces {
   /** The places are held or sold: with the same fan's claim of the same invitation, or with another's. */
   private async heldBefore(tx: Transaction, reservationId: string, claim: Claim): Promise<ClaimResult> {
     // Read without a lock: others lock a reservation before its seats, and the seats are locked already.
-    const [row] = await inside(tx).rows<ReservationRow>(READ_RESERVATION.with({ id: reservationId }));
-    const reservation = row && asReservation(row);
+    const reservation = await this.places.reservation(tx, reservationId);
     if (reservation?.invitationId !== claim.invitationId) return { kind: 'over' };
     if (reservation.userId !== claim.userId) return { kind: 'taken' };
     return { kind: 'held', reservation: reservationView(reservation), isNew: false };
   }
 
   private async reserve(tx: Transaction, claim: Claim, places: readonly InvitedPlace[]): Promise<Reservation | undefined> {
-    const sector = await this.matches.sector(claim.sectorId);
+    const sector = await this.matches.sector(claim.sectorId, tx);
     if (!sector) throw new Error(`invitation ${claim.invitationId} is for the unknown sector ${claim.sectorId}`);
     const id = this.ids.next();
     const { name, currency } = sector;
-    const holdSeconds = this.config.RESERVATION_HOLD_SECONDS;
-    const hold = { ...claim, id, sector: name, currency, together: areTogether(places), holdSeconds };
-    const held = await inside(tx).rows(HOLD_INVITED_PLACES.with(hold));
-    return held.length > 0 ? this.reservations.lock(tx, id) : undefined;
+    const hold = { ...claim, id, sector: name, currency, together: areTogether(places) };
+    const held = await this.places.hold(tx, hold);
+    const [first] = held;
+    if (!first) return undefined;
+    // Not read again: all new reservations are on one page of the index, and a read of it conflicts with every other claim and hold.
+    const { matchId, sectorId, userId, invitationId, seatIds, priceCents } = claim;
+    const labels = new Map(held.map((place) => [place.seatId, place]));
+    const seats = seatIds.map((seatId) => {
+      const { row = null, number = null } = labels.get(seatId) ?? {};
+      return { seatId, sector: name, row, number, priceCents };
+    });
+    const { expiresAt } = first;
+    const { together } = hold;
+    const totalCents = priceCents * seats.length;
+    const ids = { id, matchId, sectorId, userId, sessionToken: null, invitationId };
+    return { ...ids, status: 'held', together, seats, totalCents, currency, expiresAt };
   }
-}
-
-async function hasSoldSeats(tx: Transaction, { id, seats }: Reservation): Promise<boolean> {
-  const rows = await inside(tx).rows(
-    `select from seats where id = any($1::uuid[]) and reservation_id = $2 and status = 'sold' limit 1`,
-    [seats.map(({ seatId }) => seatId), id],
-  );
-  return rows.length > 0;
 }
 
 /** True if the places are neighbours in one row. Standing places have no numbers and are always together. */

@@ -10,10 +10,12 @@ import { Reservations } from '../hold/application/reservation-ports.ts';
 import { SeatChangeBroadcast } from '../hold/outbound/seat-change-broadcast.ts';
 import { QuotaPlacesApi } from '../quota-places.api.ts';
 import { ClaimPlaces } from './claim-places.ts';
+import { InvitedPlaces, PostgresInvitedPlaces } from './invited-places.ts';
 import { PostgresQuotaPlaces } from './postgres-quota-places.ts';
 
 /** Wires the feature `quota-places`: places of quotas are moved, bound to invitations, and held for the fans who claim them. */
 export const quotaPlacesProviders: Provider[] = [
-  useCase(ClaimPlaces, Reservations, Orders, OrderConsequences, MatchesForSale, Ids, CONFIG),
+  adapter(InvitedPlaces, PostgresInvitedPlaces, CONFIG),
+  useCase(ClaimPlaces, InvitedPlaces, Reservations, Orders, OrderConsequences, MatchesForSale, Ids),
   adapter(QuotaPlacesApi, PostgresQuotaPlaces, DataSource, SeatViews, SeatChangeBroadcast, ClaimPlaces),
 ];

@@ -7,7 +7,10 @@ import { Reservations, type ExpiredBatch } from '../hold/application/reservation
 import {
   countFan,
   fanAtMatch,
+  freed,
   isFree,
+  isHeld,
+  isUnusedInQuota,
   tables,
   type FanRow,
   type OrderRow,
@@ -29,6 +32,10 @@ export interface ReservationGuards {
   readonly sweeperLocks: boolean;
   /** The expiry sweeper ends reservations in a second statement, which sees an order that was committed before it got the lock. */
   readonly sweeperReadsAgain: boolean;
+  /** A place of a quota whose hold ends goes back to its quota, not to the public. */
+  readonly freesInQuota: boolean;
+  /** A payment after the end of its claim gets only places that are still bound to the invitation. */
+  readonly latePaymentSeesBinding: boolean;
 }
 
 /** The holds that can be completed because all of their seats and their fan's row are locked, and these locked rows by id. */
@@ -49,6 +56,8 @@ export class MemoryReservations extends Reservations {
       batchedPaymentChecksFan: true,
       sweeperLocks: true,
       sweeperReadsAgain: true,
+      freesInQuota: true,
+      latePaymentSeesBinding: true,
     },
   ) {
     super();
@@ -84,7 +93,8 @@ export class MemoryReservations extends Reservations {
     await open.statement(`frees the seats of ${reservationId}`);
     for (const seatId of open.get(tables.reservations, reservationId)?.seatIds ?? []) {
       const seat = open.get(tables.seats, seatId);
-      if (seat?.reservationId === reservationId && seat.status === 'held') await open.change(tables.seats, seatId, AVAILABLE);
+      if (seat?.reservationId === reservationId && seat.status === 'held')
+        await open.change(tables.seats, seatId, this.freed(seat));
     }
   }
 
@@ -92,12 +102,16 @@ export class MemoryReservations extends Reservations {
     const open = inside(tx);
     await open.statement(`sells the seats of ${reservation.id}`);
     const seatIds = reservation.seats.map(({ seatId }) => seatId).sort();
+    const now = open.now.getTime();
+    const isSellable = (seat: SeatRow): boolean =>
+      reservation.invitationId === null
+        ? (seat.status === 'held' && seat.reservationId === reservation.id) || isFree(seat, now)
+        : (isHeld(seat, now) && seat.reservationId === reservation.id) ||
+          ((seat.boundTo === reservation.invitationId || !this.guards.latePaymentSeesBinding) && isUnusedInQuota(seat, now));
     let areOurs = true;
     for (const seatId of seatIds) {
       const seat = await open.lock(tables.seats, seatId);
-      const isOurs =
-        seat && ((seat.status === 'held' && seat.reservationId === reservation.id) || isFree(seat, open.now.getTime()));
-      areOurs &&= isOurs === true;
+      areOurs &&= seat !== undefined && isSellable(seat);
     }
     if (!areOurs) return false;
     await open.statement(`makes them sold`);
@@ -109,7 +123,7 @@ export class MemoryReservations extends Reservations {
   async staysCounted(tx: Transaction, reservation: Reservation): Promise<boolean> {
     const open = inside(tx);
     const fan = fanAtMatch(reservation);
-    if (!this.guards.singlePaymentCounts) return true;
+    if (!this.guards.singlePaymentCounts || reservation.invitationId !== null) return true;
     await open.statement(`increases the revision of the fan of ${reservation.id}`);
     if (open.get(tables.fanSeats, fan)?.reservationIds.includes(reservation.id) !== true) return false;
     const row = await open.lock(tables.fanSeats, fan);
@@ -118,6 +132,7 @@ export class MemoryReservations extends Reservations {
   }
 
   async countAgain(tx: Transaction, reservation: Reservation, limit: number): Promise<boolean> {
+    if (reservation.invitationId !== null) return true;
     const open = inside(tx);
     await open.statement(`counts the seats of ${reservation.userId} again`);
     const fan = fanAtMatch(reservation);
@@ -145,7 +160,7 @@ export class MemoryReservations extends Reservations {
     await open.statement(`completes ${reservations.map(({ id }) => id).join(' ')}`);
     const { completable, free, fans } = await this.completableOf(tx, reservations);
     const ids = new Set(completable.map(({ id }) => id));
-    for (const fan of new Set(completable.map(fanAtMatch))) {
+    for (const fan of new Set(completable.filter(({ invitationId }) => invitationId === null).map(fanAtMatch))) {
       const row = fans?.get(fan);
       if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1 });
     }
@@ -166,7 +181,10 @@ export class MemoryReservations extends Reservations {
     const completable = reservations.filter((reservation) => {
       const own = [...free.values()].filter(({ reservationId }) => reservationId === reservation.id);
       const fan = fans?.get(fanAtMatch(reservation));
-      const isCounted = !fans || (fan && (fan.reservationIds.includes(reservation.id) || !this.guards.batchedPaymentChecksFan));
+      const isCounted =
+        !fans ||
+        reservation.invitationId !== null ||
+        (fan && (fan.reservationIds.includes(reservation.id) || !this.guards.batchedPaymentChecksFan));
       // Like the SQL join: a reservation that is named twice yields each of its seats twice.
       const times = reservations.filter(({ id }) => id === reservation.id).length;
       return isCounted && own.length * times === reservation.seats.length;
@@ -185,6 +203,10 @@ export class MemoryReservations extends Reservations {
       .sort();
     for (const id of unpaid) await open.lock(tables.reservations, id);
     return unpaid;
+  }
+
+  private freed(seat: SeatRow): Partial<SeatRow> {
+    return freed(this.guards.freesInQuota ? seat : { ...seat, quotaId: null });
   }
 
   /** Two statements at READ COMMITTED: the first locks due reservations, the second ends them. */
@@ -233,7 +255,7 @@ export class MemoryReservations extends Reservations {
     const orders = [...(await tx.lockFree(tables.orders, open)).values()].filter(isOpen);
     if (seats.length < own.length || orders.length < open.length) return false;
     await tx.change(tables.reservations, id, { swept: true, status: isOver ? 'expired' : status });
-    for (const seat of seats) await tx.change(tables.seats, seat.id, AVAILABLE);
+    for (const seat of seats) await tx.change(tables.seats, seat.id, this.freed(seat));
     for (const order of orders) await this.endOrder(tx, order);
     if (!isOver) return false;
     const message = this.db.scheduler.newId('message');
@@ -250,8 +272,6 @@ export class MemoryReservations extends Reservations {
   }
 }
 
-const AVAILABLE = { status: 'available', reservationId: null, expiresAtMs: null } as const;
-
 /** The reservation of a row, at the time `asOf`: a stored status `held` or `ordered` is `expired` from the expiry on. */
 export function asReservation(row: ReservationRow, db: SimulatedDatabase, asOf: Date): Reservation {
   const expiresAt = new Date(row.expiresAtMs);
@@ -259,9 +279,8 @@ export function asReservation(row: ReservationRow, db: SimulatedDatabase, asOf: 
     const seat = db.read(tables.seats, seatId);
     return { seatId, sector: row.sector, row: seat?.row ?? null, number: seat?.number ?? null, priceCents: row.priceCents };
   });
-  const { id, matchId, sectorId, userId, sessionToken, together, currency } = row;
+  const { id, matchId, sectorId, userId, sessionToken, invitationId, together, currency } = row;
   const status = reservationStatusAt(row.status, expiresAt, asOf);
   const totalCents = row.priceCents * seats.length;
-  const invitationId = null;
   return { id, matchId, sectorId, userId, sessionToken, invitationId, status, together, seats, totalCents, currency, expiresAt };
 }

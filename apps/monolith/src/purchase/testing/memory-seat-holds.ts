@@ -248,6 +248,7 @@ export class MemorySeatHolds extends SeatHolds {
       sector: request.sector.name,
       userId: request.userId,
       sessionToken: match?.queueRequired ? (request.sessionToken ?? null) : null,
+      invitationId: null,
       status: 'held',
       together,
       seatIds,

@@ -4,6 +4,7 @@ import type { ReservationStatus } from '#domain/purchase/reservation';
 import { Table } from '#testing/simulation/simulated-database';
 import type { PaymentCommand } from '../../payment/payment.api.ts';
 import type { Order } from '../application/sale-ports.ts';
+import type { PlaceOwner } from '../quota-places.api.ts';
 
 // The rows and tables of `purchase` in the simulated database. Times are in milliseconds.
 
@@ -12,6 +13,8 @@ export interface MatchRow {
   readonly saleStatus: SaleStatus;
   readonly queueRequired: boolean;
   readonly maxTicketsPerFan: number;
+  /** When an operator cancelled the match. */
+  readonly cancelledAt?: Date;
 }
 
 export interface SeatRow {
@@ -25,6 +28,10 @@ export interface SeatRow {
   readonly status: 'available' | 'held' | 'sold' | 'blocked';
   readonly reservationId: string | null;
   readonly expiresAtMs: number | null;
+  /** The quota that the place belongs to; null for the public. */
+  readonly quotaId: PlaceOwner;
+  /** The invitation or the pending move that the place is bound to. */
+  readonly boundTo: string | null;
 }
 
 export interface ReservationRow {
@@ -35,6 +42,8 @@ export interface ReservationRow {
   readonly sector: string;
   readonly userId: string;
   readonly sessionToken: string | null;
+  /** Set for the claim of an invitation. */
+  readonly invitationId: string | null;
   readonly status: ReservationStatus;
   readonly together: boolean;
   readonly seatIds: readonly string[];
@@ -48,6 +57,22 @@ export interface ReservationRow {
 
 export interface OrderRow extends Omit<Order, 'status'> {
   readonly status: OrderStatus;
+}
+
+/** A move that waits for the approval of a second operator. */
+export interface MoveRequest {
+  readonly id: string;
+  readonly matchId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly seatIds: readonly string[];
+  readonly reason: string;
+  readonly rule: string;
+  readonly actor: string;
+  readonly status: 'pending' | 'approved' | 'rejected' | 'expired';
+  readonly at: Date;
+  readonly expiresAt: Date;
+  readonly decidedBy: string | null;
 }
 
 /**
@@ -104,11 +129,24 @@ export const tables = {
   delivered: new Table<{ readonly id: string }>('outbox_delivered'),
   blacklist: new Table<{ readonly userId: string }>('blacklist'),
   cursors: new Table<{ readonly lastId: string }>('queue_event_cursors'),
+  moveRequests: new Table<MoveRequest>('quota_move_requests'),
 } as const;
 
-/** True if the seat can be held: it is available, or its hold has expired. */
-export const isFree = ({ status, expiresAtMs }: SeatRow, now: number): boolean =>
-  status === 'available' || (status === 'held' && (expiresAtMs ?? 0) <= now);
+/** True if the public can hold the seat: it is available, or its hold has expired. */
+export const isFree = ({ status, expiresAtMs, quotaId }: SeatRow, now: number): boolean =>
+  status === 'available' || (status === 'held' && (expiresAtMs ?? 0) <= now && quotaId === null);
+
+/** True if a fan holds the seat, of the public or of a quota. */
+export const isHeld = ({ status, expiresAtMs }: SeatRow, now: number): boolean => status === 'held' && (expiresAtMs ?? 0) > now;
+
+/** True if nobody holds or has bought the place of a quota. It may be bound. */
+export const isUnusedInQuota = (seat: SeatRow, now: number): boolean =>
+  seat.quotaId !== null && (seat.status === 'blocked' || (seat.status === 'held' && !isHeld(seat, now)));
+
+/** What a seat becomes when its hold ends. */
+export const freed = ({ quotaId }: SeatRow): Pick<SeatRow, 'status' | 'reservationId' | 'expiresAtMs'> => ({
+  ...{ status: quotaId === null ? 'available' : 'blocked', reservationId: null, expiresAtMs: null },
+});
 
 /** True if the reservation counts against the fan's limit. */
 export const countsAgainstLimit = ({ status, expiresAtMs }: ReservationRow, now: number): boolean =>

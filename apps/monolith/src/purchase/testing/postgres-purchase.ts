@@ -9,6 +9,7 @@ import { PostgresSeatInventory } from '../availability/outbound/postgres-seat-in
 import { OrderConsequences, Orders } from '../checkout/application/ports.ts';
 import { SeatHolds, type HoldOutcome, type HoldRequest } from '../hold/application/ports.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
+import { QuotaPlacesApi } from '../quota-places.api.ts';
 import { PaymentInbox } from '../settlement/application/ports.ts';
 import { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from '../turns/application/waiting-room-ports.ts';
 import { openBoxOffice, type OpenBoxOffice } from './box-office.ts';
@@ -17,7 +18,7 @@ import type { NewHold, PurchaseSetup, TestSector, Turn } from './purchase-setup.
 const TEN_MINUTES_MS = 600_000;
 const TABLES =
   'matches, match_search, sectors, seats, reservations, fan_seats, orders, order_intents, order_timeline, payment_inbox, purchase_windows, ' +
-  'queue_event_cursors, tickets, outbox, blacklist, idempotency_keys, quotas, quota_moves, quota_move_requests, quota_notices, invitations';
+  'queue_event_cursors, tickets, outbox, blacklist, idempotency_keys, quotas, quota_moves, quota_move_requests, quota_notices, invitations, invitation_tokens';
 
 /** The adapters of `purchase` as the monolith wires them, on PostgreSQL and Redis. */
 export class PostgresPurchase implements PurchaseSetup {
@@ -31,6 +32,7 @@ export class PostgresPurchase implements PurchaseSetup {
   readonly waitingRoom: WaitingRoomEvents;
   readonly cursors: StreamCursors;
   readonly waitingRoomConsequences: WaitingRoomConsequences;
+  readonly places: QuotaPlacesApi;
   /** The transaction manager refuses a transaction inside another one, so each is started outside of all. */
   private readonly outsideTransactions = AsyncLocalStorage.snapshot();
 
@@ -46,10 +48,15 @@ export class PostgresPurchase implements PurchaseSetup {
     this.waitingRoom = monolith.get(WaitingRoomEvents);
     this.cursors = monolith.get(StreamCursors);
     this.waitingRoomConsequences = monolith.get(WaitingRoomConsequences);
+    this.places = monolith.get(QuotaPlacesApi);
   }
 
   static async open(): Promise<PostgresPurchase> {
     return new PostgresPurchase(await openBoxOffice());
+  }
+
+  get monolith(): OpenBoxOffice['office']['monolith'] {
+    return this.opened.office.monolith;
   }
 
   close(): Promise<void> {
@@ -70,12 +77,12 @@ export class PostgresPurchase implements PurchaseSetup {
   }
 
   async addMatch(facts: Parameters<PurchaseSetup['addMatch']>[0] = {}): Promise<string> {
-    const { saleStatus = 'open', queueRequired = false, maxTicketsPerFan = 4 } = facts;
+    const { saleStatus = 'open', queueRequired = false, maxTicketsPerFan = 4, isCancelled = false } = facts;
     const id = newId();
     await this.rows(
-      `insert into matches (id, home, away, venue, kickoff_at, currency, max_tickets_per_fan, queue_required, sale_status, processing_rate, max_open_windows)
-       values ($1, 'Home', 'Away', 'Arena', now() + interval '9 days', 'EUR', $2, $3, $4, 600, 1000)`,
-      [id, maxTicketsPerFan, queueRequired, saleStatus],
+      `insert into matches (id, home, away, venue, kickoff_at, currency, max_tickets_per_fan, queue_required, sale_status, processing_rate, max_open_windows, cancelled_at)
+       values ($1, 'Home', 'Away', 'Arena', now() + interval '9 days', 'EUR', $2, $3, $4, 600, 1000, case when $5 then now() end)`,
+      [id, maxTicketsPerFan, queueRequired, saleStatus, isCancelled],
     );
     return id;
   }
@@ -97,6 +104,14 @@ export class PostgresPurchase implements PurchaseSetup {
       );
     const price = { priceCents: 2500, currency: 'EUR', capacity };
     return { id, matchId, name, kind: 'seated', gate: null, wheelchair: false, ...price, seatIds: seats.map((seat) => seat.id) };
+  }
+
+  async addQuota(matchId: string): Promise<string> {
+    const id = newId();
+    await this.rows(`insert into quotas (id, match_id, depth, name, kind) values ($1, $2, 1, 'Torcida', 'fan_group')`, [
+      ...[id, matchId],
+    ]);
+    return id;
   }
 
   async addHold({ sector, seats, userId = randomUUID(), sessionToken = null }: NewHold): Promise<Reservation> {
@@ -160,6 +175,13 @@ export class PostgresPurchase implements PurchaseSetup {
     const seat = await this.opened.office.holderOf(seatId);
     if (!seat) throw new Error(`there is no seat ${seatId}`);
     return { status: seat.status, reservationId: seat.reservation_id };
+  }
+
+  async place(seatId: string): ReturnType<PurchaseSetup['place']> {
+    const sql = `select quota_id as "quotaId", bound_to as "boundTo" from seats where id = $1`;
+    const [place] = await this.rows<{ quotaId: string | null; boundTo: string | null }>(sql, [seatId]);
+    if (!place) throw new Error(`there is no seat ${seatId}`);
+    return place;
   }
 
   async fan({ matchId, userId }: { matchId: string; userId: string }): ReturnType<PurchaseSetup['fan']> {

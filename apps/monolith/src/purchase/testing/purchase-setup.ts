@@ -5,6 +5,7 @@ import type { MatchesForSale } from '../application/sale-ports.ts';
 import type { OrderConsequences, Orders } from '../checkout/application/ports.ts';
 import type { HoldOutcome, HoldRequest, SeatHolds, SectorReader } from '../hold/application/ports.ts';
 import type { Reservations } from '../hold/application/reservation-ports.ts';
+import type { QuotaPlacesApi } from '../quota-places.api.ts';
 import type { PaymentInbox } from '../settlement/application/ports.ts';
 import type { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from '../turns/application/waiting-room-ports.ts';
 
@@ -44,6 +45,7 @@ export interface PurchaseSetup {
   readonly waitingRoom: WaitingRoomEvents;
   readonly cursors: StreamCursors;
   readonly waitingRoomConsequences: WaitingRoomConsequences;
+  readonly places: QuotaPlacesApi;
 
   /** Runs the body of one test, on empty tables. */
   play(body: () => Promise<void>): Promise<void>;
@@ -53,9 +55,16 @@ export interface PurchaseSetup {
   holdWithKey(key: string, request: HoldRequest): Promise<HoldOutcome>;
 
   /** By default on sale without turns, with a limit of four tickets. Returns the id. */
-  addMatch(facts?: { saleStatus?: SaleStatus; queueRequired?: boolean; maxTicketsPerFan?: number }): Promise<string>;
+  addMatch(facts?: {
+    saleStatus?: SaleStatus;
+    queueRequired?: boolean;
+    maxTicketsPerFan?: number;
+    isCancelled?: boolean;
+  }): Promise<string>;
   /** A seated sector with rows of these lengths. Its seats are stored in an order that no reader may rely on. */
   addSector(matchId: string, name: string, rowLengths: readonly number[]): Promise<TestSector>;
+  /** A quota without places. Returns the id. */
+  addQuota(matchId: string): Promise<string>;
   /** A living hold that counts against its fan's limit. Returns it as it is stored. */
   addHold(hold: NewHold): Promise<Reservation>;
   /** Sets the expiry of a hold to one second ago. Nothing has ended it yet. */
@@ -70,6 +79,8 @@ export interface PurchaseSetup {
   endTurn(turn: Turn, reason: string): Promise<void>;
 
   seat(seatId: string): Promise<{ readonly status: string; readonly reservationId: string | null }>;
+  /** The quota that a seat belongs to, and what it is bound to. */
+  place(seatId: string): Promise<{ readonly quotaId: string | null; readonly boundTo: string | null }>;
   /** What counts against the limit of a fan: the revision of the count, and the reservations that it lists. */
   fan(fan: { matchId: string; userId: string }): Promise<{ revision: number; reservationIds: readonly string[] } | undefined>;
   timeline(orderId: string): Promise<readonly string[]>;

@@ -4,9 +4,12 @@ import { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { SimulatedTransactions } from '#testing/simulation/simulated-transactions';
 import type { Reservation } from '../application/ports.ts';
 import type { HoldOutcome, HoldRequest } from '../hold/application/ports.ts';
+import { ClaimPlaces } from '../quota-places/claim-places.ts';
 import { MemoryMatches, MemorySectorReader } from './memory-catalog.ts';
+import { MemoryInvitedPlaces } from './memory-invited-places.ts';
 import { MemoryOrders, MemoryPaymentInbox } from './memory-orders.ts';
 import { MemoryOrderConsequences, MemoryPayments } from './memory-payments.ts';
+import { MemoryQuotaPlaces } from './memory-quota-places.ts';
 import { asReservation, MemoryReservations } from './memory-reservations.ts';
 import { MemorySeatHolds } from './memory-seat-holds.ts';
 import { fanAtMatch, tables, type ReservationRow, type SeatRow } from './memory-tables.ts';
@@ -19,7 +22,7 @@ const TEN_MINUTES_MS = 600_000;
 /** The fakes of `purchase` on one simulated database. Each test needs a new one. */
 export class SimulatedPurchase implements PurchaseSetup {
   private readonly scheduler = new Scheduler(1);
-  private readonly db = new SimulatedDatabase(this.scheduler, {
+  readonly db = new SimulatedDatabase(this.scheduler, {
     locks: true,
     serializable: true,
     skipsLocked: true,
@@ -43,6 +46,17 @@ export class SimulatedPurchase implements PurchaseSetup {
   readonly consequences = new MemoryOrderConsequences(this.db);
   readonly cursors = new MemoryStreamCursors(this.db);
   readonly waitingRoomConsequences = new MemoryWaitingRoomConsequences(this.db);
+  readonly places = new MemoryQuotaPlaces(
+    this.db,
+    new ClaimPlaces(
+      new MemoryInvitedPlaces(this.db, TEN_MINUTES_MS),
+      this.reservations,
+      this.orders,
+      this.consequences,
+      this.matches,
+      { next: () => this.scheduler.newId('claim') },
+    ),
+  );
 
   constructor() {
     this.scheduler.clockRate = 0;
@@ -71,9 +85,17 @@ export class SimulatedPurchase implements PurchaseSetup {
     return this.transactions.under(current, () => this.seatHolds.hold(request));
   }
 
-  addMatch(facts: Parameters<PurchaseSetup['addMatch']>[0] = {}): Promise<string> {
+  addMatch({ isCancelled = false, ...facts }: Parameters<PurchaseSetup['addMatch']>[0] = {}): Promise<string> {
     const id = this.scheduler.newId('match');
-    this.db.seed(tables.matches, id, { id, saleStatus: 'open', queueRequired: false, maxTicketsPerFan: 4, ...facts });
+    const cancelled = isCancelled ? { cancelledAt: this.scheduler.now() } : {};
+    this.db.seed(tables.matches, id, {
+      id,
+      saleStatus: 'open',
+      queueRequired: false,
+      maxTicketsPerFan: 4,
+      ...facts,
+      ...cancelled,
+    });
     return Promise.resolve(id);
   }
 
@@ -82,7 +104,7 @@ export class SimulatedPurchase implements PurchaseSetup {
     const seats = rowLengths.flatMap((length, rowIndex) =>
       Array.from({ length }, (_, index): SeatRow => {
         const place = { row: String(rowIndex + 1), number: index + 1, rowIndex, rank: rowIndex * 100 + index };
-        const owner = { status: 'available', reservationId: null, expiresAtMs: null } as const;
+        const owner = { status: 'available', reservationId: null, expiresAtMs: null, quotaId: null, boundTo: null } as const;
         return { id: this.scheduler.newId('seat'), matchId, sectorId, ...place, ...owner };
       }),
     );
@@ -102,13 +124,28 @@ export class SimulatedPurchase implements PurchaseSetup {
     return Promise.resolve(sector);
   }
 
+  addQuota(): Promise<string> {
+    return Promise.resolve(this.scheduler.newId('quota'));
+  }
+
   addHold({ sector, seats, userId = this.scheduler.newId('fan'), sessionToken = null }: NewHold): Promise<Reservation> {
     const id = this.scheduler.newId('hold');
     const { matchId, id: sectorId, name, priceCents, currency } = sector;
     const seatIds = seats.map((index) => sector.seatIds[index] ?? '');
     const expiresAtMs = this.scheduler.nowMs + TEN_MINUTES_MS;
     const row: ReservationRow = {
-      ...{ id, matchId, sectorId, sector: name, userId, sessionToken, status: 'held', together: true, seatIds },
+      ...{
+        id,
+        matchId,
+        sectorId,
+        sector: name,
+        userId,
+        sessionToken,
+        invitationId: null,
+        status: 'held',
+        together: true,
+        seatIds,
+      },
       ...{ priceCents, currency, expiresAtMs, swept: false, heldWithKey: null },
     };
     this.db.seed(tables.reservations, id, row);
@@ -154,6 +191,12 @@ export class SimulatedPurchase implements PurchaseSetup {
     const seat = this.db.read(tables.seats, seatId);
     if (!seat) throw new Error(`there is no seat ${seatId}`);
     return Promise.resolve({ status: seat.status, reservationId: seat.reservationId });
+  }
+
+  place(seatId: string): ReturnType<PurchaseSetup['place']> {
+    const seat = this.db.read(tables.seats, seatId);
+    if (!seat) throw new Error(`there is no seat ${seatId}`);
+    return Promise.resolve({ quotaId: seat.quotaId, boundTo: seat.boundTo });
   }
 
   fan(fan: { matchId: string; userId: string }): ReturnType<PurchaseSetup['fan']> {

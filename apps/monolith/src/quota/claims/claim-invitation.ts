@@ -4,9 +4,9 @@ import { assertInvitationsAllowed } from '#domain/catalog/sale';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { Claim, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
-import { endOfInvitations } from '../tree/quota.ts';
+import { endOfInvitations, priceOf } from '../tree/quota.ts';
 import type { ClaimableInvitation } from './claimable-invitation.ts';
-import type { PostgresClaims } from './postgres-claims.ts';
+import type { Claims } from './postgres-claims.ts';
 
 /** A fan who opens the link of an invitation wants its places. */
 export interface ClaimInvitationCommand {
@@ -24,9 +24,9 @@ export interface ClaimedPlaces {
 export class ClaimInvitation {
   constructor(
     private readonly transactions: TransactionManager,
-    private readonly catalog: CatalogApi,
+    private readonly catalog: Pick<CatalogApi, 'match' | 'sector'>,
     private readonly places: QuotaPlacesApi,
-    private readonly claims: PostgresClaims,
+    private readonly claims: Claims,
   ) {}
 
   execute({ token, userId }: ClaimInvitationCommand): Promise<ClaimedPlaces> {
@@ -46,11 +46,11 @@ export class ClaimInvitation {
   }
 
   private async claimOf(tx: Transaction, invitation: ClaimableInvitation, userId: string): Promise<Claim> {
-    const { id, matchId, sectorId, seatIds, priceCents } = invitation;
-    const price = priceCents[sectorId] ?? (await this.catalog.sector(sectorId))?.priceCents;
-    if (price === undefined) throw new Error(`invitation ${id} is for the unknown sector ${sectorId}`);
+    const { id, matchId, sectorId, seatIds } = invitation;
+    const sector = await this.catalog.sector(sectorId, tx);
+    if (!sector) throw new Error(`invitation ${id} is for the unknown sector ${sectorId}`);
     const until = await this.endOfHold(tx, invitation);
-    return { invitationId: id, matchId, sectorId, seatIds, userId, priceCents: price, until };
+    return { invitationId: id, matchId, sectorId, seatIds, userId, priceCents: priceOf(invitation, sector), until };
   }
 
   /**

@@ -31,12 +31,12 @@ export const SET_ENDED = namedSql<{ readonly ids: readonly string[]; readonly st
   `update invitations set status = :status::text, ended_at = now() where id = any(:ids::uuid[])`,
 );
 
-/** Moves the end of open invitations with the deadline of their quota. Invitations that end earlier keep their end. */
-export const MOVE_ENDS = namedSql<{ readonly quotaId: string; readonly before: Date; readonly after: Date }>(
+/** Moves the end of open invitations with the deadline of their quota. An end that was given for an invitation stays the latest. */
+export const MOVE_ENDS = namedSql<{ readonly quotaId: string; readonly end: Date }>(
   'move-ends-of-invitations',
   `
-  update invitations set expires_at = :after::timestamptz
-  where quota_id = :quotaId::uuid and status = 'open' and expires_at >= least(:before::timestamptz, :after::timestamptz)`,
+  update invitations set expires_at = least(given_end, :end::timestamptz)
+  where quota_id = :quotaId::uuid and status = 'open' and expires_at <> least(given_end, :end::timestamptz)`,
 );
 
 /** Invitations whose time is over, without those that are given. Read outside of transactions. */

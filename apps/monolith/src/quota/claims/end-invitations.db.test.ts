@@ -111,6 +111,7 @@ describe('the expiry', () => {
       return [status, json.code, json.invitation_status, await shown(invitation)];
     };
     expect(await claim()).toEqual([410, 'INVITATION_EXPIRED', 'expired', 'expired']);
+    expect([(await calls.invitations(quotaId))[0].status, await guests.stored(invitation)]).toEqual(['expired', 'open']);
     expect([await guests.runTask(), await guests.runTask()]).toEqual([1, 0]);
     expect(await claim()).toEqual([410, 'INVITATION_EXPIRED', 'expired', 'expired']);
     expect([await places(quotaId), (await guests.withdraw(invitation)).status]).toEqual([[10, 0, 0, 0], 204]);
@@ -122,6 +123,7 @@ describe('the expiry', () => {
     const held = await guests.claimed(invitation, ana);
     await guests.setOver(invitation);
     expect([await guests.runTask(), await guests.claim(invitation, ana).then(({ status }) => status)]).toEqual([0, 200]);
+    expect((await calls.invitations(quotaId))[0].status).toBe('held');
     expect((await guests.claim(invitation, iva)).json.code).toBe('INVITATION_CLAIMED');
     const ordered = await office.ordered(held);
     expect(await guests.runTask()).toBe(0);
@@ -213,21 +215,22 @@ describe('with the deadlines of the quota', () => {
     expect([await places(quotaId), await guests.stored(other)]).toEqual([[0, 0, 0, 3], 'claimed']);
   });
 
-  test('open invitations end earlier with a new claim_until; those that ended with the old one end later with it', async () => {
-    const until = hoursFromNow(10);
-    const { quotaId, invitation } = await invited({ claim_until: until }, {}, { expires_at: until });
+  test('open invitations end with a new claim_until, and never after the end that was given for them', async () => {
+    const { quotaId, invitation } = await invited({ claim_until: hoursFromNow(10) });
     const earlier = await guests.issue(quotaId, {}, { expires_at: hoursFromNow(3) });
+    const given = hoursFromNow(11);
+    const cut = await guests.issue(quotaId, {}, { expires_at: given });
     const endOf = async (one: Issued): Promise<string> => (await guests.lookUp(one)).json.claim_until;
     const endsAfter = async (claim_until: string | null) => {
       expect((await calls.change(quotaId, { claim_until })).status).toBe(200);
-      return [await endOf(invitation), await endOf(earlier)];
+      return [await endOf(invitation), await endOf(earlier), await endOf(cut)];
     };
     const own = await endOf(earlier);
     const [later, sooner] = [hoursFromNow(12), hoursFromNow(2)];
-    expect(await endsAfter(later)).toEqual([later, own]);
-    expect(await endsAfter(sooner)).toEqual([sooner, sooner]);
+    expect(await endsAfter(later)).toEqual([later, own, given]);
+    expect(await endsAfter(sooner)).toEqual([sooner, sooner, sooner]);
     const kickoff = (await guests.lookUp(invitation)).json.match.kickoff_at;
-    expect(await endsAfter(null)).toEqual([kickoff, kickoff]);
+    expect(await endsAfter(null)).toEqual([kickoff, own, given]);
   });
 });
 

@@ -1,10 +1,10 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
-import type { PostgresInvitations } from '../invitations/postgres-invitations.ts';
+import type { Invitations } from '../invitations/postgres-invitations.ts';
 import { unknownInvitation } from './claim-invitation.ts';
 import type { EndingInvitation } from './claimable-invitation.ts';
-import type { PostgresClaims } from './postgres-claims.ts';
+import type { Claims } from './postgres-claims.ts';
 
 /** Invitations that one transaction ends, so that it takes some milliseconds. */
 const PAGE = 100;
@@ -20,8 +20,8 @@ export class EndInvitations {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly places: QuotaPlacesApi,
-    private readonly invitations: PostgresInvitations,
-    private readonly claims: PostgresClaims,
+    private readonly invitations: Invitations,
+    private readonly claims: Claims,
   ) {}
 
   /** Withdraws an invitation. A hold of its places ends. Nothing happens if it has ended unpaid before. */

@@ -2,6 +2,7 @@ import type { Invitation, InvitationLookup } from '#contracts/invitations';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import { statusOf } from '../invitations/invitation-views.ts';
+import { priceOf } from '../tree/quota.ts';
 import { unknownInvitation } from './claim-invitation.ts';
 import type { ClaimableInvitation } from './claimable-invitation.ts';
 import type { PostgresClaims } from './postgres-claims.ts';
@@ -40,7 +41,7 @@ export class LookUpInvitation {
         return { seat_id, sector: sector.name, row, number };
       }),
       quantity: seatIds.length,
-      total_cents: (invitation.priceCents[sectorId] ?? sector.priceCents) * seatIds.length,
+      total_cents: priceOf(invitation, sector) * seatIds.length,
       currency: match.currency,
       opens_at: invitation.opensAt?.toISOString() ?? null,
       claim_until: invitation.expiresAt.toISOString(),

@@ -7,6 +7,12 @@ import { hashOfToken } from '../messages/invitation-token.ts';
 import * as sql from './claims.sql.ts';
 import type { ClaimableInvitation, LockedInvitation } from './claimable-invitation.ts';
 
+/** What the claim and the end of invitations ask of them. */
+export type Claims = Pick<
+  PostgresClaims,
+  'lockByToken' | 'lockOpen' | 'setClaimed' | 'setEnded' | 'due' | 'openOfCancelledMatches'
+>;
+
 /** Reads, claims and ends invitations. */
 @Injectable()
 export class PostgresClaims {
@@ -38,9 +44,9 @@ export class PostgresClaims {
     if (ids.length > 0) await inside(tx).write(sql.SET_ENDED.with({ ids, status }));
   }
 
-  /** Open invitations that end with their quota end at `after` now, and no other one ends later. */
-  moveEnds(tx: Transaction, quotaId: string, { before, after }: { readonly before: Date; readonly after: Date }): Promise<void> {
-    return inside(tx).write(sql.MOVE_ENDS.with({ quotaId, before, after }));
+  /** Open invitations of the quota end at `end` now, or at the earlier end that was given when they were issued. */
+  moveEnds(tx: Transaction, quotaId: string, end: Date): Promise<void> {
+    return inside(tx).write(sql.MOVE_ENDS.with({ quotaId, end }));
   }
 
   /** Open invitations whose time is over, those that ended first; without the ones in `except`. */

@@ -31,6 +31,7 @@ export class InvitationViews {
       this.places.claimStates(invitations.flatMap(({ reservationId }) => reservationId ?? [])),
     ]);
     const sectorName = new Map(sectors.map(({ id, name }) => [id, name]));
+    const now = this.clock.now();
     return invitations.map((invitation) => ({
       id: invitation.id,
       email: invitation.email,
@@ -40,7 +41,7 @@ export class InvitationViews {
         const { row = null, number = null } = labels.get(seat_id) ?? {};
         return { seat_id, sector: sectorName.get(invitation.sectorId) ?? '', row, number };
       }),
-      status: statusOf(invitation, claims),
+      status: shown(statusOf(invitation, claims), invitation.expiresAt, now),
       expires_at: invitation.expiresAt.toISOString(),
       claimed_at: invitation.claimedAt?.toISOString() ?? null,
       user_id: invitation.userId,
@@ -59,4 +60,9 @@ export function statusOf(
   const claim = reservationId === null ? undefined : claims.get(reservationId);
   if (status !== 'open' || claim === undefined || claim === 'over') return status;
   return claim === 'paid' ? 'claimed' : 'held';
+}
+
+/** The task that ends invitations may be a second late. It waits for holds, so a held invitation is held also after its end. */
+function shown(status: InvitationView['status'], expiresAt: Date, now: Date): InvitationView['status'] {
+  return status === 'open' && expiresAt.getTime() <= now.getTime() ? 'expired' : status;
 }

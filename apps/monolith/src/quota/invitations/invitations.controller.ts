@@ -72,7 +72,7 @@ export class InvitationsController {
   @Endpoint({ operationId: 'listInvitations', access: 'partner', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary: 'The invitations of a quota and what has become of them',
-    description: 'The invitations of the quota itself, without those of its descendants, oldest first.',
+    description: 'The invitations of the quota itself, without those of its descendants, newest first.',
   })
   @ApiOkResponse({ standardSchema: schemas.invitationListAnswer })
   async list(

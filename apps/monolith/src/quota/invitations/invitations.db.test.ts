@@ -149,11 +149,12 @@ describe('a list of invitations', () => {
   test.each<[what: string, row: Record<string, unknown>, message: string]>([
     ['an address without a domain', { email: 'ana@' }, 'email: is not an e-mail address'],
     ['no address', { email: undefined }, 'email: '],
-    ['a quantity of 0', { quantity: 0 }, 'quantity: '],
-    ['a quantity as text', { quantity: '2' }, 'quantity: '],
+    ['a quantity of 0', { quantity: 0 }, 'quantity: must be a whole number from 1 to 20'],
+    ['a quantity as text', { quantity: '2' }, 'quantity: must be a whole number from 1 to 20'],
+    ['no quantity', { quantity: undefined }, 'quantity: must be a whole number from 1 to 20'],
     ['more places than an invitation of the quota may have', { quantity: 4 }, 'quantity: is more than 3'],
     ['a sector that does not exist', { sector_id: randomUUID() }, 'sector_id: is not a sector of this match'],
-    ['an unknown language', { locale: 'it' }, 'locale: '],
+    ['an unknown language', { locale: 'it' }, 'locale: must be hr or en'],
     ['a name with a control character', { name: 'Ana\nBcc: x' }, 'name: '],
     ['a name that is null', { name: null }, 'name: '],
     ['a long note', { note: 'x'.repeat(201) }, 'note: '],
@@ -319,11 +320,16 @@ test('500 people are invited by one call within 3 s, to places side by side', as
   expect(await faults(match)).toEqual([]);
 });
 
-test('the pages of a quota contain each invitation once', async () => {
+test('the pages of a quota contain each invitation once, newest first', async () => {
   const { quota } = await quotaOf(10);
   await calls.invite(quota, guests(5));
   const first = (await calls.get(`/quotas/${quota}/invitations?limit=3`)).json;
   const second = (await calls.get(`/quotas/${quota}/invitations?limit=3&cursor=${first.next_cursor}`)).json;
   const emails = [...first.items, ...second.items].map(({ email }: { email: string }) => email);
-  expect([emails, second.next_cursor]).toEqual([guests(5).map(({ email }) => email), null]);
+  expect([emails, second.next_cursor]).toEqual([
+    guests(5)
+      .map(({ email }) => email)
+      .reverse(),
+    null,
+  ]);
 });

@@ -14,10 +14,10 @@ export const INSERT_INVITATIONS = namedSql<{ readonly facts: string; readonly in
   'insert-invitations',
   `
   insert into invitations (id, match_id, quota_id, list_key, email, name, user_id, locale, sector_id, seat_ids, quantity, note, expires_at,
-                           created_by)
+                           given_end, created_by)
   select i.id, f."matchId", f."quotaId", f."listKey", i.email, i.name, i."userId", i.locale, i."sectorId", i."seatIds",
-         cardinality(i."seatIds"), i.note, f."expiresAt", f.actor
-  from jsonb_to_record(:facts::jsonb) as f("matchId" uuid, "quotaId" uuid, "listKey" text, "expiresAt" timestamptz, actor text),
+         cardinality(i."seatIds"), i.note, f."expiresAt", f."givenEnd", f.actor
+  from jsonb_to_record(:facts::jsonb) as f("matchId" uuid, "quotaId" uuid, "listKey" text, "expiresAt" timestamptz, "givenEnd" timestamptz, actor text),
        jsonb_to_recordset(:invitations::jsonb)
          as i(id uuid, email text, name text, "userId" uuid, locale text, "sectorId" uuid, "seatIds" uuid[], note text)
   on conflict (quota_id, list_key, lower(email)) where list_key is not null do nothing
@@ -57,6 +57,7 @@ export const LOCK_INVITATION = namedSql<{ readonly id: string }>(
 
 export const FIND_INVITATION = `select ${invitationColumns('i')} from invitations i where i.id = $1`;
 
+/** Newest first: the ids of newer invitations are greater. */
 export const PAGE_OF_QUOTA = `
   select ${invitationColumns('i')} from invitations i
-  where i.quota_id = $1 and ($2::uuid is null or i.id > $2) order by i.id limit $3`;
+  where i.quota_id = $1 and ($2::uuid is null or i.id < $2) order by i.id desc limit $3`;

@@ -1,12 +1,12 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { InviteAnswer } from '#contracts/invitations';
 import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
-import type { PostgresQuotas } from '../tree/postgres-quotas.ts';
+import type { Quotas } from '../tree/postgres-quotas.ts';
 import { withFreePlaces } from '../tree/with-free-places.ts';
 import type { CheckedList, IssueInvitationsCommand, ListPlans } from './list-plans.ts';
 import { OneAtATime } from './one-at-a-time.ts';
-import type { PlannedRow, RefusedRow } from './plan-list.ts';
-import { addressKey, type NewInvitation, type PostgresInvitations } from './postgres-invitations.ts';
+import { addressKey, type PlannedRow, type RefusedRow } from './plan-list.ts';
+import type { Invitations, NewInvitation } from './postgres-invitations.ts';
 import type { SendInvitations } from './send-invitations.ts';
 
 type Verdicts = InviteAnswer['items'];
@@ -25,9 +25,9 @@ export class IssueInvitations {
     private readonly transactions: TransactionManager,
     private readonly plans: ListPlans,
     private readonly places: QuotaPlacesApi,
-    private readonly quotas: PostgresQuotas,
-    private readonly invitations: PostgresInvitations,
-    private readonly sendInvitations: SendInvitations,
+    private readonly quotas: Quotas,
+    private readonly invitations: Invitations,
+    private readonly sendInvitations: Pick<SendInvitations, 'execute'>,
   ) {}
 
   /** The verdicts that `execute` would give now. Binds nothing and sends nothing. */
@@ -65,7 +65,7 @@ export class IssueInvitations {
     if (!quota) throw new Error('quotas are never deleted');
     const { match, expiresAt } = await this.plans.endOf(quota, command.expiresAt, tx);
     const drafts = this.invitationsOf(planned);
-    const facts = { matchId: quota.matchId, quotaId, listKey, actor, expiresAt };
+    const facts = { matchId: quota.matchId, quotaId, listKey, actor, expiresAt, givenEnd: command.expiresAt };
     const added = await this.invitations.add(tx, facts, [...drafts.values()]);
     const issued = [...drafts].filter(([, { id }]) => added.has(id));
     const invitations = issued.map(([, invitation]) => ({ ...invitation, expiresAt }));
@@ -77,7 +77,7 @@ export class IssueInvitations {
     return verdictsOf(planned, { created, listed: await this.invitations.listed(command, others, tx) });
   }
 
-  /** Row → its new invitation. The ids are in the order of the rows, which is the order in which they are listed. */
+  /** Row → its new invitation. The ids ascend in the order of the rows. */
   private invitationsOf(planned: readonly PlannedRow[]): ReadonlyMap<PlannedRow, NewInvitation> {
     const placed = planned.filter((row) => row.kind === 'placed');
     const ids = this.invitations.newIds(placed.length);

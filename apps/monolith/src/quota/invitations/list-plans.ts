@@ -4,10 +4,10 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi, CatalogMatch, CatalogSector } from '../../catalog/catalog.api.ts';
 import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import { assertOpen, assertUpcoming } from '../tree/create-quota.ts';
-import type { PostgresQuotas } from '../tree/postgres-quotas.ts';
+import type { Quotas } from '../tree/postgres-quotas.ts';
 import { invalidFields, type Quota } from '../tree/quota.ts';
 import { checkRow, planList, type CheckedRow, type PlannedRow } from './plan-list.ts';
-import type { PostgresInvitations } from './postgres-invitations.ts';
+import type { Invitations } from './postgres-invitations.ts';
 
 /** A list of people to invite to places of a quota. */
 export interface IssueInvitationsCommand {
@@ -31,10 +31,10 @@ export interface CheckedList {
 /** Checks lists of invitations and chooses places for their rows. Changes nothing. */
 export class ListPlans {
   constructor(
-    private readonly catalog: CatalogApi,
+    private readonly catalog: Pick<CatalogApi, 'match' | 'sectors'>,
     private readonly places: QuotaPlacesApi,
-    private readonly quotas: PostgresQuotas,
-    private readonly invitations: PostgresInvitations,
+    private readonly quotas: Quotas,
+    private readonly invitations: Invitations,
     private readonly clock: Clock,
   ) {}
 

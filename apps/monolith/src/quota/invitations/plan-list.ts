@@ -2,7 +2,6 @@ import { invitationRow, type InvitationRow } from '#contracts/invitations';
 import type { FreePlace } from '../../purchase/quota-places.api.ts';
 import type { SectorToPlan } from '../tree/plan-places.ts';
 import { FreeBlocks, type Block } from './free-blocks.ts';
-import { addressKey } from './postgres-invitations.ts';
 
 /** A row of a list that nobody is invited by. */
 export interface RefusedRow {
@@ -19,6 +18,9 @@ export type PlannedRow =
   | { readonly kind: 'placed'; readonly row: InvitationRow; readonly block: Block }
   | { readonly kind: 'duplicate'; readonly email: string }
   | RefusedRow;
+
+/** An address as a list knows it: upper and lower case are the same. */
+export const addressKey = (email: string): string => email.toLowerCase();
 
 /** Checks everything of a row but its places. */
 export function checkRow(

@@ -6,6 +6,7 @@ import { DataSource } from 'typeorm';
 import { hashOfToken } from '../messages/invitation-token.ts';
 import type { PageRequest } from '../tree/postgres-quotas.ts';
 import * as sql from './invitations.sql.ts';
+import { addressKey } from './plan-list.ts';
 
 /** An invitation as it is stored. */
 export interface Invitation {
@@ -36,6 +37,8 @@ export interface ListFacts {
   readonly quotaId: string;
   readonly listKey: string | null;
   readonly expiresAt: Date;
+  /** The end that the list asks for. Null: the invitations end with their quota. */
+  readonly givenEnd: Date | null;
   /** The user id of who issues them. */
   readonly actor: string;
 }
@@ -43,8 +46,8 @@ export interface ListFacts {
 /** An invitation to add. */
 export type NewInvitation = Pick<Invitation, 'id' | 'email' | 'name' | 'userId' | 'locale' | 'sectorId' | 'seatIds' | 'note'>;
 
-/** An address as a list knows it: upper and lower case are the same. */
-export const addressKey = (email: string): string => email.toLowerCase();
+/** What the use cases that issue and end invitations ask of them. */
+export type Invitations = Pick<PostgresInvitations, 'newIds' | 'add' | 'listed' | 'addTokens' | 'lock'>;
 
 /** The invitations of quotas and their tokens. */
 @Injectable()
@@ -54,7 +57,7 @@ export class PostgresInvitations {
     private readonly ids: Ids,
   ) {}
 
-  /** Ids for new invitations, in the order in which the invitations are listed. */
+  /** Ids for new invitations, in ascending order. */
   newIds(count: number): readonly string[] {
     return Array.from({ length: count }, () => this.ids.next()).sort();
   }
@@ -102,7 +105,7 @@ export class PostgresInvitations {
     return (await inside(tx).rows<Invitation>(sql.LOCK_INVITATION.with({ id })))[0];
   }
 
-  /** A page of the invitations of a quota, oldest first. */
+  /** A page of the invitations of a quota, newest first. */
   async pageOfQuota(quotaId: string, { after, limit }: PageRequest): Promise<readonly Invitation[]> {
     return this.dataSource.query<Invitation[]>(sql.PAGE_OF_QUOTA, [quotaId, after ?? null, limit]);
   }

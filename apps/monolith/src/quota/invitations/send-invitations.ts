@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import type { CatalogMatch, CatalogSector } from '../../catalog/catalog.api.ts';
 import type { InvitationMessages } from '../messages/invitation-messages.ts';
 import { newInvitationToken } from '../messages/invitation-token.ts';
-import type { Quota } from '../tree/quota.ts';
+import { priceOf, type Quota } from '../tree/quota.ts';
 import type { Invitation, PostgresInvitations } from './postgres-invitations.ts';
 
 /** The invitations to send, all of one quota. */
@@ -24,10 +24,9 @@ export class SendInvitations {
   ) {}
 
   async execute(tx: Transaction, { quota, match, sectors, invitations }: InvitationsToSend): Promise<void> {
-    const ordinary = new Map(sectors.map(({ id, priceCents }) => [id, priceCents]));
-    const priceOf = (sectorId: string): number => quota.priceCents[sectorId] ?? ordinary.get(sectorId) ?? 0;
+    const prices = new Map(sectors.map((sector) => [sector.id, priceOf(quota, sector)]));
     const mails = invitations.map(({ id, email, name, userId, locale, sectorId, seatIds: { length }, expiresAt }) => ({
-      ...{ id, email, name, userId, locale, quantity: length, totalCents: length * priceOf(sectorId) },
+      ...{ id, email, name, userId, locale, quantity: length, totalCents: length * prices.get(sectorId)! },
       ...{ quotaName: quota.name, claimUntil: expiresAt, token: newInvitationToken() },
     }));
     await this.invitations.addTokens(tx, new Map(mails.map(({ id, token }) => [id, token])));

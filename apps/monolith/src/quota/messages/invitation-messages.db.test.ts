@@ -5,17 +5,17 @@ import { CatalogApi } from '../../catalog/catalog.api.ts';
 import { openBoxOffice, type OpenBoxOffice } from '../../purchase/testing/box-office.ts';
 import { killedAtEachStep } from '../../testing/dying-transactions.ts';
 import { putOnSale, type MatchOnSale } from '../../testing/whole-monolith.ts';
-import { InvitedPeople, type QueuedMessage } from '../testing/invited-people.ts';
+import { InvitationCalls, type QueuedMessage } from '../testing/invitation-calls.ts';
 import { InvitationMessages, type InvitationToSend } from './invitation-messages.ts';
 import { newInvitationToken } from './invitation-token.ts';
 
 let opened: OpenBoxOffice;
-let people: InvitedPeople;
+let guests: InvitationCalls;
 let match: MatchOnSale;
 
 beforeAll(async () => {
   opened = await openBoxOffice({ PUBLIC_URL: 'https://tickets.example' });
-  people = new InvitedPeople(opened.office);
+  guests = new InvitationCalls(opened.office);
 });
 beforeEach(async () => {
   await opened.office.rows('truncate outbox, devices, fans, matches cascade');
@@ -44,7 +44,7 @@ async function send(invitations: readonly InvitationToSend[], transactions = ope
 
 async function sent(...invitations: readonly InvitationToSend[]): Promise<QueuedMessage[]> {
   await send(invitations);
-  return people.messages(match);
+  return guests.messages(match);
 }
 
 const givePhones = (userId: string, tokens: readonly string[]): Promise<unknown> =>
@@ -127,7 +127,7 @@ test('a process that is killed at any step before the commit sends no invitation
     opened.office.monolith.get(TransactionManager),
     (transactions) => send([facts], transactions),
     async () => {
-      const messages = await people.messages(match);
+      const messages = await guests.messages(match);
       committed += messages.length;
       // Only what follows the commit is too late to undo it: then the caller finds the invitation issued, and does not send again.
       expect([0, 2]).toContain(messages.length);
@@ -135,7 +135,7 @@ test('a process that is killed at any step before the commit sends no invitation
     },
   );
   expect([deaths, committed]).toEqual([4, 2]);
-  expect((await people.messages(match)).map(({ destination }) => destination)).toEqual(['email', 'push']);
+  expect((await guests.messages(match)).map(({ destination }) => destination)).toEqual(['email', 'push']);
 });
 
 describe('with PUSH_PROVIDER=none', () => {

@@ -10,7 +10,7 @@ import { QuotaDeadlines } from '../moves/quota-deadlines.schedule.ts';
 import { PostgresMoves } from '../moves/postgres-moves.ts';
 import { ReturnPlaces } from '../moves/return-places.ts';
 import { PostgresQuotas } from '../tree/postgres-quotas.ts';
-import { InvitedPeople } from '../testing/invited-people.ts';
+import { InvitationCalls } from '../testing/invitation-calls.ts';
 import { hoursFromNow, QuotaCalls } from '../testing/quota-calls.ts';
 import { PostgresNotices } from './postgres-notices.ts';
 import { QuotaNotices } from './quota-notices.ts';
@@ -20,13 +20,13 @@ const DAY_HOURS = 24;
 const WEEK_HOURS = 7 * DAY_HOURS;
 let opened: OpenBoxOffice;
 let calls: QuotaCalls;
-let people: InvitedPeople;
+let guests: InvitationCalls;
 let match: MatchOnSale;
 
 beforeAll(async () => {
   opened = await openBoxOffice();
   calls = new QuotaCalls(opened.office);
-  people = new InvitedPeople(opened.office);
+  guests = new InvitationCalls(opened.office);
 });
 beforeEach(async () => {
   await opened.office.rows('truncate outbox, matches cascade');
@@ -55,7 +55,7 @@ const setTimes = (id: string, returnsInHours: number, createdHoursAgo: number): 
 
 /** The notices in the outbox: which, and how many places. */
 const notices = async (): Promise<string[]> =>
-  (await people.messages(match)).map(({ body }) => `${body.payload.notice} ${body.payload.places_count}`);
+  (await guests.messages(match)).map(({ body }) => `${body.payload.notice} ${body.payload.places_count}`);
 const marks = (id: string) =>
   opened.office.rows<{ notice: string }>(`select notice from quota_notices where quota_id = $1 order by planned_at`, [id]);
 
@@ -78,7 +78,7 @@ test('a notice has what the worker needs: quota, match, deadline, places and whe
   const id = await quotaReturningIn(DAY_HOURS - 1);
   await planDue();
   const [{ return_at }] = (await opened.office.rows(`select return_at from quotas where id = $1`, [id])) as [{ return_at: Date }];
-  const [message] = await people.messages(match);
+  const [message] = await guests.messages(match);
   expect(message?.event).toBe('quota.return_due');
   expect(emailJob.parse(message?.body)).toMatchObject({
     template: 'quota_return',
@@ -100,7 +100,7 @@ test('a notice has what the worker needs: quota, match, deadline, places and whe
 
 test('a quota without free places gets no notice before its return; it gets one when places become free', async () => {
   const id = await quotaReturningIn(WEEK_HOURS - 1);
-  const invited = await people.invite(match, id, { quantity: 4 });
+  const invited = await guests.issuedBefore(id, { quantity: 4 });
   expect(await planDue()).toBe(0);
   await opened.office.rows(`update seats set bound_to = null where id = $1`, [invited.seatIds[0]]);
   expect(await planDue()).toBe(1);
@@ -143,7 +143,7 @@ test('the notice of a return to the parent names the parent; with keep it says h
   await calls.sell(child, 1);
   await calls.setReturnDue([child, kept]);
   expect(await returnDue()).toBe(2);
-  const payloads = (await people.messages(match)).map(({ event, body }) => ({ event, ...body.payload }));
+  const payloads = (await guests.messages(match)).map(({ event, body }) => ({ event, ...body.payload }));
   expect(payloads.sort((a, b) => a.places_count - b.places_count)).toMatchObject([
     { event: 'quota.returned', notice: 'returned', places_count: 3, on_return: 'parent', parent_name: 'HNS' },
     { event: 'quota.returned', notice: 'returned', places_count: 4, on_return: 'keep' },
@@ -185,7 +185,7 @@ describe('two replicas', () => {
     await calls.setReturnDue(ids);
     await Promise.all(replicas.map((replica) => replica.get(QuotaDeadlines).runOnce()));
     await returnDue();
-    const told = (await people.messages(match)).map(({ body }) => `${body.payload.notice} ${body.about.quota_id}`);
+    const told = (await guests.messages(match)).map(({ body }) => `${body.payload.notice} ${body.about.quota_id}`);
     expect(told.sort()).toEqual(['day', 'returned'].flatMap((notice) => ids.map((id) => `${notice} ${id}`)).sort());
   }, 30_000);
 });

@@ -7,22 +7,23 @@ import { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import { killedAtEachStep } from '../../testing/dying-transactions.ts';
 import { openMonolith, ops, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { PostgresInvitations } from '../invitations/postgres-invitations.ts';
-import { InvitedPeople, tokenIn } from '../testing/invited-people.ts';
+import { InvitationCalls, tokenIn } from '../testing/invitation-calls.ts';
 import { hoursFromNow, QuotaCalls } from '../testing/quota-calls.ts';
 import { InvitationMessages } from './invitation-messages.ts';
 import { PostgresReminders } from './postgres-reminders.ts';
 import { RemindInvited } from './remind-invited.ts';
 
+const ANA = { email: 'ana@example.hr', name: 'Ana Horvat' };
 let opened: OpenBoxOffice;
 let calls: QuotaCalls;
-let people: InvitedPeople;
+let guests: InvitationCalls;
 let match: MatchOnSale;
 let quotaId: string;
 
 beforeAll(async () => {
   opened = await openBoxOffice();
   calls = new QuotaCalls(opened.office);
-  people = new InvitedPeople(opened.office);
+  guests = new InvitationCalls(opened.office);
 });
 beforeEach(async () => {
   await opened.office.rows('truncate outbox, devices, fans, matches cascade');
@@ -35,16 +36,16 @@ const onSale = (facts = {}): Promise<MatchOnSale> =>
   putOnSale(opened.office.monolith, { kickoff_at: hoursFromNow(240), sectors: [seated('East A', 100, 10)], ...facts });
 const remind = (): Promise<number> => opened.office.monolith.get(RemindInvited).execute();
 const isReminded = async (id: string): Promise<boolean> => {
-  const [row] = await people.rows<{ at: Date | null }>(`select reminded_at as at from invitations where id = $1`, [id]);
+  const [row] = await opened.office.rows<{ at: Date | null }>(`select reminded_at as at from invitations where id = $1`, [id]);
   return row?.at !== null;
 };
 
 test('an open invitation that ends within 24 hours gets one reminder, with a second link; the first one goes on working', async () => {
   const userId = randomUUID();
-  await people.rows(`insert into devices (user_id, device_id, fcm_token) values ($1, 'phone', 'phone')`, [userId]);
-  const invited = await people.invite(match, quotaId, { userId, locale: 'en' });
+  await opened.office.rows(`insert into devices (user_id, device_id, fcm_token) values ($1, 'phone', 'phone')`, [userId]);
+  const invited = await guests.issuedBefore(quotaId, { ...ANA, user_id: userId, locale: 'en' });
   expect([await remind(), await remind()]).toEqual([1, 0]);
-  const [mail, push, ...others] = await people.messages(match);
+  const [mail, push, ...others] = await guests.messages(match);
   expect(others).toEqual([]);
   expect(emailJob.parse(mail?.body)).toMatchObject({
     template: 'quota_invitation',
@@ -58,14 +59,14 @@ test('an open invitation that ends within 24 hours gets one reminder, with a sec
   const token = tokenIn(mail!);
   expect(token).toMatch(/^inv_[\w-]{43}$/);
   expect(token).not.toBe(invited.token);
-  expect([await people.ownerOf(token), await people.ownerOf(invited.token)]).toEqual([invited.id, invited.id]);
+  expect([await guests.ownerOf(token), await guests.ownerOf(invited.token)]).toEqual([invited.id, invited.id]);
 });
 
 test('the price in a reminder is that of the quota: 0 of the quota is free of charge', async () => {
   await calls.change(quotaId, { price_cents: { [match.sectors[0]!.id]: 0 } });
-  await people.invite(match, quotaId);
+  await guests.issuedBefore(quotaId);
   await remind();
-  expect((await people.messages(match)).map(({ body }) => body.payload.total_amount)).toEqual(['0.00 EUR']);
+  expect((await guests.messages(match)).map(({ body }) => body.payload.total_amount)).toEqual(['0.00 EUR']);
 });
 
 test.each([
@@ -73,32 +74,32 @@ test.each([
   ['has ended', { endsInHours: -0.01, issuedHoursAgo: 72 }],
   ['was issued 23 hours before its end', { endsInHours: 20, issuedHoursAgo: 3 }],
 ])('an invitation that %s gets no reminder', async (_, times) => {
-  const invited = await people.invite(match, quotaId, times);
+  const invited = await guests.issuedBefore(quotaId, times);
   expect(await remind()).toBe(0);
   expect(await isReminded(invited.id)).toBe(false);
 });
 
 test.each(['claimed', 'expired', 'withdrawn'])('an invitation with the status %s gets no reminder', async (status) => {
-  const invited = await people.invite(match, quotaId);
-  await people.rows(`update invitations set status = $2 where id = $1`, [invited.id, status]);
+  const invited = await guests.issuedBefore(quotaId);
+  await opened.office.rows(`update invitations set status = $2 where id = $1`, [invited.id, status]);
   expect(await remind()).toBe(0);
 });
 
 test('an invitation whose places are held gets its reminder when the hold has ended unpaid, and none once it is paid', async () => {
-  const [held, paid] = [await people.invite(match, quotaId), await people.invite(match, quotaId)];
-  const [hold, paidHold] = [await people.claim(held), await people.claim(paid)];
-  await people.rows(`update reservations set status = 'completed' where id = $1`, [paidHold]);
+  const [held, paid] = [await guests.issuedBefore(quotaId), await guests.issuedBefore(quotaId)];
+  const [hold, paidHold] = [await guests.claimed(held, randomUUID()), await guests.claimed(paid, randomUUID())];
+  await opened.office.rows(`update reservations set status = 'completed' where id = $1`, [paidHold.id]);
   expect(await remind()).toBe(0);
-  await opened.office.lapse({ id: hold });
+  await opened.office.lapse(hold);
   expect(await remind()).toBe(1);
   expect([await isReminded(held.id), await isReminded(paid.id)]).toEqual([true, false]);
 });
 
 test('an invitation gets no reminder before its quota opens, and none while the sale is closed', async () => {
-  await people.invite(match, quotaId);
-  await people.rows(`update quotas set opens_at = now() + interval '1 hour' where id = $1`, [quotaId]);
+  await guests.issuedBefore(quotaId);
+  await opened.office.rows(`update quotas set opens_at = now() + interval '1 hour' where id = $1`, [quotaId]);
   expect(await remind()).toBe(0);
-  await people.rows(`update quotas set opens_at = now() - interval '1 hour' where id = $1`, [quotaId]);
+  await opened.office.rows(`update quotas set opens_at = now() - interval '1 hour' where id = $1`, [quotaId]);
   const sale = (action: string) =>
     opened.office.monolith.call('POST', `/api/v1/ops/matches/${match.id}/sale`, { ...ops, body: { action } });
   await sale('close');
@@ -108,7 +109,7 @@ test('an invitation gets no reminder before its quota opens, and none while the 
 });
 
 test('invitations of a cancelled match get no reminder, also before they are withdrawn', async () => {
-  await people.invite(match, quotaId);
+  await guests.issuedBefore(quotaId);
   const body = { reason: 'Snow' };
   await opened.office.monolith.call('POST', `/api/v1/ops/matches/${match.id}/cancel`, { ...ops, body });
   expect(await remind()).toBe(0);
@@ -116,17 +117,17 @@ test('invitations of a cancelled match get no reminder, also before they are wit
 
 test('an invitation that is withdrawn or claimed while its reminder is planned is skipped', async () => {
   const [withdrawn, claimed, open] = [
-    await people.invite(match, quotaId),
-    await people.invite(match, quotaId),
-    await people.invite(match, quotaId),
+    await guests.issuedBefore(quotaId),
+    await guests.issuedBefore(quotaId),
+    await guests.issuedBefore(quotaId),
   ];
   const office = opened.office.monolith;
   /** What another process does after this one has read the due reminders. */
   class MeanwhileChanged extends PostgresReminders {
     override async due(page: Parameters<PostgresReminders['due']>[0]): ReturnType<PostgresReminders['due']> {
       const due = await super.due(page);
-      await people.rows(`update invitations set status = 'withdrawn' where id = $1`, [withdrawn.id]);
-      await people.claim(claimed);
+      await opened.office.rows(`update invitations set status = 'withdrawn' where id = $1`, [withdrawn.id]);
+      await guests.claimed(claimed, randomUUID());
       return due;
     }
   }
@@ -139,7 +140,7 @@ test('an invitation that is withdrawn or claimed while its reminder is planned i
     office.get(InvitationMessages),
   );
   expect(await reminding.execute()).toBe(1);
-  expect((await people.messages(match)).map(({ body }) => body.about.invitation_id)).toEqual([open.id]);
+  expect((await guests.messages(match)).map(({ body }) => body.about.invitation_id)).toEqual([open.id]);
 });
 
 test('two replicas that plan at once remind of each of 250 invitations in two matches once', async () => {
@@ -148,25 +149,28 @@ test('two replicas that plan at once remind of each of 250 invitations in two ma
     const matches = [match, await onSale()];
     for (const each of matches) {
       const id = await calls.created(each, { places: [{ sector_id: each.sectors[0]?.id, quantity: 125 }] });
-      for (let n = 0; n < 125; n += 1) await people.invite(each, id, { quantity: 1, email: `fan-${n}@example.hr` });
+      const list = Array.from({ length: 125 }, (_, n) => ({ email: `fan-${n}@example.hr`, quantity: 1 }));
+      expect(await calls.invite(id, list)).toMatchObject({ status: 200 });
+      await guests.setTimes(id, { endsInHours: 20, issuedHoursAgo: 72 });
     }
+    await opened.office.rows('truncate outbox');
     const replicas = [opened.office.monolith, other, opened.office.monolith, other];
     const planned = await Promise.all(replicas.map((replica) => replica.get(RemindInvited).execute()));
     planned.push(await remind());
     expect(planned.reduce((sum, n) => sum + n, 0)).toBe(250);
-    for (const each of matches) expect(await people.messages(each)).toHaveLength(125);
-    expect(await people.rows(`select count(*)::int as n from invitation_tokens`)).toEqual([{ n: 500 }]);
+    for (const each of matches) expect(await guests.messages(each)).toHaveLength(125);
+    expect(await opened.office.rows(`select count(*)::int as n from invitation_tokens`)).toEqual([{ n: 500 }]);
   } finally {
     await other.close();
   }
 }, 60_000);
 
 test('a process that is killed at any step before the commit leaves no trace; the next run reminds once, with one new token', async () => {
-  const invited = await people.invite(match, quotaId);
+  const invited = await guests.issuedBefore(quotaId);
   const office = opened.office.monolith;
   const traces = async () => ({
-    mails: (await people.messages(match)).length,
-    tokens: (await people.rows(`select from invitation_tokens where invitation_id = $1`, [invited.id])).length,
+    mails: (await guests.messages(match)).length,
+    tokens: (await opened.office.rows(`select from invitation_tokens where invitation_id = $1`, [invited.id])).length,
     isReminded: await isReminded(invited.id),
   });
   const atDeath: unknown[] = [];
@@ -193,9 +197,9 @@ test('a process that is killed at any step before the commit leaves no trace; th
 });
 
 test('negative control: an invitation whose mark is lost is reminded of twice', async () => {
-  const invited = await people.invite(match, quotaId);
+  const invited = await guests.issuedBefore(quotaId);
   await remind();
-  await people.rows(`update invitations set reminded_at = null where id = $1`, [invited.id]);
+  await opened.office.rows(`update invitations set reminded_at = null where id = $1`, [invited.id]);
   expect(await remind()).toBe(1);
-  expect(await people.messages(match)).toHaveLength(2);
+  expect(await guests.messages(match)).toHaveLength(2);
 });

@@ -4,9 +4,9 @@ import { DomainError } from '#domain/shared/domain-error';
 import { RequestRefused } from '#platform/http/request-refused';
 import type { MovedPlaces, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import { assertOpen } from '../tree/create-quota.ts';
-import type { PostgresQuotas } from '../tree/postgres-quotas.ts';
+import type { Quotas } from '../tree/postgres-quotas.ts';
 import { moveView, requestView } from './move-views.ts';
-import type { MoveRequest, PostgresMoves } from './postgres-moves.ts';
+import type { MoveRequest, Moves } from './postgres-moves.ts';
 
 /** The decision of a second operator about a pending move. */
 export interface DecideMoveCommand {
@@ -19,8 +19,8 @@ export class DecideMove {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly places: QuotaPlacesApi,
-    private readonly quotas: PostgresQuotas,
-    private readonly moves: PostgresMoves,
+    private readonly quotas: Quotas,
+    private readonly moves: Moves,
   ) {}
 
   /** Moves the places. The row of the ledger has the id of the request and names both operators. */

@@ -5,11 +5,11 @@ import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { MovedPlaces, PlaceOwner, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import { assertOpen } from '../tree/create-quota.ts';
 import { planFreePlaces } from '../tree/plan-places.ts';
-import type { PostgresQuotas } from '../tree/postgres-quotas.ts';
+import type { Quotas } from '../tree/postgres-quotas.ts';
 import { invalidFields, moveRefused, ruleAgainst, type Quota } from '../tree/quota.ts';
 import { withFreePlaces } from '../tree/with-free-places.ts';
 import { moveView, requestView } from './move-views.ts';
-import type { PostgresMoves } from './postgres-moves.ts';
+import type { Moves } from './postgres-moves.ts';
 
 /** Moves free places of a quota to another one of the match, or to the public (null). */
 export interface MovePlacesCommand {
@@ -41,10 +41,10 @@ interface ChosenMove extends MovePlacesCommand {
 export class MovePlaces {
   constructor(
     private readonly transactions: TransactionManager,
-    private readonly catalog: CatalogApi,
+    private readonly catalog: Pick<CatalogApi, 'sectors'>,
     private readonly places: QuotaPlacesApi,
-    private readonly quotas: PostgresQuotas,
-    private readonly moves: PostgresMoves,
+    private readonly quotas: Quotas,
+    private readonly moves: Moves,
   ) {}
 
   async execute(command: MovePlacesCommand): Promise<MoveOfMatch> {

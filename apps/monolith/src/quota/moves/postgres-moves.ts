@@ -8,9 +8,6 @@ import type { PlaceOwner } from '../../purchase/quota-places.api.ts';
 import type { PageRequest } from '../tree/postgres-quotas.ts';
 import * as sql from './moves.sql.ts';
 
-/** The actor of moves that no operator has asked for. */
-export const SYSTEM = 'system';
-
 /** A row of the ledger without its places. */
 export interface LedgerRow {
   readonly id: string;
@@ -51,6 +48,9 @@ export interface MoveRequest {
 }
 
 export type NewMoveRequest = Omit<MoveRequest, 'id' | 'status' | 'at' | 'expiresAt' | 'decidedBy'>;
+
+/** What the use cases that move places ask of the ledger and of the pending moves. */
+export type Moves = Pick<PostgresMoves, 'add' | 'addRequest' | 'lockRequest' | 'decide' | 'hasExpired' | 'lockExpired'>;
 
 /** The ledger of moves, and the moves that wait for an approval. */
 @Injectable()

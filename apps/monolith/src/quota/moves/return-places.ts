@@ -2,10 +2,13 @@ import type { Transaction, TransactionManager } from '#application/transaction-m
 import type { MovedPlaces, PlaceOwner, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
 import type { EndInvitations } from '../claims/end-invitations.ts';
 import type { QuotaNotices } from '../messages/quota-notices.ts';
-import type { PostgresQuotas, QuotaOfMatch } from '../tree/postgres-quotas.ts';
+import type { QuotaOfMatch, Quotas } from '../tree/postgres-quotas.ts';
 import type { Quota } from '../tree/quota.ts';
 import { withFreePlaces } from '../tree/with-free-places.ts';
-import { SYSTEM, type PostgresMoves } from './postgres-moves.ts';
+import type { Moves } from './postgres-moves.ts';
+
+/** The actor of moves that no operator has asked for. */
+export const SYSTEM = 'system';
 
 const MAX_QUOTAS_A_RUN = 100;
 const MAX_REQUESTS_A_RUN = 100;
@@ -19,10 +22,10 @@ export class ReturnPlaces {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly places: QuotaPlacesApi,
-    private readonly quotas: PostgresQuotas,
-    private readonly moves: PostgresMoves,
+    private readonly quotas: Quotas,
+    private readonly moves: Moves,
     private readonly endInvitations: EndInvitations,
-    private readonly notices: QuotaNotices,
+    private readonly notices: Pick<QuotaNotices, 'returned'>,
   ) {}
 
   /** Returns the free places of quotas whose `returnAt` has come. Returns the number of quotas that this call has returned. */

@@ -2,7 +2,7 @@ import type { QuotaKind } from '#contracts/quota-kinds';
 import type { PolicyRule, QuotaPolicy } from '#contracts/quota-policies';
 import type { PolicyCheck } from '#contracts/quota-policies';
 import type { PlaceCounts } from '../../purchase/quota-places.api.ts';
-import type { Quota } from '../tree/quota.ts';
+import { priceOf, type Quota } from '../tree/quota.ts';
 
 /** A quota with the rules of its ancestors. */
 export interface QuotaToCheck extends Pick<Quota, 'id' | 'name' | 'kind' | 'returnAt' | 'onReturn' | 'priceCents'> {
@@ -113,13 +113,14 @@ function sharedSectors(kind: QuotaKind, plan: PlanToCheck): Breach[] {
   );
 }
 
-function dearSectors({ id, priceCents }: QuotaToCheck, cents: number, plan: PlanToCheck): Breach[] {
+function dearSectors(quota: QuotaToCheck, cents: number, plan: PlanToCheck): Breach[] {
   return plan.counts
-    .filter(({ quotaId, total }) => quotaId === id && total > 0)
+    .filter(({ quotaId, total }) => quotaId === quota.id && total > 0)
     .flatMap(({ sectorId }) => {
-      const price = priceCents[sectorId] ?? plan.sectors.find((sector) => sector.id === sectorId)?.priceCents ?? 0;
+      const sector = plan.sectors.find(({ id }) => id === sectorId);
+      const price = sector ? priceOf(quota, sector) : 0;
       const message = `a place in sector ${sectorName(plan, sectorId)} costs ${price} cents, at most ${cents} are allowed`;
-      return price > cents ? [{ quota_id: id, message }] : [];
+      return price > cents ? [{ quota_id: quota.id, message }] : [];
     });
 }
 

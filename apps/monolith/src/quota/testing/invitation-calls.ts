@@ -1,6 +1,7 @@
 import type { BoxOffice, HeldSeats } from '../../purchase/testing/box-office.ts';
 import type { TestAnswer } from '../../testing/test-app.ts';
-import { ops } from '../../testing/whole-monolith.ts';
+import { ops, type MatchOnSale } from '../../testing/whole-monolith.ts';
+import { hashOfToken } from '../messages/invitation-token.ts';
 import { QuotaDeadlines } from '../moves/quota-deadlines.schedule.ts';
 import { QuotaCalls } from './quota-calls.ts';
 
@@ -10,6 +11,26 @@ export interface Issued {
   readonly token: string;
   readonly seatIds: readonly string[];
 }
+
+/** When an invitation ends and was issued, in hours from and before now. */
+interface TimesOfInvitation {
+  readonly endsInHours: number;
+  readonly issuedHoursAgo: number;
+}
+
+/** The times of an invitation, and fields of its row. */
+type IssuedBefore = Partial<TimesOfInvitation> & Readonly<Record<string, unknown>>;
+
+/** A mail or push in the outbox. */
+export interface QueuedMessage {
+  readonly destination: string;
+  readonly event: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any;
+}
+
+/** The token in the link of a mail. */
+export const tokenIn = ({ body }: QueuedMessage): string => new URL(String(body.payload.claim_url)).hash.slice(1);
 
 /** Test helper: issues invitations, and makes the calls of invited fans and of partners. */
 export class InvitationCalls {
@@ -29,16 +50,46 @@ export class InvitationCalls {
       `select seat_ids as "seatIds" from invitations where id = $1`,
       [id],
     );
-    return { id, token: await this.latestToken(), seatIds: stored?.seatIds ?? [] };
+    const [mail] = await this.office.rows<QueuedMessage>(
+      `select destination, event, body from outbox where destination = 'email' and body->'about'->>'invitation_id' = $1`,
+      [id],
+    );
+    return { id, token: mail ? tokenIn(mail) : '', seatIds: stored?.seatIds ?? [] };
   }
 
-  /** The token in the latest mail. */
-  private async latestToken(): Promise<string> {
-    const [mail] = await this.office.rows<{ url: string }>(
-      `select body->'payload'->>'claim_url' as url from outbox where event = 'quota.invitation' and destination = 'email'
-       order by seq desc limit 1`,
+  /** Like `issue`, but it was issued some time ago: its messages were sent and deleted. */
+  async issuedBefore(quotaId: string, { endsInHours = 20, issuedHoursAgo = 72, ...fields }: IssuedBefore = {}): Promise<Issued> {
+    const issued = await this.issue(quotaId, fields);
+    await this.setTimes(quotaId, { endsInHours, issuedHoursAgo }, issued.id);
+    await this.office.rows(`delete from outbox where body->'about'->>'invitation_id' = $1`, [issued.id]);
+    return issued;
+  }
+
+  /** Sets the times of an invitation, or of all of the quota. */
+  setTimes(quotaId: string, { endsInHours, issuedHoursAgo }: TimesOfInvitation, id: string | null = null): Promise<unknown> {
+    return this.office.rows(
+      `update invitations set expires_at = now() + make_interval(secs => $2), created_at = now() - make_interval(secs => $3)
+       where quota_id = $1 and ($4::uuid is null or id = $4)`,
+      [quotaId, endsInHours * 3600, issuedHoursAgo * 3600, id],
     );
-    return mail?.url.split('#')[1] ?? '';
+  }
+
+  /** The messages in the outbox about a match, oldest first. */
+  messages(match: Pick<MatchOnSale, 'id'>): Promise<QueuedMessage[]> {
+    return this.office.rows<QueuedMessage>(
+      `select destination, event, body from outbox where body->'about'->>'match_id' = $1 and destination in ('email', 'push')
+       order by seq`,
+      [match.id],
+    );
+  }
+
+  /** The id of the invitation to which a token leads. */
+  async ownerOf(token: string): Promise<string | undefined> {
+    const [row] = await this.office.rows<{ id: string }>(
+      `select invitation_id as id from invitation_tokens where token_hash = $1`,
+      [hashOfToken(token)],
+    );
+    return row?.id;
   }
 
   lookUp({ token }: Pick<Issued, 'token'>): Promise<TestAnswer> {

@@ -69,7 +69,7 @@ export class QuotaCalls {
 
   /** The invitations of a quota, oldest first. */
   async invitations(quotaId: string): Promise<TestAnswer['json'][]> {
-    return (await this.get(`/quotas/${quotaId}/invitations?limit=100`)).json.items;
+    return (await this.get(`/quotas/${quotaId}/invitations?limit=100`)).json.items.reverse();
   }
 
   async get(path: string, caller: typeof ops = ops): Promise<TestAnswer> {

@@ -54,8 +54,7 @@ export class ChangeQuota {
         faults.push({ path: 'on_return', message: 'is parent, but never_to names the kind of the parent' });
       if (faults.length > 0) throw invalidFields(faults);
       if (quota.status === 'returned') assertKeepsReturn(quota, changed);
-      const [end, newEnd] = [endOfInvitations(quota, match), endOfInvitations(changed, match)];
-      if (end.getTime() !== newEnd.getTime()) await this.claims.moveEnds(tx, quotaId, { before: end, after: newEnd });
+      await this.claims.moveEnds(tx, quotaId, endOfInvitations(changed, match));
       const view = quotaView(await this.quotas.change(tx, quotaId, changed), { own: [], subtree: [] });
       return { ...view, places, subtree, by_sector };
     });

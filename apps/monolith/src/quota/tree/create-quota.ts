@@ -5,9 +5,9 @@ import type { PlannedPlaces, RequestedPlaces } from '#contracts/quotas';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi, CatalogMatch, CatalogSector } from '../../catalog/catalog.api.ts';
 import type { MovedPlaces, QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
-import type { PostgresMoves } from '../moves/postgres-moves.ts';
+import type { Moves } from '../moves/postgres-moves.ts';
 import { plannedPlacesView, planFreePlaces, type PlannedSector } from './plan-places.ts';
-import type { PostgresQuotas } from './postgres-quotas.ts';
+import type { Quotas } from './postgres-quotas.ts';
 import {
   deadlineFaults,
   invalidFields,
@@ -41,10 +41,10 @@ export interface CreatedQuota {
 export class CreateQuota {
   constructor(
     private readonly transactions: TransactionManager,
-    private readonly catalog: CatalogApi,
+    private readonly catalog: Pick<CatalogApi, 'match' | 'sectors'>,
     private readonly places: QuotaPlacesApi,
-    private readonly quotas: PostgresQuotas,
-    private readonly moves: PostgresMoves,
+    private readonly quotas: Quotas,
+    private readonly moves: Moves,
     private readonly clock: Clock,
   ) {}
 

@@ -100,7 +100,7 @@ export class OpsQuotasController {
   }
 
   @Patch('quotas/:id')
-  @Endpoint({ operationId: 'changeQuota', access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({ operationId: 'changeQuota', access: 'ops', takesLists: true, refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({
     summary: 'Change the settings of a quota; its places change only by moves',
     description: 'Omitted fields keep their value.',

@@ -71,6 +71,10 @@ test.each<[string, RequestedPlaces, object]>([
   expect(() => planned(requested, whole)).toThrow(expect.objectContaining({ code: 'QUOTA_EXCEEDED', data }) as Error);
 });
 
+test('the refusal of named places says how many of them are not free, not how many others are', () => {
+  expect(() => planned([{ seat_ids: ['A1', 'A100'] }], whole)).toThrow('Named places that are not free: 1.');
+});
+
 test('a sector or a place of another match is NOT_FOUND', () => {
   expect(() => planned([{ seat_ids: ['A1', 'Z1'] }], whole)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }) as Error);
   expect(() => planned([{ sector_id: 'Z', quantity: 1 }], whole)).toThrow(

@@ -159,7 +159,8 @@ class Plan {
 
 function exceeded(available: number, { sectorId, seatIds }: { sectorId?: string; seatIds?: readonly string[] }): DomainError {
   const data = { ...(sectorId ? { sector_id: sectorId } : {}), available, ...(seatIds ? { seat_ids: seatIds } : {}) };
-  return new DomainError('QUOTA_EXCEEDED', `Too few places are free: ${available}.`, data);
+  const detail = seatIds ? `Named places that are not free: ${seatIds.length}.` : `Too few places are free: ${available}.`;
+  return new DomainError('QUOTA_EXCEEDED', detail, data);
 }
 
 /** The answer of a dry run. */

@@ -9,6 +9,12 @@ import type { Quota, QuotaSettings } from './quota.ts';
 /** A quota of a match. */
 export type QuotaOfMatch = Pick<Quota, 'id' | 'matchId'>;
 
+/** What the use cases that change quotas and their places ask of the tree. */
+export type Quotas = Pick<
+  PostgresQuotas,
+  'add' | 'lock' | 'lockDue' | 'lockReturned' | 'markReturned' | 'chain' | 'currentChain' | 'ofMember' | 'due' | 'returned'
+>;
+
 /** The tree of quotas. Which places a quota has is in `seats`, behind `QuotaPlacesApi`. */
 @Injectable()
 export class PostgresQuotas {
@@ -54,6 +60,11 @@ export class PostgresQuotas {
   async currentChain(id: string): Promise<readonly Quota[]> {
     const { text, values } = sql.CHAIN.with({ id });
     return this.dataSource.query<Quota[]>(text, values);
+  }
+
+  /** The quotas of a match that have not returned their places. */
+  async openOfMatch(tx: Transaction, matchId: string): Promise<readonly Quota[]> {
+    return inside(tx).rows<Quota>(sql.OPEN_OF_MATCH.with({ matchId }));
   }
 
   async pageOfMatch(matchId: string, { after, limit }: PageRequest): Promise<readonly Quota[]> {

@@ -1,4 +1,11 @@
-import { deadlineFaults, ruleAgainst, ruleAgainstChild, ruleAgainstReturnToParent, type QuotaChain } from './quota.ts';
+import {
+  cutAtKickoff,
+  deadlineFaults,
+  ruleAgainst,
+  ruleAgainstChild,
+  ruleAgainstReturnToParent,
+  type QuotaChain,
+} from './quota.ts';
 
 const hour = (hours: number): Date => new Date(Date.UTC(2027, 0, 1) + hours * 3_600_000);
 const [now, kickoffAt] = [hour(0), hour(100)];
@@ -28,6 +35,22 @@ test('deadlines: one that has passed and is not changed is no fault', () => {
   const before = { opensAt: null, claimUntil: hour(-2), returnAt: hour(9) };
   expect(deadlineFaults({ ...before, returnAt: hour(8) }, { kickoffAt, now, before })).toEqual([]);
   expect(deadlineFaults({ ...before, claimUntil: hour(-1) }, { kickoffAt, now, before })).toHaveLength(1);
+});
+
+test.each<[what: string, before: (number | null)[], after: (number | null)[]]>([
+  ['none', [null, null, null], [null, null, null]],
+  ['all are before it', [1, 98, 99], [1, 98, 99]],
+  ['some are after it', [1, 100, 120], [1, 100, 100]],
+  ['all are after it', [110, 120, 130], [100 - 1 / 3600, 100, 100]],
+  ['it opens at kick-off and has no other', [100, null, null], [100 - 1 / 3600, null, null]],
+])('deadlines that are cut at kick-off: %s', (_what, before, after) => {
+  const at = (hours: (number | null)[]) => {
+    const [opensAt, claimUntil, returnAt] = hours.map((time) => (time === null ? null : hour(time)));
+    return { opensAt: opensAt!, claimUntil: claimUntil!, returnAt: returnAt! };
+  };
+  const cut = cutAtKickoff(at(before), kickoffAt);
+  expect(cut).toEqual(at(after));
+  expect(deadlineFaults(cut, { kickoffAt, now })).toEqual([]);
 });
 
 const quota = (kind: QuotaChain[number]['kind'], neverTo: QuotaChain[number]['neverTo'] = []): QuotaChain[number] => ({

@@ -83,6 +83,22 @@ export function deadlineFaults(
   return [...order, ...late, ...past];
 }
 
+/**
+ * The settings with no deadline after kick-off. Those that are later become the kick-off; a quota that would open then or later opens a
+ * second before, because `opensAt` comes before the other deadlines.
+ */
+export function cutAtKickoff<Settings extends Deadlines>(settings: Settings, kickoffAt: Date): Settings {
+  const cut = (deadline: Date | null, latest: number): Date | null => deadline && new Date(Math.min(deadline.getTime(), latest));
+  const { opensAt, claimUntil, returnAt } = settings;
+  const kickoff = kickoffAt.getTime();
+  return {
+    ...settings,
+    opensAt: cut(opensAt, kickoff - 1000),
+    claimUntil: cut(claimUntil, kickoff),
+    returnAt: cut(returnAt, kickoff),
+  };
+}
+
 /** When invitations to the quota end at the latest. */
 export function endOfInvitations(
   { claimUntil, returnAt }: Pick<QuotaSettings, 'claimUntil' | 'returnAt'>,

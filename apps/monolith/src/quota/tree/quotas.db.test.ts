@@ -123,6 +123,9 @@ describe('a new quota', () => {
     const seat_ids = Array.from({ length: 50_000 }, () => randomUUID());
     expect((await calls.create(match, { places: [{ seat_ids }] })).json.code).toBe('NOT_FOUND');
     expect((await calls.create(match, { name: 'x'.repeat(2_200_000) })).status).toBe(413);
+    const id = await calls.created(match);
+    const renamed = async (length: number) => (await calls.change(id, { name: 'x'.repeat(length) })).status;
+    expect([await renamed(1_900_000), await renamed(2_200_000)]).toEqual([400, 413]);
   });
 });
 

@@ -93,6 +93,11 @@ export const PAGE_OF_MEMBER = `
 export const PAGE_OF_MATCH = `
   select ${quotaColumns('q')} from quotas q where q.match_id = $1 and ($2::uuid is null or q.id > $2) order by q.id limit $3`;
 
+export const OPEN_OF_MATCH = namedSql<{ readonly matchId: string }>(
+  'open-quotas-of-match',
+  `select ${quotaColumns('q')} from quotas q where q.match_id = :matchId and q.status = 'open' order by q.id`,
+);
+
 /** A quota, if it or one of its ancestors names the partner. */
 export const OF_MEMBER = `
   with recursive chain as (

@@ -8,6 +8,7 @@ import type { MatchesForSale, MatchForSale } from '../../application/sale-ports.
  */
 export class CatalogMatches implements MatchesForSale {
   private readonly cachedSectors = new Map<string, Promise<SectorForSale | undefined>>();
+  private readonly sectorsOfTransactions = new Map<string, SectorForSale>();
   private readonly cachedSectorsOfMatch = new Map<string, Promise<readonly SectorForSale[] | undefined>>();
   private readonly cachedGates = new Map<string, ReadonlyMap<string, string | null>>();
 
@@ -18,12 +19,18 @@ export class CatalogMatches implements MatchesForSale {
     return match && { ...match, name: `${match.home} vs ${match.away}` };
   }
 
-  sector(sectorId: string): Promise<SectorForSale | undefined> {
-    return readOnce(this.cachedSectors, sectorId, async () => {
-      const sector = await this.catalog.sector(sectorId);
-      const match = sector && (await this.catalog.match(sector.matchId));
-      return match && { ...sector, currency: match.currency };
-    });
+  async sector(sectorId: string, tx?: Transaction): Promise<SectorForSale | undefined> {
+    if (!tx) return readOnce(this.cachedSectors, sectorId, () => this.readSector(sectorId));
+    // As in `gates`: a running read is not shared with other callers.
+    const sector = this.sectorsOfTransactions.get(sectorId) ?? (await this.readSector(sectorId, tx));
+    if (sector) this.sectorsOfTransactions.set(sectorId, sector);
+    return sector;
+  }
+
+  private async readSector(sectorId: string, tx?: Transaction): Promise<SectorForSale | undefined> {
+    const sector = await this.catalog.sector(sectorId, tx);
+    const match = sector && (await this.catalog.match(sector.matchId, tx));
+    return match && { ...sector, currency: match.currency };
   }
 
   async sectors(matchId: string): Promise<readonly SectorForSale[]> {

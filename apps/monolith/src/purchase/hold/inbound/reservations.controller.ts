@@ -1,17 +1,19 @@
-import { holdBody, reservationAnswer } from '#contracts/reservations';
+import { holdBody, reservationAnswer, reservationListAnswer, reservationQuery } from '#contracts/reservations';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
+import { decodeCursor, page } from '#platform/http/paging';
 import { RequestRefused } from '#platform/http/request-refused';
 import { uuidField } from '#contracts/text-fields';
 import { inSpan } from '#platform/tracing/spans';
 import { Answers } from '#platform/idempotency/answers';
-import { Body, Controller, Get, Headers, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, Headers, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import type { Reservation } from '../../application/ports.ts';
 import { HoldSeats } from '../application/hold-seats.ts';
 import { Reservations } from '../application/reservation-ports.ts';
+import { ReservationReader } from '../application/reservation-reader.ts';
 import { HoldObserver } from './hold-observer.ts';
 import { reservationView } from './reservation-view.ts';
 
@@ -37,6 +39,7 @@ export class ReservationsController {
   constructor(
     private readonly holdSeats: HoldSeats,
     private readonly reservations: Reservations,
+    private readonly reservationReader: ReservationReader,
     private readonly answers: Answers,
     private readonly observer: HoldObserver,
   ) {}
@@ -85,6 +88,22 @@ export class ReservationsController {
     const reservation = await this.reservations.find(reservationId);
     if (!reservation) throw new Error(`reservation ${reservationId} has a key and is gone`);
     return { ...reservation, status: 'held' };
+  }
+
+  @Get('reservations')
+  @Endpoint({ operationId: 'listReservations', access: 'fan' })
+  @ApiOperation({
+    summary: "The caller's reservations, newest first",
+    description: 'Reservations of all states, also those that have ended. The filters can be combined.',
+  })
+  @ApiOkResponse({ standardSchema: reservationListAnswer })
+  async list(
+    @Query({ schema: reservationQuery }) query: z.output<typeof reservationQuery>,
+    @Caller() { userId }: CallerIdentity,
+  ): Promise<z.infer<typeof reservationListAnswer>> {
+    const { match_id: matchId, status, cursor, limit } = query;
+    const search = { userId, matchId, status, before: decodeCursor(cursor), limit: limit + 1 };
+    return page(await this.reservationReader.list(search), limit, reservationView, ({ id }) => id);
   }
 
   @Get('reservations/:id')

@@ -43,7 +43,10 @@ export class PostgresReservations implements Reservations {
 
   async setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void> {
     const endedAt = status === 'held' || status === 'ordered' ? 'null' : 'now()';
-    await inside(tx).rows(`update reservations set status = $2, ended_at = ${endedAt} where id = $1`, [reservationId, status]);
+    // A release puts the reservation into the index that lists ended reservations (LIST_RESERVATIONS).
+    const released = status === 'released' ? ', released = true' : '';
+    const update = `update reservations set status = $2, ended_at = ${endedAt}${released} where id = $1`;
+    await inside(tx).rows(update, [reservationId, status]);
   }
 
   async freeSeats(tx: Transaction, reservationId: string): Promise<void> {

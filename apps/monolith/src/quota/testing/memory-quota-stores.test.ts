@@ -1,0 +1,4 @@
+import { quotaStoresContract } from './quota-stores.contract.ts';
+import { simulatedQuotaStores } from './quota-stores-setup.ts';
+
+quotaStoresContract(simulatedQuotaStores);

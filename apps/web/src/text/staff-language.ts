@@ -1,0 +1,30 @@
+import { useLanguage } from './language.tsx';
+import { opsJobsTexts } from './ops-jobs-texts.ts';
+import { opsQuotasTexts } from './ops-quotas-texts.ts';
+import { opsTexts } from './ops-texts.ts';
+import { quotaTexts } from './quota-texts.ts';
+import { type Language, languages, type Texts, type Translate } from './texts.ts';
+
+// Only the pages of operators and partners may import this file: with it their texts would come into the script that each fan loads.
+
+const staffTextsFor = (t: Translate) => ({
+  quotas: quotaTexts(t),
+  ops: opsTexts(t),
+  opsJobs: opsJobsTexts(t),
+  opsQuotas: opsQuotasTexts(t),
+});
+
+/** The texts of all pages, also of those for operators and partners, in one language. */
+export type StaffTexts = Texts & ReturnType<typeof staffTextsFor>;
+
+/** The texts of each language. */
+export const staffLanguages: Record<Language, StaffTexts> = {
+  hr: { ...languages.hr, ...staffTextsFor((_, text) => text) },
+  en: { ...languages.en, ...staffTextsFor((text) => text) },
+};
+
+/** The language as `useLanguage` gives it, with the texts of the pages of operators and partners. */
+export function useStaffLanguage() {
+  const spoken = useLanguage();
+  return { ...spoken, texts: staffLanguages[spoken.language] };
+}
