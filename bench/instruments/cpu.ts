@@ -44,6 +44,9 @@ export function childrenCpuMicros(): number {
   return statOf(process.pid)?.endedChildren ?? Number.NaN;
 }
 
+/** Microseconds of processor time of these processes together since their start; NaN if there is no /proc. */
+export const processMicros = (...pids: readonly number[]): number => sum(pids);
+
 /** Processor time of a process and its children, with the children that have ended, so no time is lost between two readings. */
 function familyMicros(parent: number): number {
   const root = statOf(parent);

@@ -43,17 +43,25 @@ export class HttpConnection {
 
   /** Sends a POST. Path, headers and body must be ASCII. */
   post(path: string, headers: string, body: string): Promise<HttpAnswer> {
-    return new Promise((resolve, reject) => {
-      this.#pending = { resolve, reject };
-      this.#socket.write(
-        `POST ${path} HTTP/1.1\r\nhost: ${this.#host}\r\n${headers}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-        'latin1',
-      );
-    });
+    return this.#send(
+      `POST ${path} HTTP/1.1\r\nhost: ${this.#host}\r\n${headers}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+  }
+
+  /** Sends a GET. Path and headers must be ASCII. */
+  get(path: string, headers: string): Promise<HttpAnswer> {
+    return this.#send(`GET ${path} HTTP/1.1\r\nhost: ${this.#host}\r\n${headers}\r\n`);
   }
 
   close(): void {
     this.#socket.destroy();
+  }
+
+  #send(request: string): Promise<HttpAnswer> {
+    return new Promise((resolve, reject) => {
+      this.#pending = { resolve, reject };
+      this.#socket.write(request, 'latin1');
+    });
   }
 
   #read(bytes: string): boolean {

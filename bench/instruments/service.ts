@@ -29,20 +29,20 @@ export function startMonolith(environment: Record<string, string>): Promise<Runn
   );
 }
 
-/** Starts the queue service like in production, with a probe inside (probed.mjs). */
-export function startQueueService(environment: Record<string, string>): Promise<ProbedService> {
+/** Starts the queue service like in production. With `probe: true` it has a probe inside (probed.mjs), which costs processor time. */
+export function startQueueService(environment: Record<string, string>, { probe = true } = {}): Promise<ProbedService> {
   // The Node flags of the queue service in production (k8s/base/queue-service.yaml).
-  const execArgv = ['--max-semi-space-size=8', ...PROBE_ARGUMENTS];
+  const execArgv = ['--max-semi-space-size=8', ...(probe ? PROBE_ARGUMENTS : [])];
   const deployed = { ...environment, MALLOC_ARENA_MAX: '2' };
   return startOnFreePort(undefined, (port) =>
     startOn(port, { name: 'queue-service', portVariable: 'QUEUE_PORT', environment: deployed, execArgv }),
   );
 }
 
-/** Starts the notification worker from dist, on a free port. */
-export function startWorker(environment: Record<string, string>): Promise<RunningService> {
+/** Starts the notification worker from dist, on a free port. `execArgv`: more flags of Node, such as for a profile. */
+export function startWorker(environment: Record<string, string>, execArgv: readonly string[] = []): Promise<RunningService> {
   return startOnFreePort(undefined, (port) =>
-    startOn(port, { name: 'notification-worker', portVariable: 'WORKER_PORT', environment }),
+    startOn(port, { name: 'notification-worker', portVariable: 'WORKER_PORT', environment, execArgv }),
   );
 }
 

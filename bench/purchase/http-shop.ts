@@ -1,5 +1,6 @@
 // Buyers over HTTP: each has its own connection, like a phone, and every purchase is made by a new fan.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpConnection, type HttpAnswer } from '../instruments/http-connection.ts';
 import { CompletedOrders } from './completed-orders.ts';
 import { QUANTITY, type Shop, type ShopAddress, type Purchase } from './shop.ts';
@@ -16,18 +17,28 @@ interface CheckedOut {
 
 class Refused extends Error {}
 
-/** Opens the shop over HTTP. `whole`: buy with checkout and payment, not only hold. */
-export async function openHttpShop(address: ShopAddress, { whole }: { whole: boolean }): Promise<Shop> {
+/** What a purchase ends with: the hold, or an order that is complete, as the tables or the service say. */
+export type PurchaseEnd = 'held' | 'complete in the tables' | 'complete over HTTP';
+
+/** How often a fan asks whether the order is complete, and for how long. A failed webhook is sent again after one and two seconds. */
+const POLL_INTERVAL_MS = 50;
+const COMPLETION_TIMEOUT_MS = 15_000;
+
+/** Opens the shop over HTTP. */
+export async function openHttpShop(address: ShopAddress, end: PurchaseEnd): Promise<Shop> {
   const url = address.serviceUrl;
   if (!url) throw new Error('HTTP buyers need the URL of a service.');
   const connections = await Promise.all(Array.from({ length: address.callers }, () => HttpConnection.open(url)));
-  const completed = whole ? await CompletedOrders.watch(address.databaseUrl) : undefined;
+  const completed = end === 'complete in the tables' ? await CompletedOrders.watch(address.databaseUrl) : undefined;
   return {
     buy: async (purchase, caller) => {
+      const connection = connections[caller]!;
       try {
-        const held = await hold(connections[caller]!, purchase);
-        if (!completed || (await completed.waitFor(await pay(connections[caller]!, held)))) return undefined;
-        return 'paid and not completed';
+        const held = await hold(connection, purchase);
+        if (end === 'held') return undefined;
+        const orderId = await pay(connection, held);
+        const isComplete = await (completed?.waitFor(orderId) ?? pollOrder(connection, held.userId, orderId));
+        return isComplete ? undefined : 'paid and not completed';
       } catch (error) {
         if (error instanceof Refused) return error.message;
         throw error;
@@ -62,6 +73,16 @@ async function pay(connection: HttpConnection, { userId, answer: held }: HoldOfF
   const { order_id, payment } = JSON.parse(requireStatus(201, answer).body()) as CheckedOut;
   requireStatus(202, await connection.post(new URL(payment.confirm_url).pathname, '', '{"outcome":"succeeded"}'));
   return order_id;
+}
+
+/** Resolves to true when the service answers that the order is complete, to false after the timeout. */
+async function pollOrder(connection: HttpConnection, userId: string, orderId: string): Promise<boolean> {
+  for (const giveUpAt = performance.now() + COMPLETION_TIMEOUT_MS; performance.now() < giveUpAt;) {
+    await sleep(POLL_INTERVAL_MS);
+    const answer = await connection.get(`/api/v1/orders/${orderId}`, `x-mock-user-id: ${userId}\r\n`);
+    if (requireStatus(200, answer).body().includes('"status":"completed"')) return true;
+  }
+  return false;
 }
 
 function headersOf(userId: string): string {

@@ -16,8 +16,11 @@ export interface Purchase {
 /** Seats per purchase. */
 export const QUANTITY = 2;
 
-/** The ways to buy that are compared. `textbook` is the usual implementation, see textbook.ts. */
-export const shopKinds = ['use case', 'textbook', 'holds over HTTP', 'purchases over HTTP'] as const;
+/**
+ * The ways to buy that are compared. `textbook` is the usual implementation, see textbook.ts. In `purchases over HTTP` a query of the
+ * tables says when an order is complete; in `purchases as a fan` the buyer asks the service for it.
+ */
+export const shopKinds = ['use case', 'textbook', 'holds over HTTP', 'purchases over HTTP', 'purchases as a fan'] as const;
 /** The name of one way to buy. */
 export type ShopKind = (typeof shopKinds)[number];
 

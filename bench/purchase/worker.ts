@@ -46,8 +46,9 @@ const REPORT_INTERVAL = 500;
 const openShop: Record<ShopKind, (address: ShopAddress) => Promise<Shop>> = {
   'use case': openUseCaseShop,
   textbook: openTextbookShop,
-  'holds over HTTP': (address) => openHttpShop(address, { whole: false }),
-  'purchases over HTTP': (address) => openHttpShop(address, { whole: true }),
+  'holds over HTTP': (address) => openHttpShop(address, 'held'),
+  'purchases over HTTP': (address) => openHttpShop(address, 'complete in the tables'),
+  'purchases as a fan': (address) => openHttpShop(address, 'complete over HTTP'),
 };
 
 const send = (message: FromWorker): void => void process.send?.(message);

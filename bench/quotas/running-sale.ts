@@ -28,7 +28,7 @@ export class RunningSale {
 
   static async open({ servers, databaseUrl, service }: QuotaSetup): Promise<RunningSale> {
     const address = { databaseUrl, redisUrl: servers.redisUrl, serviceUrl: service.url, callers: CALLERS };
-    return new RunningSale(await openHttpShop(address, { whole: false }));
+    return new RunningSale(await openHttpShop(address, 'held'));
   }
 
   /** Sells places of these sectors of the match until `work` is done. */

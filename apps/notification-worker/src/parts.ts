@@ -65,7 +65,7 @@ export async function openParts(config: WorkerConfig, logger: Logger) {
   const alertNotes = new AlertNotes(database, transactions, new PostgresJobs(new PostgresOutbox(), new TimeOrderedIds()));
   const alerts = new Alerts(logger, { ways: alertChannels(config), webhookUrl: config.ALERT_WEBHOOK_URL, notes: alertNotes });
   const limiterOf = (provider: string, callsPerSecond: number): ProviderLimiter =>
-    provider === 'mailbox' || provider === 'none'
+    provider === 'none'
       ? new UnlimitedProvider()
       : new SharedProviderLimiter(redis, {
           provider,

@@ -6,14 +6,19 @@ export const QUIET_ZONE_MODULES = 4;
 export const MODULE_SIZE_PIXELS = 8;
 
 /**
- * Returns the QR code of a ticket as SVG, always black on white. Error correction level M tolerates 15 % damage, for example from
- * a scratched screen, and gives at most 49×49 modules (squares). `crispEdges` avoids thin gaps between modules, on which cheap
+ * How every QR code of a ticket is made. Error correction level M tolerates 15 % damage, for example from a scratched screen, and
+ * gives at most 49×49 modules (squares). A scanner can read a code with any of the eight mask patterns. To find the one with the
+ * fewest irregularities, all eight codes would be drawn and scored: 1.1 of 1.4 ms. Pattern 2 is the best one for half of our codes.
+ */
+export const QR_OPTIONS = { ecc: 'M', border: QUIET_ZONE_MODULES, maskPattern: 2 } as const;
+
+/**
+ * Returns the QR code of a ticket as SVG, always black on white. `crispEdges` avoids thin gaps between modules, on which cheap
  * scanners fail.
  */
 export function ticketQr(code: string): string {
   const svg = renderSVG(code, {
-    ecc: 'M',
-    border: QUIET_ZONE_MODULES,
+    ...QR_OPTIONS,
     pixelSize: MODULE_SIZE_PIXELS,
     blackColor: '#000',
     whiteColor: '#fff',
@@ -28,9 +33,9 @@ let latest: { readonly code: string; readonly modules: QrModules } | undefined;
 
 /**
  * Returns the modules of the QR code of a ticket, the same as in `ticketQr`. The latest code is kept, because a mail has each code as
- * PDF and as PNG, and 1.4 of the 1.9 ms for an image are spent here.
+ * PDF and as PNG.
  */
 export function qrModules(code: string): QrModules {
-  if (latest?.code !== code) latest = { code, modules: encode(code, { ecc: 'M', border: QUIET_ZONE_MODULES }).data };
+  if (latest?.code !== code) latest = { code, modules: encode(code, QR_OPTIONS).data };
   return latest.modules;
 }

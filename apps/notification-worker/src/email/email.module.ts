@@ -12,11 +12,8 @@ import { ProviderMails } from './outbound/provider-mails.ts';
 import { SmtpServer } from './outbound/smtp-server.ts';
 import { ticketAttachments } from './outbound/ticket-attachments.ts';
 
-/**
- * How many mails are processed at the same time. The mailbox needs one pooled database connection for each mail. With a provider
- * the ledger of sends writes many mails in one statement.
- */
-const MAIL_CONCURRENCY = { mailbox: 4, provider: 100 };
+/** How many mails are processed at the same time. The ledger of sends writes many mails in one transaction. */
+const MAIL_CONCURRENCY = 100;
 
 /** Everything that processes the queue `email`, from the job to the provider. */
 @Module({})
@@ -25,9 +22,8 @@ export class EmailModule {
     const { config } = parts;
     const mails = mailsOf(parts);
     const sendMail = new SendMail(mails, { ticketsUrl: `${publicUrls(config).publicUrl}/tickets` }, ticketAttachments);
-    const concurrency = MAIL_CONCURRENCY[config.EMAIL_PROVIDER === 'mailbox' ? 'mailbox' : 'provider'];
     const useFactory = (): EmailProcessor =>
-      new EmailProcessor(sendMail, mails, concurrency, processorOptions(parts, 'email', ['email']));
+      new EmailProcessor(sendMail, mails, MAIL_CONCURRENCY, processorOptions(parts, 'email', ['email']));
     return { module: EmailModule, providers: [{ provide: EmailProcessor, useFactory }], exports: [EmailProcessor] };
   }
 }
@@ -42,7 +38,7 @@ function providerOf({ config }: WorkerParts): MailProvider {
 
 function mailsOf(parts: WorkerParts): Mails {
   const { config, inbox, mailbox, statements, marks, possibleDuplicates, logger, limiters } = parts;
-  if (config.EMAIL_PROVIDER === 'mailbox') return new MailboxMails(inbox, mailbox);
+  if (config.EMAIL_PROVIDER === 'mailbox') return new MailboxMails(inbox, mailbox, limiters.email);
   const ledger = { consumer: 'email', lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates, logger };
   return new ProviderMails(providerOf(parts), new SendClaims(statements, ledger), limiters.email);
 }

@@ -87,6 +87,32 @@ describe('the effect of a message in PostgreSQL', () => {
     expect(await effects()).toBe(1);
   });
 
+  test.each([
+    ['with their marks in Redis', false],
+    ['without Redis data', true],
+  ])('of several messages together happens for those that were not done before, %s', async (_name, isFlushed) => {
+    const inbox = new Inbox(transactions, marks);
+    await inbox.once('mail', 'm2', effect('m2'));
+    if (isFlushed) await testRedis.flush();
+    const seen: string[][] = [];
+    const done = await inbox.onceEach('mail', ['m3', 'm2', 'm1'], async (tx, fresh) => {
+      seen.push([...fresh].sort());
+      for (const id of fresh) await effect(id)(tx);
+    });
+    expect([[...done].sort(), seen, await effects()]).toEqual([['m1', 'm3'], [['m1', 'm3']], 3]);
+    expect(await inbox.onceEach('mail', ['m1', 'm2', 'm3'], () => Promise.reject(new Error('again')))).toEqual(new Set());
+  });
+
+  test('of two batches with the same messages in opposite orders happens once', async () => {
+    const inbox = new Inbox(transactions);
+    const ids = Array.from({ length: 20 }, (_, n) => `m${n}`);
+    const work = async (tx: Transaction, fresh: ReadonlySet<string>): Promise<void> => {
+      for (const id of fresh) await effect(id)(tx);
+    };
+    const done = await Promise.all([inbox.onceEach('mail', ids, work), inbox.onceEach('mail', ids.toReversed(), work)]);
+    expect([done.reduce((sum, { size }) => sum + size, 0), await effects()]).toEqual([20, 20]);
+  });
+
   test('happens once when Redis is unreachable', async () => {
     const unreachable = connectRedis('redis://127.0.0.1:1', { name: 'unreachable' });
     const inbox = new Inbox(transactions, new ProcessedMarks(unreachable));

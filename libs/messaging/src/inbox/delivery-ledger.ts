@@ -22,18 +22,18 @@ import { inside } from '#platform/postgres/transaction';
  */
 
 /**
- * Records a message as done, in the transaction of its effect. Guarantee: of all transactions that record the same message only
- * one gets a result row. All other transactions wait for its commit and get no row. A message with a claim that was never
- * finished (send-claims.sql.ts) counts as not done.
+ * Records messages as done, in the transaction of their effects. Guarantee: of all transactions that record the same message only
+ * one gets a result row for it. All other transactions wait for its commit and get no row. A message with a claim that was never
+ * finished (send-claims.sql.ts) counts as not done. The order of the ids prevents deadlocks of two batches.
  */
-const REMEMBER_MESSAGE = namedSql<{ readonly consumer: string; readonly messageId: string }>(
-  'remember-message',
+const REMEMBER_MESSAGES = namedSql<{ readonly consumer: string; readonly messageIds: readonly string[] }>(
+  'remember-messages',
   `
   insert into inbox (consumer, message_id, claimed_at, finished_at, attempts)
-  values (:consumer, :messageId, clock_timestamp(), clock_timestamp(), 1)
+  select :consumer, id, clock_timestamp(), clock_timestamp(), 1 from unnest(:messageIds::text[]) id order by id
   on conflict (consumer, message_id) do update set finished_at = excluded.finished_at
   where inbox.finished_at is null
-  returning true as mine`,
+  returning message_id as id`,
 );
 
 /**
@@ -48,23 +48,38 @@ export class Inbox {
 
   /** Runs `work` in the transaction that records the message as done. Does not run `work` if the message is already recorded. */
   async once(consumer: string, messageId: string, work: (tx: Transaction) => Promise<void>): Promise<'done' | 'duplicate'> {
-    if (await this.marks?.has(consumer, messageId)) return 'duplicate';
-    const outcome = await this.transactions.run(async (tx) => {
-      if (!(await this.remember(tx, consumer, messageId))) return 'duplicate';
-      await work(tx);
-      return 'done';
-    });
-    await this.marks?.add(consumer, messageId);
-    return outcome;
+    const done = await this.onceEach(consumer, [messageId], (tx) => work(tx));
+    return done.has(messageId) ? 'done' : 'duplicate';
   }
 
   /**
-   * Records the message as done. False if it is already recorded. Of two concurrent calls the second waits for the first's
-   * commit.
+   * Runs `work` for several messages in the transaction that records them as done. `work` gets, and the promise resolves to, the ids
+   * that are not recorded yet. The ids must differ.
    */
-  protected async remember(tx: Transaction, consumer: string, messageId: string): Promise<boolean> {
-    const rows = await inside(tx).rows(REMEMBER_MESSAGE.with({ consumer, messageId }));
-    return rows.length > 0;
+  async onceEach(
+    consumer: string,
+    messageIds: readonly string[],
+    work: (tx: Transaction, fresh: ReadonlySet<string>) => Promise<void>,
+  ): Promise<ReadonlySet<string>> {
+    const marked = await this.marks?.allOf(consumer, messageIds);
+    const unmarked = messageIds.filter((id) => !marked?.has(id));
+    if (unmarked.length === 0) return new Set();
+    const done = await this.transactions.run(async (tx) => {
+      const fresh = await this.remember(tx, consumer, unmarked);
+      if (fresh.size > 0) await work(tx, fresh);
+      return fresh;
+    });
+    await this.marks?.addAll(consumer, unmarked);
+    return done;
+  }
+
+  /**
+   * Records messages as done. Returns the ids of those that were not recorded before. Of two concurrent calls with the same message
+   * the second waits for the first's commit.
+   */
+  protected async remember(tx: Transaction, consumer: string, messageIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await inside(tx).rows<{ id: string }>(REMEMBER_MESSAGES.with({ consumer, messageIds }));
+    return new Set(rows.map(({ id }) => id));
   }
 }
 

@@ -4,6 +4,7 @@ import type { TicketDelivery } from '#domain/notification/mail-templates';
 export interface Attachment {
   readonly name: string;
   readonly contentType: string;
+  /** May be drawn anew each time that it is read. */
   readonly content: Buffer;
   /** True for an image that the HTML of the mail shows as `cid:` and its name. */
   readonly inline?: boolean;

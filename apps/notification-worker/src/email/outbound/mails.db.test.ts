@@ -39,6 +39,7 @@ mailsContract('the mailbox', () =>
     mails: new MailboxMails(
       new Inbox(new PostgresTransactionManager(database, { deadlineMs: 10_000 })),
       new PostgresMailbox(database),
+      new UnlimitedProvider(),
     ),
     arrived: () =>
       database.query<ReceivedMail[]>(

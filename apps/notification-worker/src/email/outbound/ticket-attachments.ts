@@ -9,7 +9,7 @@ import type { Attachment, PrintableTickets } from '../application/ports.ts';
  */
 export function ticketAttachments({ match_name, kickoff_at, venue, tickets }: PrintableTickets): readonly Attachment[] {
   return tickets.flatMap(({ ticket_id, holder_name, sector, row, seat, gate, code }) => {
-    const pdf = ticketPdf({
+    const printed = {
       id: ticket_id,
       matchName: match_name,
       kickoffAt: kickoff_at,
@@ -20,9 +20,16 @@ export function ticketAttachments({ match_name, kickoff_at, venue, tickets }: Pr
       seat,
       holderName: holder_name,
       code,
-    });
+    };
     return [
-      { name: `ticket-${shortTicketId(ticket_id)}.pdf`, contentType: 'application/pdf', content: pdf },
+      {
+        name: `ticket-${shortTicketId(ticket_id)}.pdf`,
+        contentType: 'application/pdf',
+        // Drawn only when it is read: the mailbox stores the name of the file alone.
+        get content() {
+          return ticketPdf(printed);
+        },
+      },
       { name: qrFileName(ticket_id), contentType: 'image/png', content: ticketQrPng(code), inline: true },
     ];
   });

@@ -1,3 +1,4 @@
+import type { Transaction } from '#application/transaction-manager';
 import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { openDatabase } from '#platform/postgres/database';
 import { Inbox } from '#messaging/inbox/delivery-ledger';
@@ -58,8 +59,12 @@ pushesContract('Firebase Cloud Messaging', async () => {
 describe('negative control', () => {
   /** An inbox (the table of processed messages) that treats every message as new. */
   class InboxWithoutMemory extends Inbox {
-    protected override remember(): Promise<boolean> {
-      return Promise.resolve(true);
+    protected override remember(
+      _tx: Transaction,
+      _consumer: string,
+      messageIds: readonly string[],
+    ): Promise<ReadonlySet<string>> {
+      return Promise.resolve(new Set(messageIds));
     }
   }
 
