@@ -95,12 +95,15 @@ async function runUnguarded(): Promise<{ faults: readonly string[]; rewritten: n
  * row of the ledger is written in a second transaction.
  */
 async function killBeforeLedger(scene: Scene, { guarded }: { guarded: boolean }): Promise<Sending & { rewritten: number }> {
+  const operator = scene.fan();
+  operator.roles = 'ops';
+  // By another process: the rewritten statement would break the creation of quotas too, and it is sent once for each connection.
+  const first = await scene.start();
+  const { from, to } = await prepare(scene, operator, await scene.openSale(1), { moves: 2, claims: 1 });
+  await first.stop();
   const proxy = await scene.proxyTo(scene.databaseUrl);
   if (!guarded) proxy.rewrite(USE_ANY_INDEX, COMMIT);
   const killed = await scene.start({}, { databaseUrl: proxy.url });
-  const operator = scene.fan();
-  operator.roles = 'ops';
-  const { from, to } = await prepare(scene, operator, await scene.openSale(1), { moves: 2, claims: 1 });
   const ledgerSent = proxy.setTrap({ whenSent: 'add-quota-move', passOn: false, then: 'silence' });
   const request = moveRequest(operator, { from, to, reason: 'killed before its row of the ledger' });
   const sent = operator.sendOnce(request);

@@ -45,7 +45,8 @@ test('an earlier kick-off cuts the deadlines after it and the ends of open invit
   for (const [index, fields] of times.entries()) {
     const quotaId = await calls.created(match, { name: `Quota ${index}`, ...fields });
     await guests.issue(quotaId);
-    await guests.issue(quotaId, { email: 'other@example.hr' }, { expires_at: early });
+    const expires_at = index === 0 ? hoursFromNow(60) : early;
+    await guests.issue(quotaId, { email: 'other@example.hr' }, { expires_at });
     quotas.push(quotaId);
   }
   const kickoff = hoursFromNow(30);
@@ -57,7 +58,7 @@ test('an earlier kick-off cuts the deadlines after it and the ends of open invit
     [null, null, null],
   ]);
   expect(await Promise.all(quotas.map(ends))).toEqual([
-    [kickoff, early],
+    [kickoff, kickoff],
     [early, early],
     [kickoff, early],
   ]);
