@@ -76,7 +76,7 @@ export class Scene {
   async start(settings: Record<string, string> = {}, addresses: Addresses = {}): Promise<Replica> {
     const reused =
       Object.keys(addresses).length === 0
-        ? this.#reusable.find((replica) => isDeepStrictEqual(replica.settings, settings))
+        ? this.#reusable.find((replica) => replica.isAlive && isDeepStrictEqual(replica.settings, settings))
         : undefined;
     this.#reusable = this.#reusable.filter((replica) => replica !== reused);
     if (reused) return reused;
