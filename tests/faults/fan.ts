@@ -36,6 +36,7 @@ export interface RetryLimits {
 interface Sent {
   readonly path: string;
   readonly userId: string;
+  readonly roles: string | undefined;
   readonly key?: string;
   readonly body?: unknown;
 }
@@ -137,7 +138,7 @@ export class Fan {
     }
   }
 
-  /** Sends the request once, as the fan in `request.userId`, and adds the answer to the request. */
+  /** Sends the request once, as the caller of the request, and adds the answer to the request. */
   async sendOnce(request: Request, replica = this.#replica()): Promise<Answer> {
     const answer = await this.#fetch('POST', request, replica);
     request.answers.push(answer);
@@ -145,13 +146,13 @@ export class Fan {
   }
 
   async send(method: 'GET' | 'POST' | 'DELETE', path: string, sent: { body?: unknown } = {}): Promise<Answer> {
-    const answer = await this.#fetch(method, { path, userId: this.userId, ...sent }, this.#replica());
+    const answer = await this.#fetch(method, { path, userId: this.userId, roles: this.roles, ...sent }, this.#replica());
     this.#history.unkeyedAnswers.push(answer);
     return answer;
   }
 
   #request(name: string, path: string, body: unknown, key = newKey()): Request {
-    const request = { name, userId: this.userId, path, key, body, answers: [] };
+    const request = { name, userId: this.userId, roles: this.roles, path, key, body, answers: [] };
     this.#history.requests.push(request);
     return request;
   }
@@ -161,7 +162,7 @@ export class Fan {
     const ms = (): number => performance.now() - begunAt;
     const headers = {
       'x-mock-user-id': sent.userId,
-      ...(this.roles ? { 'x-mock-roles': this.roles } : {}),
+      ...(sent.roles ? { 'x-mock-roles': sent.roles } : {}),
       ...(sent.key ? { 'idempotency-key': sent.key } : {}),
       ...(this.sessionToken ? { 'x-purchase-session': this.sessionToken } : {}),
       ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),

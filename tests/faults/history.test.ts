@@ -4,7 +4,7 @@ const answer = (status: number, code: string, text = code): Answer => ({ status,
 
 function historyWith(...answers: Answer[]): History {
   const history = new History();
-  history.requests.push({ name: 'hold', userId: 'ana', path: '/', key: 'k', body: {}, answers });
+  history.requests.push({ name: 'hold', userId: 'ana', roles: undefined, path: '/', key: 'k', body: {}, answers });
   return history;
 }
 

@@ -15,6 +15,7 @@ export interface Answer {
 export interface Request {
   readonly name: string;
   readonly userId: string;
+  readonly roles: string | undefined;
   readonly path: string;
   readonly key: string;
   readonly body: unknown;
