@@ -98,14 +98,12 @@ test('every process learns within a second of places that come back to the publi
   expect((await officeOf(1).hold(match)).json.code).toBe('ALL_SEATS_HELD');
   const told = new Set<string>();
   for (const [index, { monolith }] of replicas.offices.entries())
-    monolith
-      .get(SeatChangeBroadcast)
-      .listen({
-        taken: () => undefined,
-        moving: () => undefined,
-        missed: () => undefined,
-        freed: (id) => told.add(`${id} ${index}`),
-      });
+    monolith.get(SeatChangeBroadcast).listen({
+      taken: () => undefined,
+      moving: () => undefined,
+      missed: () => undefined,
+      freed: (id) => told.add(`${id} ${index}`),
+    });
   expect(await available(0)).toBe(0);
   await quotas.move({ matchId: match.id, from: quotaId, to: null, seatIds: seatIds.slice(0, 8) });
   expect(await available(0)).toBe(8);
