@@ -84,7 +84,7 @@ describe('docker-compose.yml', () => {
       });
     });
 
-  test('every service starts with its settings in the image; without ALLOW_MOCK_ON_NETWORK the two with callers refuse', () => {
+  test('every service starts with the settings of the image; without ALLOW_MOCK_ON_NETWORK the monolith and the queue service refuse to start', () => {
     expect(faultsIn(compose)).toEqual([]);
     const faults = faultsIn(compose.replace("ALLOW_MOCK_ON_NETWORK: 'true'", "ALLOW_MOCK_ON_NETWORK: 'false'"));
     expect(faults).toHaveLength(2);

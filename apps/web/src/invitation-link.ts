@@ -7,7 +7,7 @@ const storageKey = 'tribina.invitation';
 const fragment = /^#(inv_[\w-]{43})$/;
 
 /**
- * The token of the link that led here. Whoever has the token has the invitation, so it is removed from the address bar and kept in
+ * The token of the link that led here. Anybody with the token can claim the invitation, so it is removed from the address bar and kept in
  * session storage, which survives a reload and ends with the tab. Undefined if the link is damaged, or if there is none.
  */
 export function takeInvitationToken(): string | undefined {

@@ -113,7 +113,7 @@ export const invitationAnswer = z
     }),
     expires_at: z.iso.datetime().meta({ description: 'When it ends' }),
     claimed_at: z.iso.datetime().nullable().meta({ description: 'When it was claimed last. Null: not yet' }),
-    user_id: z.guid().nullable().meta({ description: 'The only fan who can claim it. Null: whoever has the link' }),
+    user_id: z.guid().nullable().meta({ description: 'The only fan who can claim it. Null: anybody with the link' }),
     note: z.string().nullable().meta({ description: 'What the partner wrote. Null: nothing' }),
     list_key: z.string().nullable().meta({ description: 'Key of the list that it came with. Null: the list had none' }),
     created_at: z.iso.datetime().meta({ description: 'When it was issued' }),
@@ -125,7 +125,7 @@ export const invitationListAnswer = pageOf(invitationAnswer).meta({ id: 'Invitat
 
 export const invitationTokenRequest = z.strictObject({ token }).meta({ id: 'InvitationToken' });
 
-/** What a link leads to, for whoever has it. */
+/** What anybody with the link can see of an invitation. */
 export const invitationLookupAnswer = z
   .object({
     match: z

@@ -125,7 +125,7 @@ export abstract class QuotaPlacesApi {
     readonly sectorIds?: readonly string[];
   }): Promise<readonly FreePlace[]>;
 
-  /** Seat id → sector id of those of these places that the match has, whoever owns them. */
+  /** Seat id → sector id of those of these places that are in the match, also if they belong to a quota. */
   abstract sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 
   /** Seat id → its label, for the places of any match that exist. */

@@ -136,7 +136,7 @@ test('a card says what the quota is, when it returns, and names the part of the 
   );
 });
 
-test('a quota with parts has the numbers of all parts too, and the parts are a list with its name', () => {
+test('a quota with child quotas shows its own numbers and those of the whole subtree; its children are a list named after it', () => {
   const shown = textOf(card({}, [{ ...quota, id: east, name: 'Youth', places: none }]));
   expect(shown.match(/with all parts/g)).toHaveLength(1);
   expect(shown).toContain('Youth');

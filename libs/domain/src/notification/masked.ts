@@ -62,7 +62,7 @@ export function withoutSecrets(text: string): string {
 
 /**
  * The texts of a payload in which operators may search: what `masked` shows, and whole email addresses. A search in the other
- * texts would tell whoever tries it letter by letter what they contain.
+ * texts would let a caller find out what they contain, letter by letter.
  */
 export function searchableTexts(value: unknown, name = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => searchableTexts(item, name));

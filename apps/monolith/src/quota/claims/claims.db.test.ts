@@ -122,7 +122,7 @@ describe('a claim', () => {
     expect((await office.monolith.call('POST', url, { ...call, key: null })).json.code).toBe('IDEMPOTENCY_KEY_REQUIRED');
   });
 
-  test('of a forwarded invitation works for whoever is first; the others get INVITATION_CLAIMED until the hold ends', async () => {
+  test('of a forwarded invitation works for the first fan who claims it; the others get INVITATION_CLAIMED until the hold ends', async () => {
     const { invitation } = await invited();
     const held = await guests.claimed(invitation, iva);
     const other = await guests.claim(invitation, ana);

@@ -16,7 +16,7 @@ export interface InvitationToSend {
   readonly quotaName: string;
   readonly email: string;
   readonly name: string | null;
-  /** The only fan who can claim it, whose phones get a push too. Null: whoever has the link. */
+  /** The only fan who can claim it, whose phones get a push too. Null: anybody with the link. */
   readonly userId: string | null;
   readonly locale: 'hr' | 'en';
   readonly quantity: number;

@@ -24,7 +24,7 @@ const freeOf = async (quotaId: string): Promise<number[]> => {
 };
 
 describe('a move', () => {
-  test('to another quota and to the public: the ledger has both, and public places are for sale at once', async () => {
+  test('a move to another quota and a move to the public are both in the ledger, and places of the public are for sale at once', async () => {
     const match = await onSale();
     const from = await calls.created(match, { places: [{ sector_id: match.sectors[0]?.id, quantity: 50 }] });
     const to = await calls.created(match, { kind: 'club', places: [{ sector_id: match.sectors[1]?.id, quantity: 10 }] });

@@ -89,7 +89,7 @@ export class QuotaCalls {
     );
   }
 
-  /** Sets a deadline of a quota to a time that has passed. */
+  /** Makes a deadline of a quota due: sets it to a time in the past, which the API refuses. */
   async setReturnDue(quotaIds: readonly string[], secondsAgo = 1): Promise<void> {
     await this.office.rows(`update quotas set return_at = now() - make_interval(secs => $2) where id = any($1::uuid[])`, [
       quotaIds,
