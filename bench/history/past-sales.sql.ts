@@ -8,17 +8,18 @@
 export interface HistorySize {
   readonly matches: number;
   readonly ordersOfMatch: number;
+  /** The sales lie within so many days. The last one was yesterday. */
+  readonly days: number;
 }
 
 const SECTORS = 10;
-/** The matches lie within so many days. The sale of the last one was yesterday. */
-const DAYS = 1000;
 /** Places of a sector that nobody bought; those of quotas are of them. */
 const UNSOLD = 60;
 const QUOTAS = 4;
 const PLACES_OF_QUOTA = 50;
 /** Messages to fans are remembered for 90 days, see libs/messaging/src/inbox/inbox-purge.ts. */
 const REMEMBERED = `now() - interval '89 days'`;
+const IS_CANCELLED = 'm % 50 = 5';
 /** Idempotency keys are kept for 72 hours. So many are left of the last sales. */
 const MAX_KEYS = 100_000;
 
@@ -26,13 +27,13 @@ const MAX_KEYS = 100_000;
  * `past_id`: a UUID of version 7 with this time, and with digits that look random. `past_opening`: when the sale of a match began.
  * `past_fan`: the fan with this number; every fifth order is the first of its fan.
  */
-const functions = ({ matches, ordersOfMatch }: HistorySize): string => {
+const functions = ({ matches, ordersOfMatch, days }: HistorySize): string => {
   const fans = Math.max(2 * ordersOfMatch, Math.ceil((matches * ordersOfMatch) / 5));
   return `
     create function pg_temp.past_id(kind text, n bigint, at timestamptz) returns uuid language sql immutable as $$
       select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || overlay(left(md5(kind || n), 19) placing '8' from 4 for 1))::uuid $$;
     create function pg_temp.past_opening(m bigint) returns timestamptz language sql stable as $$
-      select date_trunc('hour', now()) - interval '1 day' - (${matches} - 1 - m) * interval '${DAYS} days' / ${matches} $$;
+      select date_trunc('hour', now()) - interval '1 day' - (${matches} - 1 - m) * interval '${days} days' / ${matches} $$;
     create function pg_temp.past_fan(m bigint, i bigint) returns bigint language sql immutable as $$ select (m * 7919 + i) % ${fans} $$;
     create function pg_temp.past_name(n bigint) returns text language sql immutable as $$
       select (array['Ana','Ivan','Đurđica','Marko','Petra','Josip','Štefica','Luka','Grace','Tomás'])[1 + n % 10] || ' ' ||
@@ -43,7 +44,10 @@ const functions = ({ matches, ordersOfMatch }: HistorySize): string => {
              (array['@example.com','@Example.hr','@mail.example.org'])[1 + fan % 3] $$;`;
 };
 
-/** 85 % of the orders are completed, 5 % each refunded, expired and cancelled. Every second match had a waiting room. */
+/**
+ * 90 % of the orders are completed, 5 % each expired and cancelled. One match of 50 was cancelled, so its orders are refunded: all refunds
+ * lie together and far back. Every second match had a waiting room.
+ */
 const PAST_ORDERS = ({ matches, ordersOfMatch }: HistorySize): string => `
   create temp table past_order as
   select n, m, i, s, status, at, match_id, fan, md5('fan' || fan)::uuid as user_id, pg_temp.past_id('sector', m * ${SECTORS} + s, pg_temp.past_opening(m)) as sector_id,
@@ -55,7 +59,7 @@ const PAST_ORDERS = ({ matches, ordersOfMatch }: HistorySize): string => `
   from (select n, m, i, i % ${SECTORS} as s, i / ${SECTORS} as k, pg_temp.past_fan(m, i) as fan,
                pg_temp.past_id('match', m, pg_temp.past_opening(m)) as match_id,
                pg_temp.past_opening(m) + i * interval '1 hour' / ${ordersOfMatch} as at,
-               (array['completed', 'refunded', 'expired', 'cancelled'])[case when part < 85 then 1 else 2 + (part - 85) / 5 end] as status
+               case when part >= 95 then 'expired' when part >= 90 then 'cancelled' when ${IS_CANCELLED} then 'refunded' else 'completed' end as status
         from (select n, n / ${ordersOfMatch} as m, n % ${ordersOfMatch} as i, abs(hashint8(n)::bigint) % 100 as part
               from generate_series(0::bigint, ${matches * ordersOfMatch - 1}) as n) numbered) placed`;
 
@@ -80,7 +84,8 @@ const tables = (size: HistorySize): readonly (readonly [table: string, sql: stri
       'matches',
       `select ${matchId} as id, 'Hrvatska' as home, 'Guest ' || m as away, (array['Maksimir, Zagreb', 'Poljud, Split', 'Opus Arena, Osijek'])[1 + m % 3] as venue,
               pg_temp.past_opening(m) + interval '20 hours' as kickoff_at, 'EUR' as currency, 4 as max_tickets_per_fan, m % 2 = 1 as queue_required,
-              pg_temp.past_opening(m) as opens_at, (array['closed', 'open'])[1 + m / 2 % 2] as sale_status, 600 as processing_rate,
+              pg_temp.past_opening(m) as opens_at, case when m / 2 % 2 = 0 or ${IS_CANCELLED} then 'closed' else 'open' end as sale_status,
+              case when ${IS_CANCELLED} then pg_temp.past_opening(m) + interval '15 hours' end as cancelled_at, case when ${IS_CANCELLED} then 'Snow' end as cancel_reason, 600 as processing_rate,
               1000 as max_open_windows, pg_temp.past_opening(m) as created_at from generate_series(0, ${matches - 1}) as m`,
     ],
     [
@@ -95,7 +100,8 @@ const tables = (size: HistorySize): readonly (readonly [table: string, sql: stri
               case when status = 'completed' then reservation_id end as reservation_id
        from ${everySector} cross join generate_series(0, ${perSector - 1}) as rank
          left join (select n, status, reservation_id from past_order) o
-           on o.n = m * ${ordersOfMatch}::bigint + ${placeInSale} and ${placeInSale} < ${ordersOfMatch}`,
+           on o.n = m * ${ordersOfMatch}::bigint + ${placeInSale} and ${placeInSale} < ${ordersOfMatch}
+       order by m, s, rank`,
     ],
     [
       'quotas',
@@ -154,7 +160,7 @@ const tables = (size: HistorySize): readonly (readonly [table: string, sql: stri
     ],
     [
       'orders',
-      `select id, 'ORD-' || extract(year from at) || '-' || lpad((n + 1)::text, 6, '0') as number, match_id, reservation_id, user_id, session_token,
+      `select id, 'ORD-' || extract(year from at) || '-' || lpad((n + 1)::text, greatest(6, length((n + 1)::text)), '0') as number, match_id, reservation_id, user_id, session_token,
               session_token is not null and ${PAID} as claims_window, status, quantity * price as total_cents, 'EUR' as currency,
               pg_temp.past_email(fan) as email,
               (select jsonb_agg(jsonb_build_object('seatId', seat_id, 'name', pg_temp.past_name(fan + place))) from unnest(seat_ids) with ordinality as p(seat_id, place)) as holders,
@@ -207,8 +213,8 @@ const tables = (size: HistorySize): readonly (readonly [table: string, sql: stri
     [
       'idempotency_keys',
       `select md5('key' || n) as key, user_id, md5('fingerprint' || n) as fingerprint, 201 as status, reservation_id as made,
-              now() - interval '70 hours' + i * interval '1 second' as created_at
-       from past_order order by n desc limit ${MAX_KEYS}`,
+              now() - interval '71 hours' + (n - ${Math.max(0, matches * ordersOfMatch - MAX_KEYS)}) * interval '2 seconds' as created_at
+       from past_order where n >= ${Math.max(0, matches * ordersOfMatch - MAX_KEYS)} order by n`,
     ],
     [
       'loaded_events',
