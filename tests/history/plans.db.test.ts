@@ -187,5 +187,5 @@ test.each([
   const example = reads.find((read) => read.url.startsWith('/ops/matches/') && read.url.endsWith('/report'))!;
   await client.query(`drop index ${index}`);
   const read = { ...example, url: url.includes('{match}') ? example.url : url };
-  expect(await largeScansOfRead(read)).toEqual([expect.stringContaining(`${table}: `)]);
+  expect(await largeScansOfRead(read)).toContainEqual(expect.stringMatching(`^${table}: `));
 });

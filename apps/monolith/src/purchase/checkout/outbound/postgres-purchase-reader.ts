@@ -43,16 +43,19 @@ const FILTERS = `where ($1::uuid is null or o.match_id = $1) and ($2::uuid is nu
 const OLDEST_HOLD = `(select min(expires_at) - interval '1 day' from reservations where not swept)`;
 
 /**
- * SQL: narrows the orders to those that may have the status. There is no index of the status, because every purchase would write to it.
- * Without it a rare status would be searched for in all orders.
+ * SQL: narrows the orders of all matches and fans to those of a page with this status. There is no index of the status, because every
+ * purchase would write to it. Without this condition a rare status would be searched for in all orders.
  */
-function ordersWith(status: OrderStatus): string {
+function pageWith(status: OrderStatus): string {
   if (status === 'completed') return '';
   // Not older than the oldest hold that the expiry sweeper has not ended: it ends an unpaid order together with its hold. Ids begin with
   // their time in milliseconds.
   if (status === 'awaiting_payment')
     return `and o.id >= (lpad(to_hex((extract(epoch from ${OLDEST_HOLD}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
-  return 'and o.id in (select order_id from order_timeline where event = $3)';
+  // The status is read by a subquery, because a join could be planned as a search in all orders.
+  return `and o.id = any(array(select t.order_id from order_timeline t
+    where t.event = $3 and ($5::uuid is null or t.order_id < $5) and (select x.status from orders x where x.id = t.order_id) = $3
+    order by t.order_id desc limit $6))`;
 }
 
 /** Reads orders outside any transaction: for fans from the primary, for operators from the replica of the database. */
@@ -74,7 +77,8 @@ export class PostgresPurchaseReader implements PurchaseReader {
 
   search(search: OrderSearch): Promise<OrderDetails[]> {
     const { matchId = null, userId = null, status = null, text = null, before = null, limit } = search;
-    const condition = `${FILTERS} ${status === null ? '' : ordersWith(status)} order by o.id desc limit $6`;
+    const isStatusOnly = status !== null && (matchId ?? userId ?? text) === null;
+    const condition = `${FILTERS} ${isStatusOnly ? pageWith(status) : ''} order by o.id desc limit $6`;
     const values = [matchId, userId, status, text, before, limit];
     return this.replicaReads.read('current', (database) => details(database, condition, values));
   }
