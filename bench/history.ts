@@ -74,7 +74,8 @@ async function measure({ orders, rounds: count, seconds, buyers, note }: Options
     }
     const { redisUrl } = servers;
     const faults: string[] = [];
-    for (const databaseUrl of [databases.without, databases.with]) faults.push(...(await findBrokenInvariants({ databaseUrl, redisUrl })));
+    for (const databaseUrl of [databases.without, databases.with])
+      faults.push(...(await findBrokenInvariants({ databaseUrl, redisUrl })));
     return { at, machine, orders, historyGib: databases.historyGib, buyers, seconds, note, rounds, reads, faults };
   } finally {
     await stadiums.close();

@@ -8,7 +8,7 @@
 export interface HistorySize {
   readonly matches: number;
   readonly ordersOfMatch: number;
-  /** The sales lie within so many days. The last one was yesterday. */
+  /** The sales lie within so many days. The last match was two days ago. */
   readonly days: number;
 }
 
@@ -33,7 +33,7 @@ const functions = ({ matches, ordersOfMatch, days }: HistorySize): string => {
     create function pg_temp.past_id(kind text, n bigint, at timestamptz) returns uuid language sql immutable as $$
       select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || overlay(left(md5(kind || n), 19) placing '8' from 4 for 1))::uuid $$;
     create function pg_temp.past_opening(m bigint) returns timestamptz language sql stable as $$
-      select date_trunc('hour', now()) - interval '1 day' - (${matches} - 1 - m) * interval '${days} days' / ${matches} $$;
+      select date_trunc('hour', now()) - interval '3 days' - (${matches} - 1 - m) * interval '${days} days' / ${matches} $$;
     create function pg_temp.past_fan(m bigint, i bigint) returns bigint language sql immutable as $$ select (m * 7919 + i) % ${fans} $$;
     create function pg_temp.past_name(n bigint) returns text language sql immutable as $$
       select (array['Ana','Ivan','Đurđica','Marko','Petra','Josip','Štefica','Luka','Grace','Tomás'])[1 + n % 10] || ' ' ||

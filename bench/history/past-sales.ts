@@ -11,7 +11,11 @@ import { historySteps, type HistorySize } from './past-sales.sql.ts';
  * Indexes are built after the rows, and pages are filled to the end, which takes half of the time and a third of the disk. So a page of
  * history has more rows than one of a sale has after its updates.
  */
-export async function addPastSales(client: Client, size: HistorySize, say: (line: string) => void = () => undefined): Promise<void> {
+export async function addPastSales(
+  client: Client,
+  size: HistorySize,
+  say: (line: string) => void = () => undefined,
+): Promise<void> {
   const tables = [...new Set(historySteps(size).flatMap(({ table }) => table ?? []))];
   await client.query(`set work_mem = '256MB'; set maintenance_work_mem = '256MB'; set synchronous_commit = off; set jit = off`);
   const [restoreFillfactors, restoreIndexes] = [await fillPages(client, tables), await dropIndexes(client, tables)];

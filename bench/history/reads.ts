@@ -23,8 +23,18 @@ export async function allReads(client: Client): Promise<Read[]> {
   const ofFan = [
     ...['/matches', '/matches?q=guest', '/matches?status=open', match, `${match}/sectors`, `${match}/sectors/${sector.id}/seats`],
     ...[`${match}/sectors/${sector.id}/seats?since=1`, `${match}/allocation`, '/me', '/orders', `/orders/${order.id}`],
-    ...['/tickets', `/tickets/${order.ticket_id}`, `/tickets/${order.ticket_id}/qr.svg`, `/tickets/${order.ticket_id}/ticket.pdf`],
-    ...['/reservations', `/reservations?match_id=${order.match_id}`, '/reservations?status=completed', '/reservations?status=held'],
+    ...[
+      '/tickets',
+      `/tickets/${order.ticket_id}`,
+      `/tickets/${order.ticket_id}/qr.svg`,
+      `/tickets/${order.ticket_id}/ticket.pdf`,
+    ],
+    ...[
+      '/reservations',
+      `/reservations?match_id=${order.match_id}`,
+      '/reservations?status=completed',
+      '/reservations?status=held',
+    ],
     `/reservations/${order.reservation_id}`,
   ];
   const orders = [
@@ -36,13 +46,29 @@ export async function allReads(client: Client): Promise<Read[]> {
     `?q=${encodeURIComponent(order.email!)}&match_id=${order.match_id}`,
   ];
   const jobs = [
-    ...['', '?state=failed', '?state=waiting', '?state=completed', '?queue=outbox', '?queue=outbox&q=order', '?template=order.completed', '/counts'],
+    ...[
+      '',
+      '?state=failed',
+      '?state=waiting',
+      '?state=completed',
+      '?queue=outbox',
+      '?queue=outbox&q=order',
+      '?template=order.completed',
+      '/counts',
+    ],
     ...[`?q=${order.user_id}`, `?q=${encodeURIComponent(order.email!)}`],
   ];
   const ofOperators = [
     ...orders.map((filter) => `/ops/orders${filter}`),
     ...jobs.map((filter) => `/ops/jobs${filter}`),
-    ...['/ops/matches', '/ops/matches?q=guest', `/ops${match}/report`, `/ops${match}/quotas`, `/ops/quotas/${quota.id}`, '/ops/quota-policies'],
+    ...[
+      '/ops/matches',
+      '/ops/matches?q=guest',
+      `/ops${match}/report`,
+      `/ops${match}/quotas`,
+      `/ops/quotas/${quota.id}`,
+      '/ops/quota-policies',
+    ],
     ...[`/ops${match}/moves`, `/ops${match}/moves?status=pending`, '/ops/blacklist', `/ops/blacklist/${order.user_id}`],
   ];
   const ofPartners = ['/quotas', `/quotas/${quota.id}`, `/quotas/${quota.id}/invitations`];

@@ -40,7 +40,14 @@ export function figuresOf({ rounds, reads }: Pick<HistoryResult, 'rounds' | 'rea
         ]),
     {
       what: 'the slowest read with the history',
-      ...{ unit: 'ms', floor: FLOORS.readMs, isCost: true, values: [slowest], median: slowest, meetsFloor: slowest <= FLOORS.readMs },
+      ...{
+        unit: 'ms',
+        floor: FLOORS.readMs,
+        isCost: true,
+        values: [slowest],
+        median: slowest,
+        meetsFloor: slowest <= FLOORS.readMs,
+      },
     },
   ];
 }
@@ -80,7 +87,10 @@ export function renderReport(result: HistoryResult): string {
   const slow = (ms: number): string => `${ms.toFixed(1)}${ms > FLOORS.readMs ? ' SLOW' : ''}`;
   const latencies = reads.map(({ url, p50Ms, maxMs }) => [`\`${withoutIds(url)}\``, slow(p50Ms), slow(maxMs)]);
   const wrong = rounds.flatMap((round) => [...Object.entries(round.without.refusals), ...Object.entries(round.with.refusals)]);
-  const remarks = [...faults.map((fault) => `- **${fault}**`), ...wrong.map(([code, count]) => `- refused ${code} ${count} times`)];
+  const remarks = [
+    ...faults.map((fault) => `- **${fault}**`),
+    ...wrong.map(([code, count]) => `- refused ${code} ${count} times`),
+  ];
   const sections = [
     head.join('\n'),
     markdownTable(['figure', 'measured', 'rounds', 'floor', ''], figures),

@@ -31,15 +31,17 @@ interface Sale {
   readonly refusals: Readonly<Record<string, number>>;
 }
 
-export async function prepareDatabases(stadiums: Stadiums, size: HistorySize, say: (line: string) => void): Promise<TwoDatabases> {
+export async function prepareDatabases(
+  stadiums: Stadiums,
+  size: HistorySize,
+  say: (line: string) => void,
+): Promise<TwoDatabases> {
   const stadium = await stadiums.build('without_history', MATCHES, 2000);
   const [without, copy] = [stadiums.urlOf(stadium.database), await stadiums.copyOf(stadium)];
   const historyGib = await withClient(copy.url, async (client) => {
     await addPastSales(client, size, say);
     await client.query('vacuum (analyze)');
-    const { rows } = await client.query<{ gib: number }>(
-      'select (pg_database_size(current_database()) / 2 ^ 30)::float8 as gib',
-    );
+    const { rows } = await client.query<{ gib: number }>('select (pg_database_size(current_database()) / 2 ^ 30)::float8 as gib');
     return rows[0]!.gib;
   });
   return { stadium, without, with: copy.url, historyGib };

@@ -48,7 +48,8 @@ export class ExplainedStatements {
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();
     const database = new URL(databaseUrl).pathname.slice(1);
-    for (const [name, value] of Object.entries(SETTINGS)) await client.query(`alter database ${database} set ${name} = '${value}'`);
+    for (const [name, value] of Object.entries(SETTINGS))
+      await client.query(`alter database ${database} set ${name} = '${value}'`);
     const { rows } = await client.query<{ folder: string }>(`select current_setting('data_directory') as folder`);
     await client.end();
     return new ExplainedStatements(path.join(rows[0]!.folder, '../postgres.log'));
@@ -64,7 +65,10 @@ export class ExplainedStatements {
 }
 
 function scansIn(loggedPlan: string): TableScan[] {
-  const { 'Query Text': text, Plan: plan } = JSON.parse(loggedPlan.replaceAll(/^\t/gm, '')) as { 'Query Text': string; Plan: PlanNode };
+  const { 'Query Text': text, Plan: plan } = JSON.parse(loggedPlan.replaceAll(/^\t/gm, '')) as {
+    'Query Text': string;
+    Plan: PlanNode;
+  };
   const statement = text.replaceAll(/\s+/g, ' ').trim();
   return nodesOf(plan).flatMap((node): TableScan[] => {
     const { 'Node Type': how, 'Relation Name': table } = node;

@@ -7,7 +7,13 @@ import pg from 'pg';
 import { createMonolith } from '../../apps/monolith/src/monolith.ts';
 import { BoxOffice } from '../../apps/monolith/src/purchase/testing/box-office.ts';
 import { openResources } from '../../apps/monolith/src/resources.ts';
-import { grantTurn, openMonolith, putOnSale, seated, type WholeMonolith } from '../../apps/monolith/src/testing/whole-monolith.ts';
+import {
+  grantTurn,
+  openMonolith,
+  putOnSale,
+  seated,
+  type WholeMonolith,
+} from '../../apps/monolith/src/testing/whole-monolith.ts';
 import { runWorker } from '../../apps/notification-worker/src/testing/running-worker.ts';
 import { addPastSales } from '../../bench/history/past-sales.ts';
 import { allReads, type Read } from '../../bench/history/reads.ts';
@@ -29,7 +35,15 @@ const MAX_ROWS = 3000;
 /** Tables that are small here. All others must be large here, so that a new table cannot be forgotten. */
 const SMALL_TABLES = [
   // A few rows for each match or sector.
-  ...['matches', 'sectors', 'match_search', 'match_search_rebuild', 'match_reminders', 'queue_event_cursors', 'queue_generations'],
+  ...[
+    'matches',
+    'sectors',
+    'match_search',
+    'match_search_rebuild',
+    'match_reminders',
+    'queue_event_cursors',
+    'queue_generations',
+  ],
   ...['quotas', 'quota_moves', 'quota_move_requests', 'quota_notices', 'broadcasts', 'migrations'],
   // Their retention is an hour to 30 days, and they get no row for a purchase.
   ...['jobs', 'alert_notes'],
@@ -120,7 +134,9 @@ test('the list of reads has every GET of the API with each of its filters', asyn
     if (!get || route.endsWith('/availability')) return [];
     const pattern = new RegExp(`^${route.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
     const calls = read.filter(({ pathname }) => pattern.test(pathname));
-    const filters = (get.parameters ?? []).filter((parameter) => parameter.in === 'query' && !['limit', 'cursor'].includes(parameter.name));
+    const filters = (get.parameters ?? []).filter(
+      (parameter) => parameter.in === 'query' && !['limit', 'cursor'].includes(parameter.name),
+    );
     const unused = filters.filter(({ name }) => !calls.some(({ searchParams }) => searchParams.has(name)));
     return calls.length === 0 ? [route] : unused.map(({ name }) => `${route}?${name}`);
   });

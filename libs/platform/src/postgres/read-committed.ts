@@ -21,7 +21,11 @@ export interface ReadCommittedTransaction {
  * Deletes old rows, by one statement that deletes at most one batch; returns how many. It finds them by an index, however few are old: the
  * planner would read a whole table when it expects too many old rows, and again for each batch.
  */
-export async function deleteOldRows(dataSource: DataSource, sql: string | PreparedStatement, parameters?: readonly unknown[]): Promise<number> {
+export async function deleteOldRows(
+  dataSource: DataSource,
+  sql: string | PreparedStatement,
+  parameters?: readonly unknown[],
+): Promise<number> {
   return runReadCommitted(dataSource, async (tx) => {
     await tx.query('set local enable_seqscan = off');
     return (await tx.query(sql, parameters)).rowCount;
