@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
-import { historySteps, type HistorySize } from './past-sales.sql.ts';
+import type { HistorySize } from './history-size.ts';
+import { historySteps } from './past-sales.sql.ts';
 
 /**
  * Adds past matches with their sales to a migrated database: matches, seats, holds, orders, tickets, payments, quotas, and of messages and

@@ -1,81 +1,71 @@
 import type { Client } from 'pg';
 
-const STATUSES = ['awaiting_payment', 'completed', 'cancelled', 'refunded', 'expired'];
-
 /** A read of the API: its address without `/api/v1`, and who calls it. */
 export interface Read {
   readonly url: string;
   readonly by: { readonly as: string; readonly headers?: Readonly<Record<string, string>> };
 }
 
-/**
- * Each read of the API with each of its filters, for a fan, an order, a match and a quota of the history. Only the stream of availability is
- * missing: it is the same statement as the sectors.
- */
-export async function allReads(client: Client): Promise<Read[]> {
-  const one = async (sql: string): Promise<Record<string, string>> => (await client.query<Record<string, string>>(sql)).rows[0]!;
-  const order = await one(`
-    select o.*, t.id as ticket_id from orders o join tickets t on t.order_id = o.id
-    where o.status = 'completed' and t.status = 'valid' order by o.id desc offset 5000 limit 1`);
-  const sector = await one(`select id from sectors where match_id = '${order.match_id}' limit 1`);
-  const quota = await one(`select id, members[1] as member from quotas where match_id = '${order.match_id}' limit 1`);
-  const match = `/matches/${order.match_id}`;
-  const ofFan = [
-    ...['/matches', '/matches?q=guest', '/matches?status=open', match, `${match}/sectors`, `${match}/sectors/${sector.id}/seats`],
-    ...[`${match}/sectors/${sector.id}/seats?since=1`, `${match}/allocation`, '/me', '/orders', `/orders/${order.id}`],
-    ...[
-      '/tickets',
-      `/tickets/${order.ticket_id}`,
-      `/tickets/${order.ticket_id}/qr.svg`,
-      `/tickets/${order.ticket_id}/ticket.pdf`,
-    ],
-    ...[
-      '/reservations',
-      `/reservations?match_id=${order.match_id}`,
-      '/reservations?status=completed',
-      '/reservations?status=held',
-    ],
-    `/reservations/${order.reservation_id}`,
-  ];
-  const orders = [
-    ...['', `?match_id=${order.match_id}`, `?user_id=${order.user_id}`],
-    ...STATUSES.flatMap((status) =>
-      ['', `&match_id=${order.match_id}`, `&user_id=${order.user_id}`].map((more) => `?status=${status}${more}`),
-    ),
-    ...[order.number, order.email, order.intent_id, 'nothing'].map((text) => `?q=${encodeURIComponent(text!)}`),
-    `?q=${encodeURIComponent(order.email!)}&match_id=${order.match_id}`,
-  ];
+/** An order of the history with its fan, its match, one of its tickets, and a sector and a quota of its match. */
+const EXAMPLE = `
+  select o.id, o.number, o.email, o.match_id as match, o.user_id as fan, o.intent_id as intent, o.reservation_id as reservation,
+         t.id as ticket, q.id as quota, q.members[1] as partner, (select id from sectors where match_id = o.match_id limit 1) as sector
+  from orders o join tickets t on t.order_id = o.id join quotas q on q.match_id = o.match_id
+  where o.status = 'completed' and t.status = 'valid' order by o.id desc offset 5000 limit 1`;
+
+type Example = Readonly<
+  Record<
+    'id' | 'number' | 'email' | 'match' | 'fan' | 'intent' | 'reservation' | 'ticket' | 'quota' | 'partner' | 'sector',
+    string
+  >
+>;
+
+const STATUSES = ['awaiting_payment', 'completed', 'cancelled', 'refunded', 'expired'];
+
+const readsOfFans = ({ id, match, ticket, sector, reservation }: Example): string[] => [
+  ...['', '?q=guest', '?status=open', `/${match}`, `/${match}/sectors`, `/${match}/allocation`].map((more) => `/matches${more}`),
+  ...['', '?since=1'].map((more) => `/matches/${match}/sectors/${sector}/seats${more}`),
+  ...['', `/${ticket}`, `/${ticket}/qr.svg`, `/${ticket}/ticket.pdf`].map((more) => `/tickets${more}`),
+  ...['', `?match_id=${match}`, '?status=completed', '?status=held', `/${reservation}`].map((more) => `/reservations${more}`),
+  ...['/orders', `/orders/${id}`, '/me'],
+];
+
+function readsOfOperators({ number, email, match, fan, intent, quota }: Example): string[] {
+  const ofStatus = STATUSES.flatMap((status) =>
+    ['', `&match_id=${match}`, `&user_id=${fan}`].map((more) => `?status=${status}${more}`),
+  );
+  const searches = [number, email, intent, 'nothing', `${email}&match_id=${match}`].map(
+    (text) => `?q=${text.replace('@', '%40')}`,
+  );
   const jobs = [
-    ...[
-      '',
-      '?state=failed',
-      '?state=waiting',
-      '?state=completed',
-      '?queue=outbox',
-      '?queue=outbox&q=order',
-      '?template=order.completed',
-      '/counts',
-    ],
-    ...[`?q=${order.user_id}`, `?q=${encodeURIComponent(order.email!)}`],
+    '',
+    '?state=failed',
+    '?state=waiting',
+    '?state=completed',
+    '?queue=outbox',
+    '?template=order.completed',
+    '/counts',
   ];
-  const ofOperators = [
-    ...orders.map((filter) => `/ops/orders${filter}`),
-    ...jobs.map((filter) => `/ops/jobs${filter}`),
-    ...[
-      '/ops/matches',
-      '/ops/matches?q=guest',
-      `/ops${match}/report`,
-      `/ops${match}/quotas`,
-      `/ops/quotas/${quota.id}`,
-      '/ops/quota-policies',
-    ],
-    ...[`/ops${match}/moves`, `/ops${match}/moves?status=pending`, '/ops/blacklist', `/ops/blacklist/${order.user_id}`],
+  const jobSearches = ['?queue=outbox&q=order', `?q=${fan}`, `?q=${encodeURIComponent(email)}`];
+  return [
+    ...['', `?match_id=${match}`, `?user_id=${fan}`, ...ofStatus, ...searches].map((filter) => `/ops/orders${filter}`),
+    ...[...jobs, ...jobSearches].map((filter) => `/ops/jobs${filter}`),
+    ...['', '?q=guest', `/${match}/report`, `/${match}/quotas`, `/${match}/moves`, `/${match}/moves?status=pending`].map(
+      (more) => `/ops/matches${more}`,
+    ),
+    ...[`/ops/quotas/${quota}`, '/ops/quota-policies', '/ops/blacklist', `/ops/blacklist/${fan}`],
   ];
-  const ofPartners = ['/quotas', `/quotas/${quota.id}`, `/quotas/${quota.id}/invitations`];
+}
+
+/** Each read of the API with each of its filters. Only the stream of availability is missing: it is the same statement as the sectors. */
+export async function allReads(client: Client): Promise<Read[]> {
+  const example = (await client.query<Example>(EXAMPLE)).rows[0];
+  if (!example) throw new Error('There is no history.');
+  const { fan, partner, quota } = example;
   const by = (as: string, roles: string) => (url: string) => ({ url, by: { as, headers: { 'x-mock-roles': roles } } });
   return [
-    ...ofFan.map(by(order.user_id!, '')),
-    ...ofOperators.map(by('0190a000-0000-7000-8000-00000000000a', 'ops')),
-    ...ofPartners.map(by(quota.member!, 'partner')),
+    ...readsOfFans(example).map(by(fan, '')),
+    ...readsOfOperators(example).map(by('0190a000-0000-7000-8000-00000000000a', 'ops')),
+    ...['/quotas', `/quotas/${quota}`, `/quotas/${quota}/invitations`].map(by(partner, 'partner')),
   ];
 }

@@ -5,7 +5,7 @@ import { type Stadium, type Stadiums, withClient } from '../purchase/stadiums.ts
 import { StartedSystem } from '../whole/system.ts';
 import { measureReads, type ReadLatency } from './latencies.ts';
 import { addPastSales } from './past-sales.ts';
-import type { HistorySize } from './past-sales.sql.ts';
+import type { HistorySize } from './history-size.ts';
 import { allReads } from './reads.ts';
 
 /** The first match is for warming up, each round sells one of the others. */
