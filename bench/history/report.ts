@@ -106,7 +106,7 @@ const withoutIds = (url: string): string => url.replaceAll(/[0-9a-f]{8}(-[0-9a-f
 
 const DESCRIPTION = [
   'Two databases on one server have the same matches to sell; one of them also has the history. Runs alternate between them, each with the',
-  'started system of bench:whole (all services, settings of `npm start` except rate limits and log level), an empty Redis and buyers in a',
+  'started system of bench:whole without the notification worker, so that mails of earlier runs cost nothing, an empty Redis and buyers in a',
   'process of their own, after a warm-up as long as a run. A purchase is hold, checkout, sandbox payment and completed order. Afterwards `verify`',
   'must find nothing in either database. The reads are called over HTTP while nobody buys, one at a time, eleven times each, without the first.',
   'bench/history/past-sales.ts says what the history has.',

@@ -56,7 +56,7 @@ export async function measureRound(
   const matches = [databases.stadium.matches[0]!, databases.stadium.matches[1 + (round % (MATCHES - 1))]!];
   const sellIn = async (databaseUrl: string): Promise<Sale> => {
     await stadiums.checkpoint();
-    const system = await StartedSystem.start(servers, databaseUrl, 'running');
+    const system = await StartedSystem.start(servers, databaseUrl, 'absent');
     const address = { databaseUrl, redisUrl: servers.redisUrl, serviceUrl: system.monolith.url, callers: buyers };
     const team = await Buyers.open({ kind: 'purchases as a fan', address, matches, warmUpMatches: 1, processes: 1 });
     try {
