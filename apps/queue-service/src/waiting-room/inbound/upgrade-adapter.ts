@@ -85,10 +85,15 @@ export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSock
   }
 
   private readonly route = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
-    this.pending.set(request, { socket, head });
     socket.on('error', ignore);
     const response = new ServerResponse(request);
-    response.assignSocket(socket);
+    try {
+      response.assignSocket(socket);
+    } catch {
+      // An earlier request of this connection is not answered yet. Without a socket of its own the upgrade cannot be answered.
+      return void socket.destroy();
+    }
+    this.pending.set(request, { socket, head });
     // Only a refused upgrade gets a response. Its connection must then close: Node no longer parses requests on it.
     response.shouldKeepAlive = false;
     response.once('finish', () => socket.destroySoon());
