@@ -9,6 +9,11 @@ import { UnreadAnswers } from './unread-answers.ts';
 
 const BODY = 'x'.repeat(8_000_000);
 
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
 /** A server that answers with 8 MB, more than the kernel takes, and a client that has asked for it and reads nothing. */
 async function unreadAnswer(host: string) {
   const answers = new Set<ServerResponse>();
@@ -24,27 +29,26 @@ async function unreadAnswer(host: string) {
   client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   while (answers.size === 0) await sleep(10);
   await sleep(300);
-  const [answer] = answers as unknown as [ServerResponse];
-  const close = async () => {
+  const [answer] = [...answers] as [ServerResponse];
+  closing.push(async () => {
     client.destroy();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-  };
-  return { answers, answer: [...answers][0] ?? answer, client, close };
+  });
+  return { answers, answer, client };
 }
 
 test('a client that reads nothing for 30 s is disconnected, not before', async () => {
-  const { answers, answer, close } = await unreadAnswer('127.0.0.1');
+  const { answers, answer } = await unreadAnswer('127.0.0.1');
   const unread = new UnreadAnswers(answers);
   for (const nowMs of [0, 5000, 29_000]) await unread.check(nowMs);
   expect(answer.socket?.destroyed).toBe(false);
   await unread.check(30_000);
   expect(answer.destroyed || answer.socket?.destroyed).toBe(true);
-  await close();
 });
 
 test('a client that reads so little that the kernel takes nothing more from us is not disconnected', async () => {
-  const { answers, answer, client, close } = await unreadAnswer('127.0.0.1');
+  const { answers, answer, client } = await unreadAnswer('127.0.0.1');
   const unread = new UnreadAnswers(answers);
   const taken = () => answer.socket!.bytesWritten - answer.socket!.writableLength;
   await unread.check(0);
@@ -64,15 +68,13 @@ test('a client that reads so little that the kernel takes nothing more from us i
   await blind.check(0);
   await blind.check(30_000);
   expect(answer.destroyed || answer.socket?.destroyed).toBe(true);
-  await close();
 });
 
 test.each(['127.0.0.1', '::1'])('the queue in the kernel of a connection from %s is what the client has not taken', async (host) => {
-  const { answer, close } = await unreadAnswer(host);
+  const { answer } = await unreadAnswer(host);
   const queued = (await KernelSendQueues.read()).of(answer.socket!);
   expect(queued).toBeGreaterThan(10_000);
   expect(queued).toBeLessThanOrEqual(BODY.length + 1000);
-  await close();
 });
 
 test('requests of one connection run one after another; more than a hundred behind an unanswered one close the connection', async () => {

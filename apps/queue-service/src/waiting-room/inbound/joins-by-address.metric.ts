@@ -16,6 +16,11 @@ export class JoinsByAddressMetric extends Histogram<'match_id'> {
     super({ name: NAME, help: HELP, labelNames: ['match_id'], registers: [registry] });
   }
 
+  /** The registry calls this method instead of `get`, which it has for other formats. */
+  getForPromString(): Promise<MetricObjectWithValues<MetricValueWithName<string>>> {
+    return this.get();
+  }
+
   /** Empty if another pod reports, and while Redis is down. */
   override async get(): Promise<MetricObjectWithValues<MetricValueWithName<string>>> {
     const isReporter = await this.reporter.claim().catch(() => false);
