@@ -38,7 +38,10 @@ export async function openWaitingRoomLines(redisUrl: string, settings: { presenc
   >('libs/platform/src/redis/redis-connection');
   const redis = connectRedis(redisUrl, { name: 'bench', commandTimeoutMs: 10_000 });
   await whenReady(redis);
-  return { lines: new RedisWaitingLines(redis, { ...SETTINGS, ...settings, tokenSecrets: TOKEN_SECRETS }), close: () => closeRedis(redis) };
+  return {
+    lines: new RedisWaitingLines(redis, { ...SETTINGS, ...settings, tokenSecrets: TOKEN_SECRETS }),
+    close: () => closeRedis(redis),
+  };
 }
 
 /**

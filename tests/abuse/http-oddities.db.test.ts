@@ -13,7 +13,11 @@ const ports: Record<string, number> = {};
 
 beforeAll(async () => {
   services = await openServices();
-  const env = { DATABASE_URL: (services.dataSource.options as { url: string }).url, REDIS_URL: services.redisUrl, LOG_LEVEL: 'silent' };
+  const env = {
+    DATABASE_URL: (services.dataSource.options as { url: string }).url,
+    REDIS_URL: services.redisUrl,
+    LOG_LEVEL: 'silent',
+  };
   worker = await createNotificationWorker(loadConfig(workerConfig, env), silentLogger);
   await worker.app.listen({ host: '127.0.0.1', port: 0 });
   ports['notification worker'] = (worker.app.getHttpServer().address() as net.AddressInfo).port;
@@ -46,7 +50,10 @@ const oddities: readonly [string, string][] = [
   ['two Host headers', 'GET /health/live HTTP/1.1\r\nHost: a.example\r\nHost: b.example\r\n\r\n'],
   ['the same Host header twice', 'GET /health/live HTTP/1.1\r\nHost: a.example\r\nhost: a.example\r\n\r\n'],
   ['two Host headers in HTTP/1.0', 'GET /health/live HTTP/1.0\r\nHost: a.example\r\nHost: b.example\r\n\r\n'],
-  ['two Host headers of an upgrade', `GET /ws/x HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${'a'.repeat(22)}==\r\n\r\n`],
+  [
+    'two Host headers of an upgrade',
+    `GET /ws/x HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${'a'.repeat(22)}==\r\n\r\n`,
+  ],
   ['no Host header in HTTP/1.1', 'GET /health/live HTTP/1.1\r\n\r\n'],
   ['HTTP/0.9 without a version', 'GET /health/live\r\n\r\n'],
   ['HTTP/0.9 with a version', 'GET /health/live HTTP/0.9\r\nHost: x\r\n\r\n'],

@@ -78,7 +78,9 @@ test(`${CONNECTIONS} connections that read none of their ${REQUESTS_PER_CONNECTI
   for (const socket of sockets) socket.destroy();
   await sleep(1000);
   const after = await residentMb();
-  process.stderr.write(`resident memory: ${before.toFixed()} MB before, ${peak.toFixed()} MB peak, ${after.toFixed()} MB after\n`);
+  process.stderr.write(
+    `resident memory: ${before.toFixed()} MB before, ${peak.toFixed()} MB peak, ${after.toFixed()} MB after\n`,
+  );
   expect(peak - before).toBeLessThan(ALLOWED_GROWTH_MB);
   expect(after - before).toBeLessThan(ALLOWED_GROWTH_MB);
 }, 60_000);

@@ -56,5 +56,11 @@ const joinsFromOneAddress = z.object({
 export const queueStateNeeded = z.object({ event: z.literal('queue.state_needed'), match_id: z.guid() });
 
 /** Any event that the waiting room writes to the Redis stream of a match, for the monolith. */
-export const queueEvent = z.discriminatedUnion('event', [turnGranted, windowExpired, frontReached, positionUpdate, joinsFromOneAddress]);
+export const queueEvent = z.discriminatedUnion('event', [
+  turnGranted,
+  windowExpired,
+  frontReached,
+  positionUpdate,
+  joinsFromOneAddress,
+]);
 export type QueueEvent = z.infer<typeof queueEvent>;

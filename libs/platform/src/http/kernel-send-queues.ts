@@ -12,7 +12,9 @@ export class KernelSendQueues {
   static async read(): Promise<KernelSendQueues> {
     const tables = await Promise.all(TABLES.map((path) => readFile(path, 'latin1').catch(() => '')));
     const bytes = new Map<string, number>();
-    for (const [, local, remote, sendQueue] of tables.join('').matchAll(/: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F:]+) 01 ([0-9A-F]{8}):/g))
+    for (const [, local, remote, sendQueue] of tables
+      .join('')
+      .matchAll(/: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F:]+) 01 ([0-9A-F]{8}):/g))
       bytes.set(`${local} ${remote}`, Number.parseInt(sendQueue!, 16));
     return new KernelSendQueues(bytes);
   }

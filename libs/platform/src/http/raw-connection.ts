@@ -48,7 +48,9 @@ export function refuseAmbiguousRequests(fastify: FastifyInstance): void {
           : hosts === 0 && httpVersion === '1.1'
             ? 'The request has no Host header.'
             : undefined;
-    done(detail === undefined ? undefined : new RequestRefused('VALIDATION_FAILED', { detail, headers: { connection: 'close' } }));
+    done(
+      detail === undefined ? undefined : new RequestRefused('VALIDATION_FAILED', { detail, headers: { connection: 'close' } }),
+    );
   });
 }
 

@@ -54,7 +54,7 @@ test('a client that reads so little that the kernel takes nothing more from us i
   await unread.check(0);
   const before = taken();
   for (let at = 1; at <= 3; at += 1) {
-    for (let read = 0; read < 200_000; ) {
+    for (let read = 0; read < 200_000;) {
       read += ((client.read() as Buffer | null)?.length ?? 0) + 1;
       await sleep(2);
     }
@@ -70,15 +70,19 @@ test('a client that reads so little that the kernel takes nothing more from us i
   expect(answer.destroyed || answer.socket?.destroyed).toBe(true);
 });
 
-test.each(['127.0.0.1', '::1'])('the queue in the kernel of a connection from %s is what the client has not taken', async (host) => {
-  const { answer } = await unreadAnswer(host);
-  const queued = (await KernelSendQueues.read()).of(answer.socket!);
-  expect(queued).toBeGreaterThan(10_000);
-  expect(queued).toBeLessThanOrEqual(BODY.length + 1000);
-});
+test.each(['127.0.0.1', '::1'])(
+  'the queue in the kernel of a connection from %s is what the client has not taken',
+  async (host) => {
+    const { answer } = await unreadAnswer(host);
+    const queued = (await KernelSendQueues.read()).of(answer.socket!);
+    expect(queued).toBeGreaterThan(10_000);
+    expect(queued).toBeLessThanOrEqual(BODY.length + 1000);
+  },
+);
 
 test('requests of one connection run one after another; more than a hundred behind an unanswered one close the connection', async () => {
   const fastify = Fastify();
+  closing.push(() => fastify.close());
   let running = 0;
   let most = 0;
   fastify.get('/', async () => {
@@ -104,5 +108,4 @@ test('requests of one connection run one after another; more than a hundred behi
   expect(await ask(500)).toBeLessThan(100);
   await sleep(50);
   expect(answers.size).toBe(0);
-  await fastify.close();
 });

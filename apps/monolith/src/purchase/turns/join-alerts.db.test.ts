@@ -23,12 +23,7 @@ afterAll(async () => {
 test('an address with many joins is alerted once, by name, whatever the replicas and however often the event comes', async () => {
   const event = { event: 'queue.joins_from_one_address', match_id: match.id, address: '203.0.113.7', joins: 900, line: 1000 };
   const write = (address: string) =>
-    opened.office.monolith.resources.redis.xadd(
-      queueKeys.events(match.id),
-      '*',
-      'event',
-      JSON.stringify({ ...event, address }),
-    );
+    opened.office.monolith.resources.redis.xadd(queueKeys.events(match.id), '*', 'event', JSON.stringify({ ...event, address }));
   for (const address of [event.address, '2001:db8:0:1::/64', event.address]) await write(address);
   await Promise.all(replicas.map((replica) => replica.get(FollowWaitingRoom).execute(match.id)));
   const rows = await opened.office.rows<{ way: string; text: string }>(

@@ -31,11 +31,25 @@ export const turnsProviders: Provider[] = [
   useCase(PostgresPurchaseWindows, DataSource, GrantedTurns),
   adapter(WaitingRoomEvents, RedisWaitingRoomEvents, REDIS, LOGGER),
   adapter(StreamCursors, PostgresStreamCursors, DataSource),
-  adapter(WaitingRoomConsequences, PostgresWaitingRoomConsequences, PostgresPurchaseWindows, FansApi, Outbox, Ids, Clock, JoinAlerts),
+  adapter(
+    WaitingRoomConsequences,
+    PostgresWaitingRoomConsequences,
+    PostgresPurchaseWindows,
+    FansApi,
+    Outbox,
+    Ids,
+    Clock,
+    JoinAlerts,
+  ),
   {
     provide: JoinAlerts,
-    useFactory: (dataSource: DataSource, transactions: TransactionManager, jobs: PostgresJobs, config: MonolithConfig, logger: Logger) =>
-      new JoinAlerts(new AlertNotes(dataSource, transactions, jobs), alertChannels(config), logger),
+    useFactory: (
+      dataSource: DataSource,
+      transactions: TransactionManager,
+      jobs: PostgresJobs,
+      config: MonolithConfig,
+      logger: Logger,
+    ) => new JoinAlerts(new AlertNotes(dataSource, transactions, jobs), alertChannels(config), logger),
     inject: [DataSource, TransactionManager, Jobs, CONFIG, LOGGER],
   },
   useCase(FollowWaitingRoom, TransactionManager, WaitingRoomEvents, StreamCursors, WaitingRoomConsequences),

@@ -33,7 +33,11 @@ export class FanStreamController {
     const address = limitedAddress(request.ip);
     refuseWhenFull(this.budget, address);
     const id = this.pod.newDeviceId();
-    const outcome = await this.connections.connectStream(token, { id, open: () => this.start(id, address, request, reply) }, nowMs());
+    const outcome = await this.connections.connectStream(
+      token,
+      { id, open: () => this.start(id, address, request, reply) },
+      nowMs(),
+    );
     if (outcome === 'no_entry') throw new RequestRefused('NOT_FOUND', { detail: 'This token has ended or was never issued.' });
     if (outcome === 'too_many') {
       throw new RequestRefused('RATE_LIMITED', { detail: 'Five devices are connected already.', headers: jitteredRetryAfter() });

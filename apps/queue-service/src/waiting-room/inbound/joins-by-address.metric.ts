@@ -38,8 +38,7 @@ export class JoinsByAddressMetric extends Histogram<'match_id'> {
         { metricName: `${NAME}_count`, labels, value: count },
       ];
     });
-    return { name: NAME, help: HELP, type: 'histogram' as never, aggregator: 'sum', values } as MetricObjectWithValues<
-      MetricValueWithName<string>
-    >;
+    const metric = { name: NAME, help: HELP, type: 'histogram', aggregator: 'sum', values };
+    return metric as unknown as MetricObjectWithValues<MetricValueWithName<string>>;
   }
 }

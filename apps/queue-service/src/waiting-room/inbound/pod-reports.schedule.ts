@@ -50,6 +50,11 @@ export class PodReportsSchedule implements OnModuleDestroy {
    */
   async onModuleDestroy(): Promise<void> {
     await this.tasks.stop();
-    await Promise.allSettled([this.presence.reportClosed(), this.deviceList.removePod(), this.lineReporter.release(), this.countJoins.report()]);
+    await Promise.allSettled([
+      this.presence.reportClosed(),
+      this.deviceList.removePod(),
+      this.lineReporter.release(),
+      this.countJoins.report(),
+    ]);
   }
 }

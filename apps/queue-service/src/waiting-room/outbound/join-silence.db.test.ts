@@ -13,7 +13,12 @@ test('when Redis stops answering, every join fails within one command timeout, i
   const redis = connectRedis(proxy.url, { name: 'silence-test', commandTimeoutMs: TIMEOUT_MS });
   try {
     await whenReady(redis);
-    const lines = new RedisWaitingLines(redis, { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000, tokenSecrets: TOKEN_SECRETS });
+    const lines = new RedisWaitingLines(redis, {
+      purchaseWindowMs: 60_000,
+      persistenceSeconds: 60,
+      presenceMs: 60_000,
+      tokenSecrets: TOKEN_SECRETS,
+    });
     const matchId = randomUUID();
     await restoreEmpty(lines, matchId);
     await lines.change(matchId, { status: 'active' });

@@ -52,8 +52,29 @@ const { remaining_sectors: remainingSectors } = soldOutRequest.shape;
 /** Converts the state of a queue from the reply of a script. */
 export function toQueue(reply: QueueReply): QueueState {
   const [status, rate, maxOpen, useful, opensAt, reason, closedReason, sectors, revision] = reply;
-  const [, , , , , , , , , mean, variance, measured, granted, completed, expired, epoch, moves, joins, total, openWindows, isOpening] =
-    reply;
+  const [
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    mean,
+    variance,
+    measured,
+    granted,
+    completed,
+    expired,
+    epoch,
+    moves,
+    joins,
+    total,
+    openWindows,
+    isOpening,
+  ] = reply;
   return {
     status: queueStatus.parse(status),
     total,
