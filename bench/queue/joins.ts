@@ -21,6 +21,8 @@ export interface WaitingRoomLines {
 
 const YARDSTICK = 'bench:zadd';
 const SETTINGS = { purchaseWindowMs: 1_200_000, persistenceSeconds: 1800, presenceMs: 3_600_000 };
+/** The development default of QUEUE_RECEIPT_SECRET, so that started queue services can read the tokens. */
+const TOKEN_SECRETS = ['development-queue-receipt-secret-000'] as const;
 
 /**
  * Creates the Redis adapter of the waiting room like the queue service does. So it imports short-lived-objects.ts first, which
@@ -36,7 +38,10 @@ export async function openWaitingRoomLines(redisUrl: string, settings: { presenc
   >('libs/platform/src/redis/redis-connection');
   const redis = connectRedis(redisUrl, { name: 'bench', commandTimeoutMs: 10_000 });
   await whenReady(redis);
-  return { lines: new RedisWaitingLines(redis, { ...SETTINGS, ...settings }), close: () => closeRedis(redis) };
+  return {
+    lines: new RedisWaitingLines(redis, { ...SETTINGS, ...settings, tokenSecrets: TOKEN_SECRETS }),
+    close: () => closeRedis(redis),
+  };
 }
 
 /**

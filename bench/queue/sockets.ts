@@ -14,14 +14,14 @@ const INTERNAL = 'development-internal-auth-secret-000';
 const wallMs = (): number => performance.timeOrigin + performance.now();
 
 /**
- * Settings of the measured queue service. Rate limits are off, because all fans have the same IP address. Regular updates are off, so
- * that only the measured messages are sent.
+ * Settings of the measured queue service. Rate limits are off, because all fans have the same IP address, which may also fill only 80 %
+ * of a pod. Regular updates are off, so that only the measured messages are sent.
  */
 export const queueServiceSettings = (redisUrl: string): Record<string, string> => ({
   REDIS_URL: redisUrl,
   RATE_LIMIT_IP_PER_MINUTE: '0',
   QUEUE_UPDATE_SECONDS: '3600',
-  QUEUE_MAX_CONNECTIONS: '19900',
+  QUEUE_MAX_CONNECTIONS: '30000',
   LOG_LEVEL: 'warn',
 });
 

@@ -6,9 +6,9 @@ import { RedisWaitingLines } from '../../apps/queue-service/src/waiting-room/out
 import { ReplicaConfirmation } from '../../apps/queue-service/src/waiting-room/outbound/replica-confirmation.ts';
 import { serviceFixture } from '../../apps/queue-service/src/waiting-room/testing/service-fixture.ts';
 import { startRedisCluster } from './redis-servers.ts';
-import { restoreEmpty } from '../../apps/queue-service/src/waiting-room/testing/line-fixture.ts';
+import { restoreEmpty, TOKEN_SECRETS } from '../../apps/queue-service/src/waiting-room/testing/line-fixture.ts';
 
-const SETTINGS = { purchaseWindowMs: 60_000, persistenceSeconds: 600, presenceMs: 600_000 };
+const SETTINGS = { purchaseWindowMs: 60_000, persistenceSeconds: 600, presenceMs: 600_000, tokenSecrets: TOKEN_SECRETS };
 
 let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
 const connections: RedisConnection[] = [];

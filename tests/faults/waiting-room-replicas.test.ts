@@ -5,9 +5,9 @@ import { connectRedis, closeRedis, whenReady, type RedisConnection } from '#plat
 import { RedisWaitingLines } from '../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts';
 import { ReplicaConfirmation } from '../../apps/queue-service/src/waiting-room/outbound/replica-confirmation.ts';
 import { startRedisServer, waitUntil, type RedisServer } from './redis-servers.ts';
-import { restoreEmpty } from '../../apps/queue-service/src/waiting-room/testing/line-fixture.ts';
+import { restoreEmpty, TOKEN_SECRETS } from '../../apps/queue-service/src/waiting-room/testing/line-fixture.ts';
 
-const SETTINGS = { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000 };
+const SETTINGS = { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000, tokenSecrets: TOKEN_SECRETS };
 
 let [master, replica]: RedisServer[] = [];
 let link: TcpProxy;

@@ -53,6 +53,10 @@ export const events: Readonly<Record<string, readonly [meaning: string, messages
   'queue.turn_granted': ['a fan got a turn', '`push-priority`: `queue_your_turn`'],
   'queue.front_reached': ['a fan who is away reached the front of the line', '`push-priority`: `queue_front`'],
   'queue.position_update': ['fans without a socket passed position 1,000, 100 or 10', '`push`: `queue_position`'],
+  'queue.joins_from_one_address': [
+    'in the first minute after an opening an address had at least 50 joins and more than 2 % of the line; once for a match and address',
+    'no message to fans; an alert to operators',
+  ],
   'queue.state_needed': [
     'Redis has lost the state of a match. Published once a second until the state is restored; not in the stream',
     'the monolith sends the state (`PUT …/restore`), or says that the match has no queue',

@@ -39,6 +39,16 @@ const positionUpdate = z.object({
   items: z.array(z.object({ user_id: z.guid(), position: z.int(), estimated_wait_minutes: z.int().nullable() })).max(500),
 });
 
+const joinsFromOneAddress = z.object({
+  event: z.literal('queue.joins_from_one_address'),
+  match_id: z.guid(),
+  /** An IPv4 address, or the /64 network of an IPv6 address. */
+  address: z.string().max(64),
+  /** The joins of this address in the first minute after the opening, and the length of the line then. */
+  joins: z.int(),
+  line: z.int(),
+});
+
 /**
  * Published when Redis has lost the state of the match: the waiting room asks the monolith to send it (`PUT …/restore`). It is
  * repeated every second and is not in the stream.
@@ -46,5 +56,11 @@ const positionUpdate = z.object({
 export const queueStateNeeded = z.object({ event: z.literal('queue.state_needed'), match_id: z.guid() });
 
 /** Any event that the waiting room writes to the Redis stream of a match, for the monolith. */
-export const queueEvent = z.discriminatedUnion('event', [turnGranted, windowExpired, frontReached, positionUpdate]);
+export const queueEvent = z.discriminatedUnion('event', [
+  turnGranted,
+  windowExpired,
+  frontReached,
+  positionUpdate,
+  joinsFromOneAddress,
+]);
 export type QueueEvent = z.infer<typeof queueEvent>;

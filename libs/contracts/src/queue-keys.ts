@@ -69,6 +69,11 @@ export const queueKeys = {
    * of generation G must come next), `asked` (the monolith was asked for the state), `no_queue` (the match has no waiting room).
    */
   restored: (matchId: string) => `queue_restored:{${matchId}}`,
+  /**
+   * hash address → joins of its clients within a minute after the opening; `#…` → how many addresses have so many joins, `!<address>` →
+   * operators were told. Expires an hour after the last join that was counted.
+   */
+  joinsByAddress: (matchId: string) => `queue_joins_by_address:{${matchId}}`,
   /** set of the ids of matches with a queue. One key for the whole system; no script uses it. */
   matches: 'queue_matches',
   /** string: the pod that reports the gauges of all lines. Expires after 6 seconds unless the pod renews it. */

@@ -12,6 +12,7 @@ import { LOGGER, SUBSCRIBER } from '../tokens.ts';
 import { AdvanceLine } from './application/advance-line.ts';
 import { AnnouncePositions } from './application/announce-positions.ts';
 import { ChangeQueue } from './application/change-queue.ts';
+import { CountJoins } from './application/count-joins.ts';
 import { FanConnections } from './application/fan-connections.ts';
 import { FanUpdates } from './application/fan-updates.ts';
 import { FollowedLines } from './application/followed-lines.ts';
@@ -19,7 +20,7 @@ import { JoinLine } from './application/join-line.ts';
 import { LiveFans } from './application/live-fans.ts';
 import { MessageTexts } from './application/message-texts.ts';
 import { NewConnections } from './application/new-connections.ts';
-import { Blacklist, ConnectedFans, LineReporter, Receipts, WaitingLines } from './application/ports.ts';
+import { Blacklist, ConnectedFans, JoinCounts, LineReporter, Receipts, WaitingLines } from './application/ports.ts';
 import { PresenceReports } from './application/presence-reports.ts';
 import { ReadPosition } from './application/read-position.ts';
 import { RemoveBlacklistedFans } from './application/remove-blacklisted-fans.ts';
@@ -31,6 +32,7 @@ import { ConnectionBudget } from './inbound/connection-budget.ts';
 import { FanGateway } from './inbound/fan.gateway.ts';
 import { FanStreamController } from './inbound/fan-stream.controller.ts';
 import { FanUpdatesSchedule } from './inbound/fan-updates.schedule.ts';
+import { JoinsByAddressMetric } from './inbound/joins-by-address.metric.ts';
 import { nowMs, Pod } from './inbound/pod.ts';
 import { PodReportsSchedule } from './inbound/pod-reports.schedule.ts';
 import { PodsListener } from './inbound/pods.listener.ts';
@@ -41,6 +43,7 @@ import { QueueStatusController } from './inbound/queue-status.controller.ts';
 import { QueueController } from './inbound/queue.controller.ts';
 import { WaitingRoomMetrics } from './inbound/waiting-room.metrics.ts';
 import { RedisBlacklist } from './outbound/redis-blacklist.ts';
+import { RedisJoinCounts } from './outbound/redis-join-counts.ts';
 import { RedisLineReporter } from './outbound/redis-line-reporter.ts';
 import { RedisWaitingLines } from './outbound/redis-waiting-lines.ts';
 import { ReplicaConfirmation } from './outbound/replica-confirmation.ts';
@@ -84,6 +87,8 @@ export class WaitingRoomModule implements OnApplicationShutdown {
         useCase(JoinLine, WaitingLines, Receipts, Blacklist),
         useCase(RemoveBlacklistedFans, Blacklist, WaitingLines, ConnectedFans),
         useCase(ReadPosition, WaitingLines),
+        useCase(CountJoins, JoinCounts),
+        useCase(JoinsByAddressMetric, Metrics, JoinCounts, LineReporter),
         useCase(ChangeQueue, WaitingLines),
         useCase(AdvanceLine, WaitingLines),
         useCase(AnnouncePositions, WaitingLines, QueueConfig),
@@ -126,6 +131,7 @@ function adapters({ config: settings, metrics, connections: { redis } }: QueueSe
     settings.QUEUE_UPDATE_SECONDS * 1000,
     settings.QUEUE_PRESENCE_SECONDS * 1000,
     settings.INTERNAL_AUTH_SECRET,
+    [settings.QUEUE_RECEIPT_SECRET],
     publicUrls(settings),
   );
   const replicas = settings.QUEUE_CONFIRM_REPLICAS;
@@ -142,6 +148,7 @@ function adapters({ config: settings, metrics, connections: { redis } }: QueueSe
     { provide: Blacklist, useValue: new RedisBlacklist(redis, nowMs) },
     { provide: WaitingLines, useValue: lines },
     { provide: ConnectedFans, useValue: lines },
+    { provide: JoinCounts, useValue: new RedisJoinCounts(lines, redis, config) },
     { provide: LineReporter, useFactory: (pod: Pod) => new RedisLineReporter(redis, pod), inject: [Pod] },
   ];
 }

@@ -18,7 +18,10 @@ import { checkInput } from './input-fields.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
 import { RequestRefused } from './request-refused.ts';
-import { answerUnparsable, closeConnectionsWhenIdle, slowClientLimits } from './raw-connection.ts';
+import { answerInTurn } from './answers-in-turn.ts';
+import { answerUnparsable, closeConnectionsWhenIdle, connectionLimits, refuseAmbiguousRequests } from './raw-connection.ts';
+import { disconnectClientsThatDoNotRead } from './unread-answers.ts';
+import { writeLargeAnswersInPieces } from './large-answers.ts';
 import { rulesOf } from './route-rules.ts';
 import { keepRouteTable } from './route-table.ts';
 
@@ -82,7 +85,7 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    ...slowClientLimits,
+    ...connectionLimits,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 128, caseSensitive: true },
@@ -106,11 +109,15 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   const accessLog = logRequests(fastify, options.logger, options.logReadsEvery ?? 0);
   registerBodyParsers(fastify);
   setBodyLimits(fastify);
-  closeConnectionsWhenIdle(fastify);
+  const answers = answerInTurn(fastify);
+  closeConnectionsWhenIdle(fastify, answers);
+  disconnectClientsThatDoNotRead(fastify, answers);
   answerOverdueWrites(fastify, Math.ceil(options.requestDeadlineMs * OVERDUE_FACTOR), (reply) => accessLog.unread(reply));
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
   compressSharedAnswers(fastify);
+  writeLargeAnswersInPieces(fastify);
   addRequestContext(adapter, fastify, options.requestDeadlineMs);
+  refuseAmbiguousRequests(fastify);
   answerCors(fastify, options.isAllowedOrigin);
   refuseUnknownPaths(fastify);
   if (options.limitAddress) fastify.addHook('onRequest', options.limitAddress);

@@ -7,42 +7,57 @@ import { RequestRefused } from './request-refused.ts';
 
 /**
  * Server timeouts against slow clients: 10 s for the headers, 15 s for the whole request. Node checks them every 5 s here,
- * instead of every 30 s.
+ * instead of every 30 s. Missing Host headers are refused by `refuseAmbiguousRequests`, with a problem as the body.
  */
-export const slowClientLimits = {
+export const connectionLimits = {
   requestTimeout: 15_000,
-  http: { headersTimeout: 10_000, requestTimeout: 15_000, connectionsCheckingInterval: 5000 },
+  http: { headersTimeout: 10_000, requestTimeout: 15_000, connectionsCheckingInterval: 5000, requireHostHeader: false },
 } as const;
 
 const IDLE_CHECK_INTERVAL_MS = 50;
+const NOT_HTTP = 'This is not a request in HTTP/1.1.';
 
 /**
- * Lets the server close without waiting for open connections: while it closes, all connections are closed as soon as no request
- * is running. Node alone would wait for connections that have not sent a request yet, because Node does not count them as idle.
- * Running requests are counted, instead of keeping a list of connections: a queue service process has 19,000 connections, and a
- * list took two kilobytes for each.
+ * Lets the server close without waiting for open connections: while it closes, all connections are closed as soon as no answer is
+ * under way. Node alone would wait for connections that have not sent a request yet, because Node does not count them as idle. The
+ * answers are listed, not the connections: a queue service process has 19,000 connections, and a list of them took two kilobytes for each.
  */
-export function closeConnectionsWhenIdle(fastify: FastifyInstance): void {
+export function closeConnectionsWhenIdle(fastify: FastifyInstance, answers: ReadonlySet<ServerResponse>): void {
   const { server } = fastify;
-  let running = 0;
-  const requestEnded = (): void => {
-    running -= 1;
-  };
-  server.on('request', (_request, response: ServerResponse) => {
-    running += 1;
-    response.once('close', requestEnded);
-  });
   fastify.addHook('preClose', (done) => {
-    const timer = setInterval(() => running === 0 && server.closeAllConnections(), IDLE_CHECK_INTERVAL_MS).unref();
+    const timer = setInterval(() => answers.size === 0 && server.closeAllConnections(), IDLE_CHECK_INTERVAL_MS).unref();
     server.once('close', () => clearInterval(timer));
     done();
+  });
+}
+
+/**
+ * Refuses what a proxy and Node may read differently: several Host headers, of which Node would take the first, and versions other than
+ * HTTP/1.0 and 1.1, which Node would answer. The connection is closed, because the rest of it may be read differently, too.
+ */
+export function refuseAmbiguousRequests(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', ({ raw: { httpVersion, rawHeaders } }, _reply, done) => {
+    let hosts = 0;
+    for (let at = 0; at < rawHeaders.length; at += 2)
+      if (rawHeaders[at]!.length === 4 && rawHeaders[at]!.toLowerCase() === 'host') hosts += 1;
+    const detail =
+      httpVersion !== '1.1' && httpVersion !== '1.0'
+        ? NOT_HTTP
+        : hosts > 1
+          ? 'The request has several Host headers.'
+          : hosts === 0 && httpVersion === '1.1'
+            ? 'The request has no Host header.'
+            : undefined;
+    done(
+      detail === undefined ? undefined : new RequestRefused('VALIDATION_FAILED', { detail, headers: { connection: 'close' } }),
+    );
   });
 }
 
 function refusalFor(code: string | undefined): RequestRefused {
   if (code === 'HPE_HEADER_OVERFLOW') return new RequestRefused('HEADERS_TOO_LARGE');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new RequestRefused('REQUEST_TIMEOUT');
-  return new RequestRefused('VALIDATION_FAILED', { detail: 'This is not a request in HTTP/1.1.' });
+  return new RequestRefused('VALIDATION_FAILED', { detail: NOT_HTTP });
 }
 
 /**

@@ -122,6 +122,21 @@ export abstract class WaitingLines {
   abstract announcePositions(matchId: string, pace: LinePace | undefined): Promise<number>;
 }
 
+/** How many clients' addresses have so many joins: for each bound, those with at most this number and more than the bound before. */
+export interface JoinsByAddress {
+  readonly match: string;
+  readonly addresses: readonly { readonly upTo: number; readonly count: number }[];
+  readonly joins: number;
+}
+
+/** Counts the joins of the first minute after an opening by address, over all pods. */
+export abstract class JoinCounts {
+  /** Adds joins of this pod. If it fails, they may have been counted: do not call it again with them. */
+  abstract add(matchId: string, joinsByAddress: readonly (readonly [address: string, joins: number])[]): Promise<void>;
+  /** The counts of all openings of the last hour. */
+  abstract read(): Promise<readonly JoinsByAddress[]>;
+}
+
 /** The positions of the requested fans, all read at the same moment. */
 export interface PositionsSnapshot {
   /** For each requested fan: the position in line, 0 for a fan with an open window, -1 for any other fan. */

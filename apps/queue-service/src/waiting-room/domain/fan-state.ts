@@ -37,6 +37,8 @@ export interface QueueState {
   readonly epoch: string;
   /** The number of the last move of the line (a batch of departures or returns) that this state includes. */
   readonly moves: number;
+  /** True for a minute after the opening. Joins are counted by address during this time. */
+  readonly isOpening: boolean;
   /** How many fans have ever joined at the end of the line. From joins and moves follows the length that the line must have. */
   readonly joins: number;
 }

@@ -27,6 +27,7 @@ function queue(changes: Partial<QueueState> = {}): QueueState {
     epoch: '1',
     moves: 0,
     joins: 5000,
+    isOpening: false,
     ...changes,
   };
 }

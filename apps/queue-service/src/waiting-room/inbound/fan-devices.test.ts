@@ -120,8 +120,8 @@ test('a client that answers no pings is disconnected after 120 seconds, a client
   const budget = new ConnectionBudget(10);
   const gateway = new FanGateway(noConnections, budget, new Pod());
   const [[alive, aliveClient], [dead, deadClient]] = [await socketPair(), await socketPair({ autoPong: false })];
-  gateway.handleConnection(alive, 'token');
-  gateway.handleConnection(dead, 'token');
+  gateway.handleConnection(alive, 'token', '127.0.0.1');
+  gateway.handleConnection(dead, 'token', '127.0.0.1');
   for (let ping = 1; ping <= 5; ping += 1) {
     nowMs = 1000 + ping * 25_000;
     gateway.pingAll();

@@ -1,4 +1,5 @@
 import { WebSocket } from 'ws';
+import type { AddressConnections } from './connection-budget.ts';
 import type { SocketDevice } from './socket-device.ts';
 
 /** The handlers of the events of all sockets. */
@@ -15,6 +16,7 @@ export interface SocketEvents {
  */
 export class FanSocket extends WebSocket {
   device: SocketDevice | undefined;
+  ofAddress: AddressConnections | undefined;
   private events: SocketEvents | undefined;
 
   listen(events: SocketEvents): void {

@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagg
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Endpoint } from '#platform/http/endpoint';
 import { RequestRefused } from '#platform/http/request-refused';
+import { limitedAddress } from '#platform/limits/client-address';
 import { NewConnections } from '../application/new-connections.ts';
 import { ConnectionBudget, jitteredRetryAfter } from './connection-budget.ts';
 import { nowMs, Pod } from './pod.ts';
@@ -29,23 +30,31 @@ export class FanStreamController {
   @ApiProduces('text/event-stream')
   @ApiOkResponse({ schema: { type: 'string' }, description: 'A stream that ends when the queue entry or turn ends' })
   async open(@Param('queue_token') token: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    refuseWhenFull(this.budget);
+    const address = limitedAddress(request.ip);
+    refuseWhenFull(this.budget, address);
     const id = this.pod.newDeviceId();
-    const outcome = await this.connections.connectStream(token, { id, open: () => this.start(id, request, reply) }, nowMs());
+    const outcome = await this.connections.connectStream(
+      token,
+      { id, open: () => this.start(id, address, request, reply) },
+      nowMs(),
+    );
     if (outcome === 'no_entry') throw new RequestRefused('NOT_FOUND', { detail: 'This token has ended or was never issued.' });
     if (outcome === 'too_many') {
       throw new RequestRefused('RATE_LIMITED', { detail: 'Five devices are connected already.', headers: jitteredRetryAfter() });
     }
   }
 
-  private start(id: string, request: FastifyRequest, reply: FastifyReply): StreamDevice | undefined {
+  private start(id: string, address: string, request: FastifyRequest, reply: FastifyReply): StreamDevice | undefined {
     // Other connections may have filled the pod while the token was read.
-    refuseWhenFull(this.budget);
+    refuseWhenFull(this.budget, address);
+    const ofAddress = this.budget.take(address);
     const device = StreamDevice.open(id, request, reply, (closed) => {
       this.budget.streams.delete(closed);
+      this.budget.giveBack(ofAddress);
       this.connections.disconnect(closed);
     });
     if (device) this.budget.streams.add(device);
+    else this.budget.giveBack(ofAddress);
     return device;
   }
 }

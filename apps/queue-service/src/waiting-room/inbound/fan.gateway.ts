@@ -35,10 +35,11 @@ export class FanGateway implements OnGatewayConnection<FanSocket>, BeforeApplica
     private readonly pod: Pod,
   ) {}
 
-  handleConnection(socket: FanSocket, token: string): void {
+  handleConnection(socket: FanSocket, token: string, address: string): void {
     const device = new SocketDevice(this.pod.newDeviceId(), socket, nowMs());
     socket.device = device;
     this.budget.sockets.add(socket);
+    socket.ofAddress = this.budget.take(address);
     socket.listen(this);
     void this.connections.connect(device, token, nowMs());
   }
@@ -88,6 +89,8 @@ export class FanGateway implements OnGatewayConnection<FanSocket>, BeforeApplica
   }
 
   close(socket: FanSocket): void {
-    if (this.budget.sockets.delete(socket) && socket.device) this.connections.disconnect(socket.device);
+    if (!this.budget.sockets.delete(socket) || !socket.device || !socket.ofAddress) return;
+    this.budget.giveBack(socket.ofAddress);
+    this.connections.disconnect(socket.device);
   }
 }

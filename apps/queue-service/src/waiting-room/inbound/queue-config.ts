@@ -18,6 +18,7 @@ export class QueueConfig {
     readonly updateMs: number,
     readonly presenceMs: number,
     readonly internalSecret: string,
+    readonly tokenSecrets: readonly [string, ...string[]],
     private readonly urls: { readonly publicUrl: string; readonly queuePublicUrl: string },
   ) {
     this.runIntervalMs = Math.min(MAX_RUN_INTERVAL_MS, updateMs / 2, presenceMs / 3);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { queueKeys } from '#contracts/queue-keys';
 import { queueStatusAnswer } from '#contracts/waiting-room-control';
 import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
-import { pause } from '../testing/line-fixture.ts';
+import { pause, TOKEN_SECRETS } from '../testing/line-fixture.ts';
 import { RedisWaitingLines } from '../outbound/redis-waiting-lines.ts';
 import { positionAnswer } from '#contracts/waiting-room';
 
@@ -58,7 +58,7 @@ describe('joining', () => {
   });
 
   test('a fan whose pod dies right after the join gets a turn within a second from another pod, even in a match that was idle', async () => {
-    const settings = { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000 };
+    const settings = { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000, tokenSecrets: TOKEN_SECRETS };
     const other = new RedisWaitingLines(service.redis, settings);
     const matchId = await service.match({});
     // Each join comes at a different moment of the pause in which pods skip an idle match (IDLE_PAUSE_MS).

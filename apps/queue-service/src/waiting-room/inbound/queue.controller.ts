@@ -1,10 +1,12 @@
-import { Body, Controller, Delete, Get, Post, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Post, Req, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
+import { limitedAddress } from '#platform/limits/client-address';
 import { AwaitState } from './await-state.ts';
+import { CountJoins } from '../application/count-joins.ts';
 import { JoinLine } from '../application/join-line.ts';
 import { ReadPosition } from '../application/read-position.ts';
 import { WaitingLines } from '../application/ports.ts';
@@ -19,6 +21,7 @@ import { joinRequest, positionAnswer, type PositionAnswer } from '#contracts/wai
 export class QueueController {
   constructor(
     private readonly joinLine: JoinLine,
+    private readonly countJoins: CountJoins,
     private readonly readPosition: ReadPosition,
     private readonly lines: WaitingLines,
     private readonly answers: PositionAnswers,
@@ -45,12 +48,14 @@ export class QueueController {
     @MatchId() matchId: string,
     @Body({ schema: joinRequest }) body: z.output<typeof joinRequest>,
     @Caller() caller: CallerIdentity,
+    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const fan = { matchId, userId: caller.userId };
     const { created, entry } = await this.awaitState.run(matchId, () => this.joinLine.execute(fan, body?.receipt));
     this.admission.runSoon(matchId);
     const answer = this.answers.build(matchId, caller.userId, entry);
+    if (created && entry.queue.isOpening) this.countJoins.note(matchId, limitedAddress(request.ip));
     if (created) void reply.header('location', `/api/v1/queue/${matchId}/position`);
     void reply.status(created ? 201 : 200).send(answer);
   }

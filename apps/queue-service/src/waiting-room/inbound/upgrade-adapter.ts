@@ -4,6 +4,7 @@ import type { WebSocketAdapter } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer, type Server as SocketServer, type ServerOptions } from 'ws';
 import { RequestRefused } from '#platform/http/request-refused';
+import { limitedAddress } from '#platform/limits/client-address';
 import { jitteredRetryAfter, type ConnectionBudget } from './connection-budget.ts';
 import { FanSocket } from './fan-socket.ts';
 
@@ -85,10 +86,15 @@ export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSock
   }
 
   private readonly route = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
-    this.pending.set(request, { socket, head });
     socket.on('error', ignore);
     const response = new ServerResponse(request);
-    response.assignSocket(socket);
+    try {
+      response.assignSocket(socket);
+    } catch {
+      // An earlier request of this connection is not answered yet. Without a socket of its own the upgrade cannot be answered.
+      return void socket.destroy();
+    }
+    this.pending.set(request, { socket, head });
     // Only a refused upgrade gets a response. Its connection must then close: Node no longer parses requests on it.
     response.shouldKeepAlive = false;
     response.once('finish', () => socket.destroySoon());
@@ -101,25 +107,25 @@ export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSock
     if (!upgrade || token === '' || token.includes('/')) throw new RequestRefused('NOT_FOUND');
     const { origin } = request.headers;
     if (origin !== undefined && !this.options.isAllowedOrigin(origin)) throw new RequestRefused('ORIGIN_NOT_ALLOWED');
-    refuseWhenFull(this.options.budget);
+    const address = limitedAddress(request.ip);
+    refuseWhenFull(this.options.budget, address);
     reply.hijack();
     const { socket, head } = upgrade;
     reply.raw.detachSocket(socket);
     socket.off('error', ignore);
-    sockets.handleUpgrade(request.raw, socket, head, (client) => sockets.emit('connection', client, token));
+    sockets.handleUpgrade(request.raw, socket, head, (client) => sockets.emit('connection', client, token, address));
     return reply;
   }
 }
 
-/** Throws 503 with Retry-After when the pod shuts down or has as many connections as it may hold. */
-export function refuseWhenFull(budget: ConnectionBudget): void {
+/** Throws 503 with Retry-After when the pod shuts down, or may hold no more connections, or no more of this client address. */
+export function refuseWhenFull(budget: ConnectionBudget, address: string): void {
   if (budget.isDraining) throw new RequestRefused('SHUTTING_DOWN', { headers: jitteredRetryAfter() });
-  if (budget.isFull) {
-    throw new RequestRefused('DEPENDENCY_UNAVAILABLE', {
-      detail: 'This server is at its connection limit.',
-      headers: jitteredRetryAfter(),
-    });
-  }
+  if (!budget.isFull && !budget.isUsedUpBy(address)) return;
+  const detail = budget.isFull
+    ? 'This server is at its connection limit.'
+    : 'This server is nearly full, and your address has many connections to it.';
+  throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail, headers: jitteredRetryAfter() });
 }
 
 function ignore(): void {

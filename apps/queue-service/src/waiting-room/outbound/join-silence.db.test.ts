@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
 import { TcpProxy } from '#testing/tcp-proxy';
 import { createTestRedis } from '#testing/test-database';
-import { pause, restoreEmpty } from '../testing/line-fixture.ts';
+import { pause, restoreEmpty, TOKEN_SECRETS } from '../testing/line-fixture.ts';
 import { RedisWaitingLines } from './redis-waiting-lines.ts';
 
 const TIMEOUT_MS = 600;
@@ -13,7 +13,12 @@ test('when Redis stops answering, every join fails within one command timeout, i
   const redis = connectRedis(proxy.url, { name: 'silence-test', commandTimeoutMs: TIMEOUT_MS });
   try {
     await whenReady(redis);
-    const lines = new RedisWaitingLines(redis, { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000 });
+    const lines = new RedisWaitingLines(redis, {
+      purchaseWindowMs: 60_000,
+      persistenceSeconds: 60,
+      presenceMs: 60_000,
+      tokenSecrets: TOKEN_SECRETS,
+    });
     const matchId = randomUUID();
     await restoreEmpty(lines, matchId);
     await lines.change(matchId, { status: 'active' });

@@ -2,12 +2,15 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import { StateNeeded } from '../application/ports.ts';
 import { loadLineScripts } from './line-scripts.ts';
 import { matchKeys } from './match-keys.ts';
+import { QueueTokens } from './queue-token.ts';
 import type { ReplicaConfirmation } from './replica-confirmation.ts';
 
 interface Settings {
   readonly purchaseWindowMs: number;
   readonly persistenceSeconds: number;
   readonly presenceMs: number;
+  /** The secrets of queue tokens, the same for all pods. The first encrypts new tokens. */
+  readonly tokenSecrets: readonly [string, ...string[]];
 }
 
 /**
@@ -22,6 +25,7 @@ const ASK_DURATION_MS = 60_000;
  * does not know the match.
  */
 export class LineCalls {
+  protected readonly tokens: QueueTokens;
   private readonly scripts = loadLineScripts();
   /** By match id: until when this pod asks the monolith for the state of the match (monotonic milliseconds). */
   private readonly withoutState = new Map<string, number>();
@@ -31,7 +35,9 @@ export class LineCalls {
     protected readonly settings: Settings,
     /** Waits until replicas have confirmed a join or grant. Undefined when no replicas are configured. */
     private readonly confirmation?: ReplicaConfirmation,
-  ) {}
+  ) {
+    this.tokens = new QueueTokens(settings.tokenSecrets);
+  }
 
   matchesWithoutState(): readonly string[] {
     const now = performance.now();

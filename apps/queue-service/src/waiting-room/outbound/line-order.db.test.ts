@@ -1,6 +1,6 @@
 import { queueKeys } from '#contracts/queue-keys';
-import { newFanIds, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
-import { ownerOfToken } from './queue-token.ts';
+import { newFanIds, lineFixture, pause, TOKEN_SECRETS, type LineFixture } from '../testing/line-fixture.ts';
+import { QueueTokens } from './queue-token.ts';
 
 let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
@@ -152,7 +152,7 @@ describe('a queue entry', () => {
       websocket_id: null,
     });
     expect(await fixture.redis.ttl(queueKeys.session(me, matchId))).toBe(60);
-    expect(ownerOfToken(joined.entry.queueToken!)).toEqual({ matchId, userId: me });
+    expect(new QueueTokens(TOKEN_SECRETS).ownerOf(joined.entry.queueToken!)).toEqual({ matchId, userId: me });
     expect(joined.entry.queueToken).toMatch(/^[\w-]{1,100}$/);
   });
 

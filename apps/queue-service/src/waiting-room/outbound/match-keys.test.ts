@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { queueKeys } from '#contracts/queue-keys';
 import { matchKeys } from './match-keys.ts';
-import { ownerOfToken, newQueueToken, newSessionToken } from './queue-token.ts';
+import { newSessionToken, QueueTokens } from './queue-token.ts';
 import { SignedReceipts } from './signed-receipts.ts';
 
 /**
@@ -37,26 +37,55 @@ describe('cluster slots', () => {
 });
 
 describe('tokens and receipts', () => {
-  test('a queue token contains the ids of match and fan, is URL-safe, has at most 100 characters, and is unique', () => {
+  test('a queue token is URL-safe, has at most 100 characters, is unique, and gives match and fan to all pods with the secret', () => {
     const [matchId, userId] = [randomUUID(), randomUUID()];
-    const many = Array.from({ length: 1000 }, () => newQueueToken(matchId, userId));
-    expect(new Set(many).size).toBe(1000);
+    const tokens = new QueueTokens(['s'.repeat(32)]);
+    const many = Array.from({ length: 3000 }, () => tokens.issue(matchId, userId));
+    expect(new Set(many).size).toBe(3000);
     const [first, second] = many as [string, string];
-    expect(first).toMatch(/^[\w-]{91}$/);
+    expect(first).toMatch(/^qt_[\w-]{68}$/);
     expect(first).not.toBe(second);
-    expect(ownerOfToken(first)).toEqual({ matchId, userId });
+    const otherPod = new QueueTokens(['s'.repeat(32)]);
+    for (const token of many) expect(otherPod.ownerOf(token)).toEqual({ matchId, userId });
+  });
+
+  test('queue tokens of a batch are in the order of their fans, also when the prepared tokens are used up in between', () => {
+    const tokens = new QueueTokens(['s'.repeat(32)]);
+    for (let batch = 0; batch < 30; batch += 1) {
+      const [matchId, userIds] = [randomUUID(), Array.from({ length: 77 }, () => randomUUID())];
+      const issued = tokens.issueAll(matchId, userIds);
+      expect(issued.map((token) => tokens.ownerOf(token))).toEqual(userIds.map((userId) => ({ matchId, userId })));
+    }
+  });
+
+  test('while a secret is replaced, tokens of both are read; a token of a secret that is not listed is unknown', () => {
+    const [matchId, userId] = [randomUUID(), randomUUID()];
+    const [old, between, after] = [['a'], ['b', 'a'], ['b']].map(
+      (names) => new QueueTokens(names.map((name) => name.repeat(32)) as [string, ...string[]]),
+    ) as [QueueTokens, QueueTokens, QueueTokens];
+    const [oldToken, newToken] = [old.issue(matchId, userId), between.issue(matchId, userId)];
+    expect([oldToken, newToken].map((token) => between.ownerOf(token)?.userId)).toEqual([userId, userId]);
+    expect(after.ownerOf(newToken)).toEqual({ matchId, userId });
+    expect([after.ownerOf(oldToken), old.ownerOf(newToken)]).toEqual([undefined, undefined]);
+  });
+
+  test('a queue token of version 0.2.0, which contains both ids, is still read', () => {
+    const [matchId, userId] = [randomUUID(), randomUUID()];
+    const token = `qt_${matchId}${userId}`.replaceAll('-', '') + 'A'.repeat(24);
+    expect(new QueueTokens(['s'.repeat(32)]).ownerOf(token)).toEqual({ matchId, userId });
   });
 
   test.each([
     '',
     'qt_',
     'qt_short',
+    `qt_${'a'.repeat(68)}`,
     `qt_${'a'.repeat(89)}`,
     `xx_${'a'.repeat(88)}`,
     `qt_${'a'.repeat(87)}!`,
     `qt_${'../'.repeat(29)}.`,
-  ])('ownerOfToken returns undefined for a text that is not a token: %j', (token) => {
-    expect(ownerOfToken(token)).toBeUndefined();
+  ])('no match and fan for a text that is not a queue token: %j', (token) => {
+    expect(new QueueTokens(['s'.repeat(32)]).ownerOf(token)).toBeUndefined();
   });
 
   test('a session token has 32 random bytes', () => {

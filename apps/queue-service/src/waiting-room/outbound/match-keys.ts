@@ -22,5 +22,6 @@ export function matchKeys(matchId: string): string[] {
     queueKeys.podBeats(matchId),
     queueKeys.replaced(matchId),
     queueKeys.restored(matchId),
+    queueKeys.joinsByAddress(matchId),
   ];
 }

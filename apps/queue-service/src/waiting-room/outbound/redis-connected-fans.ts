@@ -3,7 +3,6 @@ import type { LineMove } from '../domain/line-view.ts';
 import { Batcher } from '#platform/batching/batcher';
 import type { ConnectedFans, FanDevice, QueueEntry, PositionsSnapshot, TokenLookup } from '../application/ports.ts';
 import { LineCalls } from './line-calls.ts';
-import { ownerOfToken } from './queue-token.ts';
 import { toMove, toQueueEntry, toQueue, type MoveReply, type QueueEntryReply, type QueueReply } from './redis-replies.ts';
 
 /** How many tokens one script call reads. A hundred take Redis one to two milliseconds. */
@@ -81,7 +80,7 @@ export class RedisConnectedFans extends LineCalls implements ConnectedFans {
    * a time, so that the pod's commands do not run into their timeout.
    */
   private async readInBatch(token: string, websocketId: string, kind: TokenToRead['kind']) {
-    const owner = ownerOfToken(token);
+    const owner = this.tokens.ownerOf(token);
     if (!owner) return undefined;
     const { matchId, userId } = owner;
     let reads = this.tokenReads.get(matchId);

@@ -29,6 +29,7 @@ export type QueueReply = [
   joins: string,
   total: number,
   openWindows: number,
+  isOpening: number,
 ];
 
 /**
@@ -51,8 +52,29 @@ const { remaining_sectors: remainingSectors } = soldOutRequest.shape;
 /** Converts the state of a queue from the reply of a script. */
 export function toQueue(reply: QueueReply): QueueState {
   const [status, rate, maxOpen, useful, opensAt, reason, closedReason, sectors, revision] = reply;
-  const [, , , , , , , , , mean, variance, measured, granted, completed, expired, epoch, moves, joins, total, openWindows] =
-    reply;
+  const [
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    mean,
+    variance,
+    measured,
+    granted,
+    completed,
+    expired,
+    epoch,
+    moves,
+    joins,
+    total,
+    openWindows,
+    isOpening,
+  ] = reply;
   return {
     status: queueStatus.parse(status),
     total,
@@ -72,6 +94,7 @@ export function toQueue(reply: QueueReply): QueueState {
     epoch,
     moves: Number(moves),
     joins: Number(joins),
+    isOpening: isOpening === 1,
   };
 }
 

@@ -12,7 +12,7 @@ import type {
   WaitingLines,
 } from '../application/ports.ts';
 import { joinBatches, type QueuedJoin } from './join-batches.ts';
-import { newQueueToken, newSessionToken } from './queue-token.ts';
+import { newSessionToken } from './queue-token.ts';
 import { RedisConnectedFans } from './redis-connected-fans.ts';
 import { toQueueEntry, toQueue, type QueueEntryReply, type QueueReply } from './redis-replies.ts';
 
@@ -46,7 +46,7 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
   }
 
   async pollEntry(matchId: string, userId: string): Promise<QueueEntry | undefined> {
-    const reply = await this.run<EntryReply>('poll-entry', matchId, userId, newQueueToken(matchId, userId));
+    const reply = await this.run<EntryReply>('poll-entry', matchId, userId, this.tokens.issue(matchId, userId));
     return reply[0] === 'found' ? toQueueEntry(reply[2], toQueue(reply[1])) : undefined;
   }
 
@@ -124,8 +124,9 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
   }
 
   private async joinBatch(matchId: string, joins: readonly QueuedJoin[]): Promise<JoinOutcome[]> {
-    const tokens = joins.map(({ userId }) => newQueueToken(matchId, userId));
-    const args: (string | number)[] = [joins.length, zeroTerminated(joins.map(({ userId }) => userId)), zeroTerminated(tokens)];
+    const userIds = joins.map(({ userId }) => userId);
+    const tokens = this.tokens.issueAll(matchId, userIds);
+    const args: (string | number)[] = [joins.length, zeroTerminated(userIds), zeroTerminated(tokens)];
     for (const [index, { receiptScore }] of joins.entries()) if (receiptScore !== '') args.push(index + 1, receiptScore);
     const reply = await this.runConfirmed<JoinReply>('join-line', matchId, ...args);
     if (reply[0] === 'unknown') return joins.map(() => ({ kind: 'unknown' }));

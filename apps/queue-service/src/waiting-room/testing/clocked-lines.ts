@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { TOKEN_SECRETS } from './line-fixture.ts';
 import { RedisWaitingLines } from '../outbound/redis-waiting-lines.ts';
 
 const CLOCK_KEY = 'test:clock_us';
@@ -34,7 +35,7 @@ export class ClockedLines {
         return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(target) : value;
       },
     });
-    return new RedisWaitingLines(clocked, settings);
+    return new RedisWaitingLines(clocked, { ...settings, tokenSecrets: TOKEN_SECRETS });
   }
 
   async advance(ms: number): Promise<void> {

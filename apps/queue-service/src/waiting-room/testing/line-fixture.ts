@@ -19,6 +19,9 @@ export interface LineFixture {
   close(): Promise<void>;
 }
 
+/** The secrets of queue tokens in tests. */
+export const TOKEN_SECRETS: readonly [string] = ['s'.repeat(32)];
+
 /** Creates a LineFixture on the Redis of this Jest worker. Each test uses its own match, so no data is flushed between tests. */
 export async function lineFixture(): Promise<LineFixture> {
   const server = await createTestRedis();
@@ -29,7 +32,7 @@ export async function lineFixture(): Promise<LineFixture> {
     return redis;
   };
   const pod: LineFixture['pod'] = ({ purchaseWindowMs = 60_000, persistenceSeconds = 60, presenceMs = 60_000 } = {}) =>
-    new RedisWaitingLines(connect(), { purchaseWindowMs, persistenceSeconds, presenceMs });
+    new RedisWaitingLines(connect(), { purchaseWindowMs, persistenceSeconds, presenceMs, tokenSecrets: TOKEN_SECRETS });
   const redis = connect();
   const lines = pod();
   const restoredMatch = async () => {

@@ -22,6 +22,14 @@ export type WaitingRoomEvent =
     }
   | { readonly kind: 'front reached'; readonly matchId: string; readonly userId: string }
   | {
+      readonly kind: 'joins from one address';
+      readonly matchId: string;
+      readonly address: string;
+      readonly joins: number;
+      /** The length of the line then. */
+      readonly line: number;
+    }
+  | {
       readonly kind: 'positions';
       readonly matchId: string;
       readonly items: readonly { readonly userId: string; readonly position: number }[];

@@ -23,7 +23,7 @@ interface Notice {
 /** Ids of the fans whom this event of the waiting room concerns and who may get a push about it. */
 export function fansToNotify(event: WaitingRoomEvent): readonly string[] {
   if (event.kind === 'positions') return event.items.map(({ userId }) => userId);
-  return event.kind === 'turn ended' ? [] : [event.userId];
+  return event.kind === 'turn ended' || event.kind === 'joins from one address' ? [] : [event.userId];
 }
 
 function noticeOf(event: WaitingRoomEvent, userId: string, madeAt: Date): Notice | undefined {
@@ -43,6 +43,7 @@ function noticeOf(event: WaitingRoomEvent, userId: string, madeAt: Date): Notice
       const content = { template: 'queue_position', position: item.position } as const;
       return { event: 'queue.position_update', content, action: 'open_queue', usefulUntil: after(POSITION_USEFUL_MS) };
     }
+    case 'joins from one address':
     case 'turn ended':
       return undefined;
   }

@@ -40,6 +40,10 @@ function asWaitingRoomEvent(event: QueueEvent): WaitingRoomEvent {
   const matchId = event.match_id;
   if (event.event === 'queue.position_update')
     return { kind: 'positions', matchId, items: event.items.map(({ user_id, position }) => ({ userId: user_id, position })) };
+  if (event.event === 'queue.joins_from_one_address') {
+    const { address, joins, line } = event;
+    return { kind: 'joins from one address', matchId, address, joins, line };
+  }
   const fan = { matchId, userId: event.user_id };
   if (event.event === 'queue.front_reached') return { kind: 'front reached', ...fan };
   if (event.event === 'queue.expired')

@@ -4,6 +4,7 @@ import type { Outbox } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { FansApi } from '../../../fans/fans.api.ts';
 import type { WaitingRoomConsequences, WaitingRoomEvent } from '../application/waiting-room-ports.ts';
+import type { JoinAlerts } from './join-alerts.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import { fansToNotify, queuePush } from './queue-pushes.ts';
 
@@ -15,6 +16,7 @@ export class PostgresWaitingRoomConsequences implements WaitingRoomConsequences 
     private readonly outbox: Outbox,
     private readonly ids: Ids,
     private readonly clock: Clock,
+    private readonly alerts: JoinAlerts,
   ) {}
 
   async apply(tx: Transaction, allEvents: readonly WaitingRoomEvent[]): Promise<void> {
@@ -22,6 +24,7 @@ export class PostgresWaitingRoomConsequences implements WaitingRoomConsequences 
     for (const event of events) {
       if (event.kind === 'turn granted') await this.windows.granted(tx, event);
       if (event.kind === 'turn ended') await this.windows.expired(tx, event);
+      if (event.kind === 'joins from one address') await this.alerts.note(event);
     }
     const contacts = await this.fans.contacts(tx, [...new Set(events.flatMap(fansToNotify))]);
     const at = this.clock.now();

@@ -28,6 +28,8 @@ if part == 0 then
   -- Redis may hold the queue of an older generation, after a failover to a replica that was behind. It is changed like any queue.
   if sent.sale and change_settings(sent.sale) == 'draining' then return 'draining' end
   redis.call('UNLINK', windows, window_ends, used)
+  -- A line that has granted turns was opened earlier: fans who join again after a loss of Redis are not an opening.
+  if sent.counts and sent.counts.granted > 0 then redis.call('HDEL', meta, 'opened_at') end
   if sent.counts then
     redis.call('HSET', meta, 'granted', sent.counts.granted, 'completed', sent.counts.completed, 'expired', sent.counts.expired)
     -- Turns were granted before, so the first bucket is spent. Otherwise every loss of Redis would admit one more bucket of fans.

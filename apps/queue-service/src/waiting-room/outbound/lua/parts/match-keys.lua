@@ -3,7 +3,7 @@
 local line, meta, windows, window_ends, events = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local closing_line, closing_windows, closing_window_ends = KEYS[6], KEYS[7], KEYS[8]
 local seen, gone, away, back, called, used = KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14]
-local moves, audit, pod_beats, replaced, restored = KEYS[15], KEYS[16], KEYS[17], KEYS[18], KEYS[19]
+local moves, audit, pod_beats, replaced, restored, joins_by_address = KEYS[15], KEYS[16], KEYS[17], KEYS[18], KEYS[19], KEYS[20]
 local match_id, persistence_s, presence_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local function session_key(user) return 'queue_session:' .. user .. ':{' .. match_id .. '}' end

@@ -17,6 +17,13 @@ local function keep_tokens(tokens)
   redis.call('HSET', meta, 'tokens', string.format('%.6f', tokens), 'tokens_at', digits(now_ms))
 end
 
+-- From the opening of a line on, joins are counted by address for a minute.
+local OPENING_MS = 60000
+local function note_opening()
+  redis.call('HSET', meta, 'opened_at', digits(now_ms))
+  redis.call('UNLINK', joins_by_address)
+end
+
 -- The stored status of the queue, even while the state of the match is incomplete; false when nothing is stored. The first script
 -- that runs after opens_at makes a scheduled queue active here.
 local function stored_status()
@@ -24,6 +31,7 @@ local function stored_status()
   if stored[1] == 'scheduled' and stored[2] and tonumber(stored[2]) <= now_ms then
     keep_tokens(capacity_of(tonumber(stored[3])))
     redis.call('HSET', meta, 'status', 'active')
+    note_opening()
     tell_queue_changed()
     return 'active'
   end
@@ -44,7 +52,8 @@ end
 local function describe_queue()
   local queue = redis.call('HMGET', meta, 'status', 'processing_rate', 'max_open_windows', 'useful_windows', 'opens_at',
     'reason', 'closed_reason', 'remaining_sectors', 'revision', 'mean_window_ms', 'window_variance', 'measured_windows',
-    'granted', 'completed', 'expired', 'epoch', 'moves', 'joins')
+    'granted', 'completed', 'expired', 'epoch', 'moves', 'joins', 'opened_at')
+  queue[21] = queue[19] and now_ms - tonumber(queue[19]) < OPENING_MS and 1 or 0
   queue[19] = redis.call('ZCARD', line)
   queue[20] = redis.call('ZCARD', window_ends)
   return queue

@@ -37,6 +37,7 @@ local function change_settings(wanted)
   if wanted.status and wanted.status ~= 'closed' and wanted.status ~= status then
     if (status == 'scheduled' or status == 'closed') and wanted.status ~= 'scheduled' then
       keep_tokens(capacity_of(tonumber(redis.call('HGET', meta, 'processing_rate'))))
+      note_opening()
     end
     redis.call('HSET', meta, 'status', wanted.status)
     redis.call('HDEL', meta, 'closed_reason')
