@@ -1,6 +1,7 @@
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import { loadConfig } from '#platform/config/load-config';
 import { parseSources } from '#event-loader/adapters/configured-sources';
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { loaderSettings } from '../../apps/monolith/src/config.ts';
 import { apps, configs, inCluster, kind, production, runtimeVariables, settingsFaults } from './manifests-and-settings.ts';
@@ -21,9 +22,9 @@ const dataOf = (documents: readonly KubeDocument[], kindOf: string, name: string
 const secretValues: Variables = {
   DATABASE_URL: 'postgres://tribina@10.20.0.5/tribina',
   REDIS_URL: 'rediss://10.20.1.5:6379,rediss://10.20.1.6:6379',
-  INTERNAL_AUTH_SECRET: 'x'.repeat(44),
-  QUEUE_RECEIPT_SECRET: 'y'.repeat(44),
-  TICKET_SIGNING_KEY: Buffer.alloc(32, 7).toString('base64'),
+  INTERNAL_AUTH_SECRET: randomBytes(32).toString('base64'),
+  QUEUE_RECEIPT_SECRET: randomBytes(32).toString('base64'),
+  TICKET_SIGNING_KEY: randomBytes(32).toString('base64'),
   STRIPE_SECRET_KEY: 'sk_live_0',
   STRIPE_WEBHOOK_SECRET: `whsec_${'z'.repeat(32)}`,
   MAILGUN_API_KEY: 'key-0',

@@ -44,7 +44,7 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
     {
       logger,
       identify: identifyCallers(config),
-      internalSecret: config.INTERNAL_AUTH_SECRET,
+      internalSecrets: config.INTERNAL_AUTH_SECRET,
       trustedProxies: config.TRUSTED_PROXIES,
       isAllowedOrigin,
       requestDeadlineMs: config.REQUEST_DEADLINE_MS,

@@ -57,7 +57,8 @@ const commonHeaders = {
 export interface HttpAppOptions {
   readonly logger: Logger;
   readonly identify: IdentifyCaller;
-  readonly internalSecret: string;
+  /** All secrets that calls of our own services may send. */
+  readonly internalSecrets: readonly string[];
   readonly trustedProxies: readonly string[];
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly requestDeadlineMs: number;
