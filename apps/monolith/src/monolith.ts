@@ -30,6 +30,7 @@ export async function createMonolith(resources: Resources, parts = { backgroundW
     identify: identifyCallers(config),
     internalSecrets: config.INTERNAL_AUTH_SECRET,
     trustedProxies: config.TRUSTED_PROXIES,
+    publicUrl: publicUrls(config).publicUrl,
     isAllowedOrigin: allowedOrigins({
       publicUrl: publicUrls(config).publicUrl,
       corsOrigins: config.CORS_ORIGINS,

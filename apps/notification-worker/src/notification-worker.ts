@@ -34,6 +34,7 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
     identify: () => Promise.resolve(undefined),
     internalSecrets,
     trustedProxies: config.TRUSTED_PROXIES,
+    publicUrl: publicUrls(config).publicUrl,
     isAllowedOrigin: allowedOrigins({
       publicUrl: publicUrls(config).publicUrl,
       corsOrigins: config.CORS_ORIGINS,

@@ -46,6 +46,7 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
       identify: identifyCallers(config),
       internalSecrets: config.INTERNAL_AUTH_SECRET,
       trustedProxies: config.TRUSTED_PROXIES,
+      publicUrl: publicUrls(config).queuePublicUrl,
       isAllowedOrigin,
       requestDeadlineMs: config.REQUEST_DEADLINE_MS,
       logReadsEvery: config.LOG_READS_EVERY,
