@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { type LocalServer, spawnServer, waitUntilReady } from './local-server.ts';
 import { readText } from './optional-file.ts';
+import { readOrMakePassword } from './password.ts';
 import { type PostgresBinaries, postgresBinaries, postgresEnvironment, serverUser } from './postgres-binaries.ts';
 import { commandLine, endProcess, identify } from './processes.ts';
 import { claimPublicFolder, giveToNobody, isOpenToUserNobody } from './public-folder.ts';
@@ -150,15 +150,6 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-function readOrMakePassword(serverFolder: string): string {
-  const file = path.join(serverFolder, 'password');
-  const storedPassword = readLines(file)[0];
-  if (storedPassword) return storedPassword;
-  const password = randomBytes(18).toString('base64url');
-  writeFileSync(file, password, { mode: 0o600 });
-  return password;
 }
 
 function refuseOtherVersion(binaries: PostgresBinaries, dataFolder: string): void {
