@@ -92,3 +92,22 @@ test('PostgreSQL refuses callers without its password and with a wrong one', asy
     await expect(client.connect()).rejects.toThrow(/password/);
   }
 });
+
+test('data of PostgreSQL whose password file is gone gets a new password and is kept', async () => {
+  const folder = folderOf('postgres');
+  const run = async (url: string, sql: string): Promise<unknown[]> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    return client
+      .query(sql)
+      .then(({ rows }) => rows)
+      .finally(() => client.end());
+  };
+  const before = started.at(-1)!;
+  await run(before.url, 'create table tickets as select 17 as id');
+  await before.stop();
+  for (const place of [folder, publicFolderOf(folder)]) rmSync(path.join(place, 'password'), { force: true });
+  const after = await start((port) => startPostgres({ folder, port }));
+  expect(await run(after.url, 'select id from tickets')).toEqual([{ id: 17 }]);
+  expect(new URL(after.url).password).not.toBe(new URL(before.url).password);
+});

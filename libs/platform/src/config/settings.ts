@@ -243,6 +243,12 @@ export const jobSettings = z.object({
     .default(true)
     .describe('`false`: the monolith does not run general background jobs; `jobs:consume` runs them'),
   LOADER_SOURCES: z.string().optional().describe('Path of the JSON file that lists the event sources'),
+  TICKET_PUBLIC_KEYS: list
+    .pipe(z.array(z.string().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64')))
+    .optional()
+    .describe(
+      'Public keys of ticket codes, each 32 bytes in base64; needed if a source feeds `gate-scans`. `cli tickets:public-key` prints the key of TICKET_SIGNING_KEY',
+    ),
 });
 
 /** The channels on which operators receive alerts: a webhook, mail, both or none. */

@@ -15,6 +15,7 @@ import { PaymentReportsApi } from '../payment-reports.api.ts';
 import { PostgresPurchaseWindows } from '../turns/outbound/postgres-purchase-windows.ts';
 import { PaymentInbox } from './application/ports.ts';
 import { SettlePayment } from './application/settle-payment.ts';
+import { LoadedPaymentsSchedule } from './inbound/loaded-payments.schedule.ts';
 import { LoadedPayments } from './inbound/loaded-payments.ts';
 import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
 import { PostgresOrderConsequences } from './outbound/order-consequences.ts';
@@ -30,4 +31,5 @@ export const settlementProviders: Provider[] = [
   adapter(OrderConsequences, PostgresOrderConsequences, TicketingApi, PostgresPurchaseWindows, OrderMessenger),
   useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),
   adapter(PaymentReportsApi, LoadedPayments, PaymentApi, SettlePayment, LOGGER),
+  LoadedPaymentsSchedule,
 ];
