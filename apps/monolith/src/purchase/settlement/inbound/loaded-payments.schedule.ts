@@ -7,7 +7,7 @@ import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { LOGGER, REDIS } from '../../../tokens.ts';
-import { PaymentReportsApi } from '../../payment-reports.api.ts';
+import { LoadedPayments } from './loaded-payments.ts';
 
 const CHECK_INTERVAL_MS = 1000;
 
@@ -20,7 +20,7 @@ export class LoadedPaymentsSchedule {
   private readonly effects: DueEffects;
 
   constructor(
-    payments: PaymentReportsApi,
+    payments: LoadedPayments,
     dataSource: DataSource,
     tasks: PeriodicTasks,
     @Inject(REDIS) redis: RedisConnection,
