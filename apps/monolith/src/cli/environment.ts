@@ -1,6 +1,6 @@
 import { readSources, type ConfiguredSource } from '#event-loader/adapters/configured-sources';
 import { ConfigFaults, loadConfigOrExit } from '#platform/config/load-config';
-import { databaseSettings, developmentSecrets, processSettings } from '#platform/config/settings';
+import { databaseSettings, developmentSecrets, processSettings, purchaseSettings } from '#platform/config/settings';
 import { openDatabase } from '#platform/postgres/database';
 import { projectFile } from '#platform/project-root';
 import { InvalidArgumentError } from 'commander';
@@ -9,7 +9,7 @@ import path from 'node:path';
 import type { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { loaderConfig, monolithConfig, type LoaderConfig, type MonolithConfig } from '../config.ts';
-import { TicketCodes } from '../ticketing/ticket-codes.ts';
+import { ticketPublicKey } from '../ticketing/ticket-keys.api.ts';
 
 /** A server that the command needs is not running; the CLI exits with 69. */
 export class NotRunning extends Error {}
@@ -56,6 +56,15 @@ const databaseUrlSettings = databaseSettings.extend(processSettings.pick({ NODE_
 export function databaseUrl(): string {
   const env = process.env.DATABASE_URL ? process.env : environment();
   return loadConfigOrExit(databaseUrlSettings, env).DATABASE_URL;
+}
+
+const signingSettings = processSettings
+  .pick({ NODE_ENV: true })
+  .extend(purchaseSettings.pick({ TICKET_SIGNING_KEY: true }).shape);
+
+/** The key that signs ticket codes. No running system is needed. */
+export function ticketSigningKey(): string {
+  return loadConfigOrExit(signingSettings, process.env).TICKET_SIGNING_KEY;
 }
 
 /** The settings of the monolith for a command. Only warnings and errors are logged, to stderr: stdout is for results. */
@@ -105,7 +114,7 @@ export function loaderConfigOrExit(): LoaderConfig {
 export function ticketKeysOrExit(config: LoaderConfig, sources: readonly ConfiguredSource[]): readonly string[] {
   const keys = config.TICKET_PUBLIC_KEYS;
   if (!sources.some(({ feeds }) => feeds === 'gate-scans')) return keys ?? [];
-  const developmentKey = new TicketCodes(developmentSecrets.TICKET_SIGNING_KEY).publicKeyBase64;
+  const developmentKey = ticketPublicKey(developmentSecrets.TICKET_SIGNING_KEY);
   if (config.NODE_ENV !== 'production') return keys ?? [developmentKey];
   if (!keys) return exitWith(['TICKET_PUBLIC_KEYS: is needed by a source that feeds gate-scans']);
   const isPublic = keys.some((key) => Buffer.from(key, 'base64').equals(Buffer.from(developmentKey, 'base64')));
