@@ -3,13 +3,13 @@ import { ConfigFaults, loadConfigOrExit } from '#platform/config/load-config';
 import { databaseSettings, developmentSecrets, processSettings, purchaseSettings } from '#platform/config/settings';
 import { openDatabase } from '#platform/postgres/database';
 import { projectFile } from '#platform/project-root';
+import { publicKeyText } from '#ticketing/ticket-keys';
 import { InvalidArgumentError } from 'commander';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { loaderConfig, monolithConfig, type LoaderConfig, type MonolithConfig } from '../config.ts';
-import { ticketPublicKey } from '../ticketing/ticket-keys.api.ts';
 
 /** A server that the command needs is not running; the CLI exits with 69. */
 export class NotRunning extends Error {}
@@ -114,7 +114,7 @@ export function loaderConfigOrExit(): LoaderConfig {
 export function ticketKeysOrExit(config: LoaderConfig, sources: readonly ConfiguredSource[]): readonly string[] {
   const keys = config.TICKET_PUBLIC_KEYS;
   if (!sources.some(({ feeds }) => feeds === 'gate-scans')) return keys ?? [];
-  const developmentKey = ticketPublicKey(developmentSecrets.TICKET_SIGNING_KEY);
+  const developmentKey = publicKeyText(developmentSecrets.TICKET_SIGNING_KEY);
   if (config.NODE_ENV !== 'production') return keys ?? [developmentKey];
   if (!keys) return exitWith(['TICKET_PUBLIC_KEYS: is needed by a source that feeds gate-scans']);
   const isPublic = keys.some((key) => Buffer.from(key, 'base64').equals(Buffer.from(developmentKey, 'base64')));

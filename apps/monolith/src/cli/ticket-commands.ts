@@ -1,5 +1,5 @@
+import { publicKeyText } from '#ticketing/ticket-keys';
 import type { Command } from 'commander';
-import { ticketPublicKey } from '../ticketing/ticket-keys.api.ts';
 import { print, ticketSigningKey } from './environment.ts';
 
 /** Adds the command `tickets:public-key`. */
@@ -7,5 +7,5 @@ export function addTicketCommands(program: Command): void {
   program
     .command('tickets:public-key')
     .description('the public key of TICKET_SIGNING_KEY, for TICKET_PUBLIC_KEYS of the event loader')
-    .action(() => print(ticketPublicKey(ticketSigningKey())));
+    .action(() => print(publicKeyText(ticketSigningKey())));
 }
