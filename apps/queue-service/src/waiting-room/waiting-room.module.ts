@@ -131,7 +131,7 @@ function adapters({ config: settings, metrics, connections: { redis } }: QueueSe
     settings.QUEUE_UPDATE_SECONDS * 1000,
     settings.QUEUE_PRESENCE_SECONDS * 1000,
     settings.INTERNAL_AUTH_SECRET,
-    [settings.QUEUE_RECEIPT_SECRET],
+    settings.QUEUE_RECEIPT_SECRET,
     publicUrls(settings),
   );
   const replicas = settings.QUEUE_CONFIRM_REPLICAS;

@@ -17,7 +17,7 @@ export class QueueConfig {
     readonly persistenceSeconds: number,
     readonly updateMs: number,
     readonly presenceMs: number,
-    readonly internalSecret: string,
+    readonly internalSecrets: readonly string[],
     readonly tokenSecrets: readonly [string, ...string[]],
     private readonly urls: { readonly publicUrl: string; readonly queuePublicUrl: string },
   ) {
