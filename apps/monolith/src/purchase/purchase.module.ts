@@ -27,6 +27,7 @@ import { refundsControllers, refundsProviders } from './refunds/refunds.provider
 import { settlementControllers, settlementProviders } from './settlement/settlement.providers.ts';
 import { StoredTurns } from './stored-turns.api.ts';
 import { turnsProviders } from './turns/turns.providers.ts';
+import { warmUpControllers, warmUpProviders } from './warm-up/warm-up.providers.ts';
 
 /** The kinds of background jobs that `purchase` handles, for the module that runs jobs. */
 export class PurchaseJobKinds {
@@ -42,6 +43,7 @@ export class PurchaseJobKinds {
     ...refundsControllers,
     ...availabilityControllers,
     ...settlementControllers,
+    ...warmUpControllers,
   ],
   providers: [
     ...availabilityProviders,
@@ -52,6 +54,7 @@ export class PurchaseJobKinds {
     ...checkoutProviders,
     ...settlementProviders,
     ...refundsProviders,
+    ...warmUpProviders,
     {
       provide: PurchaseJobKinds,
       useFactory: (refundMatch: RefundMatchOrders) => new PurchaseJobKinds([refundMatchJob(refundMatch)]),

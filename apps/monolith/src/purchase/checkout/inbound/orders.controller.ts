@@ -38,7 +38,7 @@ export class OrdersController {
   }
 
   @Get(':id')
-  @Endpoint({ operationId: 'getOrder', access: 'fan', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'getOrder', access: 'fan', status: 200, direct: true, refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'One order with its tickets and its timeline', description: "Another fan's order is 404." })
   @ApiOkResponse({ standardSchema: orderAnswer })
   async one(
