@@ -75,7 +75,8 @@ export function logRequests(fastify: FastifyInstance, logger: Logger, readsEvery
   fastify.addHook('onResponse', (request, reply, done) => {
     const { url: route, unlogged } = request.is404 ? {} : rulesOf(request);
     const isRead = reply.statusCode < 400 && READ_METHODS.has(request.method);
-    if (!unlogged && !UNLOGGED_ROUTES.has(route) && (!isRead || isSampled())) log(reply, route);
+    const isUnlogged = UNLOGGED_ROUTES.has(route) || (unlogged && reply.statusCode < 400);
+    if (!isUnlogged && (!isRead || isSampled())) log(reply, route);
     done();
   });
   return {

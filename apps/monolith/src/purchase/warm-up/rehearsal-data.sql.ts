@@ -1,18 +1,5 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
-/** Adds the match and the sector of a rehearsal. Only in a transaction that is rolled back. */
-export const ADD_REHEARSAL_MATCH = namedSql<{ readonly matchId: string; readonly sectorId: string }>(
-  'add-rehearsal-match',
-  `
-  with match as (
-    insert into matches (id, home, away, venue, kickoff_at, currency, max_tickets_per_fan, queue_required, opens_at, sale_status,
-                         processing_rate, max_open_windows)
-    values (:matchId, 'Rehearsal', 'Rehearsal', 'Rehearsal', now() + interval '1 day', 'EUR', 4, false, now(), 'open', 1, 1)
-  )
-  insert into sectors (id, match_id, name, kind, gate, price_cents, capacity, position)
-  values (:sectorId, :matchId, 'Rehearsal', 'seated', null, 100, 2, 1)`,
-);
-
 /** Adds holds of two seats each, with their seats and fans. Only in a transaction that is rolled back. */
 export const ADD_REHEARSAL_HOLDS = namedSql<{
   readonly matchId: string;

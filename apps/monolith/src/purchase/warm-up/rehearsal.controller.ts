@@ -6,9 +6,7 @@ import { Body, Controller, Param, Post, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-
-/** The path of the route below, without the id. */
-export const REHEARSAL_PATH = '/api/v1/internal/rehearsals';
+import { REHEARSAL_PATH } from './rehearsed-requests.ts';
 
 /** Takes a request like a hold and does nothing. The warm-up sends such requests to its own process. */
 @ApiExcludeController()
@@ -23,7 +21,7 @@ export class RehearsalController {
     @Body({ schema: holdBody }) body: z.output<typeof holdBody>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const view = () => ({ status: 201, location: `${REHEARSAL_PATH}/${id}`, body });
+    const view = () => ({ status: 201, location: `/${REHEARSAL_PATH}/${id}`, body });
     return this.answers.give(reply, () => Promise.resolve(), view);
   }
 }

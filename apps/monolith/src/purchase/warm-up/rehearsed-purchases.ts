@@ -7,6 +7,7 @@ import { inside, PostgresTransaction } from '#platform/postgres/transaction';
 import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { BlacklistApi } from '../../blacklist/blacklist.api.ts';
+import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { MatchesForSale } from '../application/sale-ports.ts';
 import { CheckOut } from '../checkout/application/check-out.ts';
 import { PlaceOrders } from '../checkout/application/place-orders.ts';
@@ -15,7 +16,7 @@ import { PostgresOrders } from '../checkout/outbound/postgres-orders.ts';
 import type { Reservations } from '../hold/application/reservation-ports.ts';
 import type { PaymentInbox } from '../settlement/application/ports.ts';
 import { SettlePayment } from '../settlement/application/settle-payment.ts';
-import { ADD_REHEARSAL_HOLDS, ADD_REHEARSAL_MATCH } from './rehearsal-data.sql.ts';
+import { ADD_REHEARSAL_HOLDS } from './rehearsal-data.sql.ts';
 
 /** A third of the pool is more than batches and relays use at peak load. The pool gives out the connection that was used last. */
 const SHARE_OF_POOL = 1 / 3;
@@ -40,6 +41,7 @@ export class RehearsedPurchases {
   constructor(
     private readonly dataSource: DataSource,
     private readonly reservations: Reservations,
+    private readonly catalog: CatalogApi,
     private readonly matches: MatchesForSale,
     private readonly inbox: PaymentInbox,
     private readonly consequences: OrderConsequences,
@@ -63,12 +65,22 @@ export class RehearsedPurchases {
   private async rehearseOn(client: DriverClient, orm: EntityManager, batches: number): Promise<void> {
     const tx = new PostgresTransaction(client, orm, client.query(BEGIN));
     try {
-      await inside(tx).rows(ADD_REHEARSAL_MATCH.with(this.place));
+      await this.addMatch(tx);
       for (let batch = 0; batch < batches; batch += 1) await this.buy(tx, batch * BATCH_SIZE * 2);
     } finally {
       tx.end();
       await rollBack(client);
     }
+  }
+
+  private async addMatch(tx: Transaction): Promise<void> {
+    const { matchId, sectorId } = this.place;
+    const [now, name] = [new Date(), 'Rehearsal'];
+    const match = { id: matchId, home: name, away: name, venue: name, kickoffAt: now, opensAt: now, currency: 'EUR' };
+    const rules = { maxTicketsPerFan: 4, queueRequired: false, processingRate: 1, maxOpenWindows: 1, saleStatus: 'open' } as const;
+    const reasons = { pauseReason: null, cancelledAt: null, cancelReason: null };
+    const sector = { id: sectorId, matchId, name, gate: null, wheelchair: false, priceCents: 100, capacity: 1000 };
+    await this.catalog.add(tx, { ...match, ...rules, ...reasons }, [{ ...sector, kind: 'seated' }]);
   }
 
   private async buy(tx: Transaction, firstRank: number): Promise<void> {

@@ -6,7 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { REHEARSAL_PATH } from './rehearsal.controller.ts';
+
+/** The path of the route that takes the requests, without the id. */
+export const REHEARSAL_PATH = 'api/v1/internal/rehearsals';
 
 const AT_ONCE = 32;
 const TIMEOUT_MS = 5000;
@@ -42,7 +44,7 @@ export class RehearsedRequests {
     const { address, family, port } = server.address() as AddressInfo;
     const isAnyAddress = address === '0.0.0.0' || address === '::';
     const host = isAnyAddress ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
-    return `http://${host}:${port}${REHEARSAL_PATH}`;
+    return `http://${host}:${port}/${REHEARSAL_PATH}`;
   }
 
   private async send(url: string): Promise<void> {

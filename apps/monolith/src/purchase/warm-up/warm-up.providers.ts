@@ -27,7 +27,17 @@ export const warmUpControllers = [RehearsalController];
 /** Wires the feature `warm-up`: sectors, statements and code are ready before a sale opens. */
 export const warmUpProviders: Provider[] = [
   useCase(RehearsedHolds, SeatHolds, SECTOR_SNAPSHOTS),
-  useCase(RehearsedPurchases, DataSource, Reservations, MatchesForSale, PaymentInbox, OrderConsequences, BlacklistApi, Ids),
+  useCase(
+    RehearsedPurchases,
+    DataSource,
+    Reservations,
+    CatalogApi,
+    MatchesForSale,
+    PaymentInbox,
+    OrderConsequences,
+    BlacklistApi,
+    Ids,
+  ),
   {
     provide: RehearsedRequests,
     useFactory: (http: HttpAdapterHost, redis: RedisConnection, config: MonolithConfig) =>
