@@ -29,6 +29,17 @@ const BATCH_SIZE = 16;
 const BEGIN = `begin isolation level read committed; set local enable_seqscan = off; set local lock_timeout = '2s';
   set local statement_timeout = '10s'`;
 
+/** What the rehearsed use cases need, as those of fans. */
+export interface RehearsalPorts {
+  readonly reservations: Reservations;
+  readonly catalog: CatalogApi;
+  readonly matches: MatchesForSale;
+  readonly inbox: PaymentInbox;
+  readonly consequences: OrderConsequences;
+  readonly blacklist: BlacklistApi;
+  readonly ids: Ids;
+}
+
 /**
  * Makes purchases of made-up seats, from the checkout to the messages about the tickets, and rolls them back. The use cases, the
  * adapters and the statements are those of fans. Afterwards V8 has compiled their code, and each connection that was used has the
@@ -40,13 +51,7 @@ export class RehearsedPurchases {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly reservations: Reservations,
-    private readonly catalog: CatalogApi,
-    private readonly matches: MatchesForSale,
-    private readonly inbox: PaymentInbox,
-    private readonly consequences: OrderConsequences,
-    private readonly blacklist: BlacklistApi,
-    private readonly ids: Ids,
+    private readonly ports: RehearsalPorts,
   ) {}
 
   /** Rehearses on each of several connections, which are taken from the pool together, so that all are different. */
@@ -77,10 +82,16 @@ export class RehearsedPurchases {
     const { matchId, sectorId } = this.place;
     const [now, name] = [new Date(), 'Rehearsal'];
     const match = { id: matchId, home: name, away: name, venue: name, kickoffAt: now, opensAt: now, currency: 'EUR' };
-    const rules = { maxTicketsPerFan: 4, queueRequired: false, processingRate: 1, maxOpenWindows: 1, saleStatus: 'open' } as const;
+    const rules = {
+      maxTicketsPerFan: 4,
+      queueRequired: false,
+      processingRate: 1,
+      maxOpenWindows: 1,
+      saleStatus: 'open',
+    } as const;
     const reasons = { pauseReason: null, cancelledAt: null, cancelReason: null };
     const sector = { id: sectorId, matchId, name, gate: null, wheelchair: false, priceCents: 100, capacity: 1000 };
-    await this.catalog.add(tx, { ...match, ...rules, ...reasons }, [{ ...sector, kind: 'seated' }]);
+    await this.ports.catalog.add(tx, { ...match, ...rules, ...reasons }, [{ ...sector, kind: 'seated' }]);
   }
 
   private async buy(tx: Transaction, firstRank: number): Promise<void> {
@@ -99,10 +110,11 @@ export class RehearsedPurchases {
       }),
     );
     const transactions = new OneTransaction(tx);
-    const orders = new UnnumberedOrders(this.blacklist);
-    const placeOrders = new PlaceOrders(this.reservations, orders, this.ids, this.matches);
-    const checkOut = new CheckOut(transactions, placeOrders, this.reservations, orders, noProvider, this.consequences);
-    const settle = new SettlePayment(transactions, this.inbox, orders, this.reservations, this.matches, this.consequences);
+    const { reservations, matches, inbox, consequences, blacklist, ids } = this.ports;
+    const orders = new UnnumberedOrders(blacklist);
+    const placeOrders = new PlaceOrders(reservations, orders, ids, matches);
+    const checkOut = new CheckOut(transactions, placeOrders, reservations, orders, noProvider, consequences);
+    const settle = new SettlePayment(transactions, inbox, orders, reservations, matches, consequences);
     const placed = await Promise.all(holds.map((hold) => checkOut.execute({ ...hold, email: 'rehearsal@example.invalid' })));
     await Promise.all(
       placed.map(({ order }) =>

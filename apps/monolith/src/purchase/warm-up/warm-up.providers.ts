@@ -14,12 +14,13 @@ import { MatchesForSale } from '../application/sale-ports.ts';
 import { OrderConsequences } from '../checkout/application/ports.ts';
 import { SeatHolds } from '../hold/application/ports.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
-import { SECTOR_SNAPSHOTS, type SectorSnapshots } from '../hold/outbound/sector-snapshot.ts';
+import { SECTOR_SNAPSHOTS } from '../hold/outbound/sector-snapshot.ts';
 import { PaymentInbox } from '../settlement/application/ports.ts';
 import { RehearsalController } from './rehearsal.controller.ts';
 import { RehearsedHolds } from './rehearsed-holds.ts';
 import { RehearsedPurchases } from './rehearsed-purchases.ts';
 import { RehearsedRequests } from './rehearsed-requests.ts';
+import { SaleSectors } from './sale-sectors.ts';
 import { WarmUpSchedule } from './warm-up.schedule.ts';
 
 export const warmUpControllers = [RehearsalController];
@@ -27,17 +28,23 @@ export const warmUpControllers = [RehearsalController];
 /** Wires the feature `warm-up`: sectors, statements and code are ready before a sale opens. */
 export const warmUpProviders: Provider[] = [
   useCase(RehearsedHolds, SeatHolds, SECTOR_SNAPSHOTS),
-  useCase(
-    RehearsedPurchases,
-    DataSource,
-    Reservations,
-    CatalogApi,
-    MatchesForSale,
-    PaymentInbox,
-    OrderConsequences,
-    BlacklistApi,
-    Ids,
-  ),
+  useCase(SaleSectors, MatchesForSale, SECTOR_SNAPSHOTS),
+  {
+    provide: RehearsedPurchases,
+    useFactory: (
+      dataSource: DataSource,
+      ...[reservations, catalog, matches, inbox, consequences, blacklist, ids]: [
+        Reservations,
+        CatalogApi,
+        MatchesForSale,
+        PaymentInbox,
+        OrderConsequences,
+        BlacklistApi,
+        Ids,
+      ]
+    ) => new RehearsedPurchases(dataSource, { reservations, catalog, matches, inbox, consequences, blacklist, ids }),
+    inject: [DataSource, Reservations, CatalogApi, MatchesForSale, PaymentInbox, OrderConsequences, BlacklistApi, Ids],
+  },
   {
     provide: RehearsedRequests,
     useFactory: (http: HttpAdapterHost, redis: RedisConnection, config: MonolithConfig) =>
@@ -52,11 +59,11 @@ export const warmUpProviders: Provider[] = [
       holds: RehearsedHolds,
       purchases: RehearsedPurchases,
       requests: RehearsedRequests,
-      ...[catalog, matches, snapshots, logger]: [CatalogApi, MatchesForSale, SectorSnapshots, Logger]
-    ) => new WarmUpSchedule(tasks, warmUp, { holds, purchases, requests }, catalog, matches, snapshots, logger),
+      ...[catalog, sectors, logger]: [CatalogApi, SaleSectors, Logger]
+    ) => new WarmUpSchedule(tasks, warmUp, { holds, purchases, requests }, catalog, sectors, logger),
     inject: [
       ...[PeriodicTasks, WARM_UP, RehearsedHolds, RehearsedPurchases, RehearsedRequests],
-      ...[CatalogApi, MatchesForSale, SECTOR_SNAPSHOTS, LOGGER],
+      ...[CatalogApi, SaleSectors, LOGGER],
     ],
   },
 ];

@@ -3,11 +3,10 @@ import type { TaskDefinition } from '#platform/schedule/periodic-task';
 import type { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import type { CatalogApi, CatalogMatch } from '../../catalog/catalog.api.ts';
 import type { WarmUp } from '../../tokens.ts';
-import type { MatchesForSale } from '../application/sale-ports.ts';
-import type { SectorSnapshots } from '../hold/outbound/sector-snapshot.ts';
 import type { RehearsedHolds } from './rehearsed-holds.ts';
 import type { RehearsedPurchases } from './rehearsed-purchases.ts';
 import type { RehearsedRequests } from './rehearsed-requests.ts';
+import type { SaleSectors } from './sale-sectors.ts';
 
 const TASK: TaskDefinition = {
   name: 'warm-up',
@@ -15,8 +14,6 @@ const TASK: TaskDefinition = {
   does: 'Loads the sectors of sales that have opened in the last 10 minutes or open in the next 5, and rehearses purchases: at the start, and again in the last half minute before a sale opens.',
 };
 const MAX_MATCHES = 1000;
-/** Loading a sector takes some 10 ms. Sectors beyond this number are loaded in the next runs, or with their first hold. */
-const MAX_SECTORS_A_RUN = 400;
 const LOADED_BEFORE_MS = 5 * 60_000;
 const LOADED_AFTER_MS = 10 * 60_000;
 const REHEARSED_BEFORE_MS = 30_000;
@@ -34,7 +31,6 @@ const BEFORE_A_SALE = { holdRounds: 1, requests: 64, batches: 6 };
  * for where there are no seats, purchases are rolled back, requests change nothing.
  */
 export class WarmUpSchedule {
-  private readonly loadedSectors = new Set<string>();
   private readonly rehearsedSales = new Set<string>();
 
   constructor(
@@ -46,8 +42,7 @@ export class WarmUpSchedule {
       readonly requests: RehearsedRequests;
     },
     private readonly catalog: CatalogApi,
-    private readonly matches: MatchesForSale,
-    private readonly snapshots: SectorSnapshots,
+    private readonly sectors: SaleSectors,
     private readonly logger: Logger,
   ) {
     tasks.add(TASK, () => (warmUp.isEnabled ? this.runOnce(Date.now()) : undefined));
@@ -57,7 +52,8 @@ export class WarmUpSchedule {
     const startedAt = performance.now();
     const running = (await this.catalog.running(MAX_MATCHES)).filter(({ opensAt }) => opensAt);
     const opensIn = ({ opensAt }: CatalogMatch): number => opensAt!.getTime() - now;
-    await this.loadSectors(running.filter((match) => opensIn(match) < LOADED_BEFORE_MS && opensIn(match) > -LOADED_AFTER_MS));
+    const current = running.filter((match) => opensIn(match) < LOADED_BEFORE_MS && opensIn(match) > -LOADED_AFTER_MS);
+    await this.sectors.load(current.map(({ id }) => id));
     const opening = running.filter((match) => opensIn(match) < REHEARSED_BEFORE_MS && opensIn(match) > 0);
     const isNew = opening.filter(({ id }) => !this.rehearsedSales.has(id)).length > 0;
     for (const { id } of opening) this.rehearsedSales.add(id);
@@ -66,19 +62,6 @@ export class WarmUpSchedule {
     else return;
     this.warmUp.isDone = true;
     this.logger.info({ ms: Math.round(performance.now() - startedAt) }, 'warmed up');
-  }
-
-  private async loadSectors(matches: readonly CatalogMatch[]): Promise<void> {
-    let loaded = 0;
-    for (const { id: matchId } of matches) {
-      for (const { id } of await this.matches.sectors(matchId)) {
-        if (this.loadedSectors.has(id) || loaded >= MAX_SECTORS_A_RUN) continue;
-        loaded += 1;
-        this.loadedSectors.add(id);
-        await this.matches.sector(id);
-        await this.snapshots.forceFetch(id);
-      }
-    }
   }
 
   private async rehearse({ holdRounds, requests, batches }: typeof AT_START): Promise<void> {
