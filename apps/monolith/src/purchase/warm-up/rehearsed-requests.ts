@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The path of the route that takes the requests, without the id. */
-export const REHEARSAL_PATH = 'api/v1/internal/rehearsals';
+/** The path of the route that takes the requests, without the id. It is outside of /api, which the ingress routes. */
+export const REHEARSAL_PATH = 'internal/rehearsals';
 
 const AT_ONCE = 32;
 const TIMEOUT_MS = 5000;
