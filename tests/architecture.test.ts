@@ -239,6 +239,7 @@ describe('routes', () => {
     'PUT /api/v1/queue/:match_id/restore': 'internal: repeating it changes nothing',
     'POST /api/v1/queue/:match_id/sold-out': 'internal: repeating it changes nothing',
     'POST /api/v1/queue/:match_id/windows/:user_id/complete': 'internal: repeating it changes nothing',
+    'POST /internal/rehearsals/:id': 'internal: it changes nothing',
     'POST /api/v1/invitations/lookup': 'it only reads; the token is in the body so that no log has it',
   };
 

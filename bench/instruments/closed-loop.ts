@@ -12,6 +12,8 @@ export interface LoopResult {
   /** Number of all completed operations, including those that were still running at the end time. */
   readonly done: number;
   readonly latenciesMs: Float64Array;
+  /** When each of these operations began, in milliseconds since the start of the run. */
+  readonly startsMs: Float64Array;
   /** Number of refused operations by the code of the refusal. */
   readonly refusals: Readonly<Record<string, number>>;
 }
@@ -26,6 +28,7 @@ export type Operation = (caller: number) => Promise<string | undefined>;
 export class ClosedLoop {
   readonly #operation: Operation;
   readonly #latencies: number[] = [];
+  readonly #starts: number[] = [];
   readonly #refusals: Record<string, number> = {};
   readonly #onDone: () => unknown;
   #startedAt = 0;
@@ -49,6 +52,7 @@ export class ClosedLoop {
       seconds: (endedAt - this.#startedAt) / 1000,
       done,
       latenciesMs: Float64Array.from(this.#latencies),
+      startsMs: Float64Array.from(this.#starts),
       refusals: this.#refusals,
     };
   }
@@ -69,6 +73,7 @@ export class ClosedLoop {
         continue;
       }
       this.#latencies.push(to - from);
+      this.#starts.push(from - this.#startedAt);
       if (to <= this.#endsAt) this.#doneInTime += 1;
       this.#onDone();
     }

@@ -90,6 +90,21 @@ const definitions: readonly FigureDefinition[] = [
     measure: relativeToPgbench('whole-purchases'),
   },
   {
+    what: 'p99 of the first 2 s after the opening, 128 buyers, fresh process',
+    unit: 'ms',
+    ...{ floor: 400, aim: 250, isCost: true },
+    measure: (round) => findRun(round, 'first-second')?.opening?.firstP99Ms,
+  },
+  {
+    what: 'the same against the tenth second',
+    unit: '×',
+    ...{ floor: 3, aim: 1.5, isCost: true },
+    measure: (round) => {
+      const opening = findRun(round, 'first-second')?.opening;
+      return opening && opening.firstP99Ms / opening.tenthP99Ms;
+    },
+  },
+  {
     what: 'p99 at 64 callers',
     unit: "× pgbench's p99",
     ...{ floor: 0.5, aim: 0.3, isCost: true },

@@ -5,6 +5,7 @@ import { quantile } from '../instruments/quantiles.ts';
 import { startMonolith, type RunningService } from '../instruments/service.ts';
 import { readAvailability, type AvailabilityTimes } from './availability.ts';
 import { Buyers } from './buyers.ts';
+import { openingTimes, scheduleSale, SECONDS_FROM_OPENING, waitForOpening, type OpeningTimes } from './opening.ts';
 import type { Scenario } from './scenarios.ts';
 import { SETTINGS, type ServerUrls } from './settings.ts';
 import type { MatchToSell, Stadium, Stadiums } from './stadiums.ts';
@@ -29,6 +30,7 @@ export interface RunResult {
   readonly ranOut: boolean;
   readonly faults: readonly string[];
   readonly availability?: AvailabilityTimes;
+  readonly opening?: OpeningTimes;
 }
 
 /** The servers and the prepared matches that all runs share. */
@@ -48,22 +50,32 @@ export async function runOnce(setup: PurchaseSetup, scenario: Scenario, stadium:
   await emptyRedis(servers.redisUrl);
   const teams: Buyers[] = [];
   let service: RunningService | undefined;
+  const matches = stadium.matches.slice(0, scenario.matches);
   try {
+    const opensAt = scenario.atOpening ? await scheduleSale(copy.url, matches[0]!.id) : undefined;
     if (scenario.kind.endsWith('HTTP'))
       service = await startMonolith({ ...SETTINGS, DATABASE_URL: copy.url, REDIS_URL: servers.redisUrl });
     const before = await reservationsIn(copy.url);
-    const matches = stadium.matches.slice(0, scenario.matches);
     for (let number = 1; number <= scenario.processes; number += 1)
       teams.push(await openTeam(scenario, serverUrls, matches, service));
-    const warmUpCounts = await Promise.all(teams.map((team) => team.warmUp(warmUpSeconds(seconds))));
+    const warmUpCounts = opensAt ? [] : await Promise.all(teams.map((team) => team.warmUp(warmUpSeconds(seconds))));
     const meter = meterOf(servers, teams, service);
-    const sale = await sell(teams, { matches, warmUpMatches: warmUpOf(scenario, matches) }, seconds, meter);
+    if (opensAt) await waitForOpening(opensAt);
+    const forSale = { matches, warmUpMatches: warmUpOf(scenario, matches) };
+    const sale = await sell(teams, forSale, opensAt ? SECONDS_FROM_OPENING : seconds, meter);
+    const opening = opensAt && openingTimes(sale);
     const availability =
       scenario.name === 'http-256' && service ? await readAvailability(service.url, matches.at(-1)!) : undefined;
     await Promise.all(teams.map((team) => team.close()));
     const bought = [...warmUpCounts, sale.summary.done].reduce((sum, count) => sum + count, 0);
     const faults = await faultsIn(serverUrls, { before, bought, whole: scenario.kind === 'purchases over HTTP' });
-    return { scenario: scenario.name, ...sale.summary, faults, ...(availability ? { availability } : {}) };
+    return {
+      scenario: scenario.name,
+      ...sale.summary,
+      faults,
+      ...(availability ? { availability } : {}),
+      ...(opening ? { opening } : {}),
+    };
   } finally {
     await Promise.allSettled(teams.map((team) => team.close()));
     await service?.stop();
@@ -112,7 +124,9 @@ async function sell(teams: readonly Buyers[], { matches, warmUpMatches }: ForSal
   const before = readCpu(meter);
   const bought = await Promise.all(teams.map((team) => team.buy(seconds, onProgress)));
   const cpu = cpuDifference(before, readCpu(meter));
-  return { summary: summarise(bought, cpu, current >= matches.length) };
+  const timesOf = (name: 'startsMs' | 'latenciesMs') => Float64Array.from(bought.flatMap((team) => [...team[name]]));
+  const summary = summarise(bought, cpu, current >= matches.length);
+  return { summary, startsMs: timesOf('startsMs'), latenciesMs: timesOf('latenciesMs') };
 }
 
 function summarise(teams: readonly BuyerResult[], cpu: ReturnType<typeof cpuDifference>, ranOut: boolean) {

@@ -15,6 +15,8 @@ export interface Scenario {
   readonly matches?: number;
   /** Number of matches for warming up before the measurement. Default: one. */
   readonly warmUpMatches?: number;
+  /** The sale opens when the run begins, and no purchase was made in the process before (opening.ts). */
+  readonly atOpening?: boolean;
 }
 
 const inProcess = { kind: 'use case', stadium: 'fresh', processes: 1 } as const;
@@ -51,6 +53,15 @@ export const scenarios: readonly Scenario[] = [
     kind: 'purchases over HTTP',
     callers: 64,
     matches: 3,
+  },
+  {
+    ...overHttp,
+    name: 'first-second',
+    does: '128 buyers make whole purchases from the moment the sale opens, in a process that has served nothing before; 10 s',
+    kind: 'purchases over HTTP',
+    callers: 128,
+    matches: 1,
+    atOpening: true,
   },
   {
     name: 'textbook',

@@ -28,6 +28,7 @@ export const purchaseFeatures: Readonly<Record<string, readonly string[]>> = {
   'quota-places': ['availability', 'hold', 'checkout'],
   settlement: ['turns', 'hold', 'checkout'],
   refunds: ['hold', 'checkout', 'settlement'],
+  'warm-up': ['hold', 'checkout', 'settlement'],
 };
 
 /** Files in the root of an app that its contexts may import. */

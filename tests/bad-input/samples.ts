@@ -368,9 +368,9 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
   'GET /sse/:queue_token': { path: () => ({ queue_token: 'qt_0123456789' }) },
 };
 
-/** Routes outside the API that take nothing but a path. */
+/** Routes outside the API: they take nothing but a path, or, for rehearsals, do nothing with what they take. */
 const OUTSIDE_THE_API =
-  /^(GET|HEAD) (\/health\/|\/metrics$|\/docs|\/openapi|\/asyncapi|\/config\.json$|\/assets\/|\/favicon|\/ws\/\*$)|^OPTIONS \*$/;
+  /^(GET|HEAD) (\/health\/|\/metrics$|\/docs|\/openapi|\/asyncapi|\/config\.json$|\/assets\/|\/favicon|\/ws\/\*$)|^POST \/internal\/rehearsals\/|^OPTIONS \*$/;
 
 /** Whether a route, as `GET /path`, needs a sample call. The pages of the web app are outside the API too. */
 export function needsSample(route: string): boolean {

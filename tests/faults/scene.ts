@@ -11,13 +11,15 @@ import { Replica } from './replica.ts';
 
 /**
  * Settings of the replicas. Rate limits are off, because all fans have the same IP address. Holds last longer than every scenario except
- * those about expiry. No service runs at QUEUE_INTERNAL_URL, because by default the matches have no waiting room.
+ * those about expiry. No service runs at QUEUE_INTERNAL_URL, because by default the matches have no waiting room. Nothing is rehearsed,
+ * because scenarios count the messages to PostgreSQL and Redis.
  */
 const SETTINGS = {
   QUEUE_INTERNAL_URL: 'http://127.0.0.1:9',
   RATE_LIMIT_USER_PER_MINUTE: '0',
   RATE_LIMIT_IP_PER_MINUTE: '0',
   RESERVATION_HOLD_SECONDS: '3600',
+  WARM_UP: 'false',
   LOG_LEVEL: 'fatal',
 };
 const HOUR_MS = 3_600_000;

@@ -16,23 +16,40 @@ import type { Resources } from './resources.ts';
 import { TicketingModule } from './ticketing/ticketing.module.ts';
 import { TransferModule } from './transfer/transfer.module.ts';
 import { WaitingRoomModule } from './waiting-room/waiting-room.module.ts';
+import type { WarmUp } from './tokens.ts';
+
+/** What a process does besides answering calls. */
+export interface AppParts {
+  /** Without background work no periodic task and no listener starts: the CLI only calls use cases. */
+  readonly backgroundWork: boolean;
+  /** Rehearse purchases at the start, and take traffic only then. Off in tests, which start many processes. */
+  readonly warmUp?: boolean;
+}
+
+/** A process that cannot warm up, for example because a table is locked, takes traffic after this time all the same. */
+const MAX_WARM_UP_MS = 20_000;
 
 /** The modular monolith: all contexts, and the relay that delivers their outbox messages. */
 @Module({})
 export class AppModule {
-  /** Without background work no periodic task and no listener starts: the CLI only calls use cases. */
-  static register(resources: Resources, { backgroundWork } = { backgroundWork: true }): DynamicModule {
+  static register(
+    resources: Resources,
+    { backgroundWork, warmUp: isEnabled = false }: AppParts = { backgroundWork: true },
+  ): DynamicModule {
     const { logger, metrics, dataSource, redis } = resources;
+    const warmUp: WarmUp = { isEnabled, isDone: false };
+    const takesTrafficAt = performance.now() + (isEnabled ? MAX_WARM_UP_MS : 0);
     return {
       module: AppModule,
       imports: [
-        PlatformModule.register(resources),
+        PlatformModule.register(resources, warmUp),
         SchedulingModule.register(logger, { isEnabled: backgroundWork }),
         HealthModule.register({
           metrics,
           ready: [
             { name: 'postgresql', vital: true, probe: () => pingDatabase(dataSource) },
             { name: 'redis', vital: false, probe: () => redis.ping() },
+            { name: 'warm-up', vital: true, probe: () => isWarm(warmUp, takesTrafficAt) },
           ],
         }),
         CatalogModule,
@@ -50,4 +67,8 @@ export class AppModule {
       ],
     };
   }
+}
+
+function isWarm({ isDone }: WarmUp, takesTrafficAt: number): Promise<void> {
+  return isDone || performance.now() >= takesTrafficAt ? Promise.resolve() : Promise.reject(new Error('not warmed up yet'));
 }

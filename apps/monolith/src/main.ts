@@ -14,5 +14,5 @@ const resources = await openResources(config, 'monolith').catch((error: unknown)
   process.exit(69);
 });
 await warnAboutServerDefaults(resources.dataSource, resources.logger);
-const app = await createMonolith(resources);
+const app = await createMonolith(resources, { backgroundWork: true, warmUp: config.WARM_UP });
 await runService(app, { name: 'monolith', host: config.BIND_HOST, port: config.MONOLITH_PORT, logger: resources.logger });

@@ -13,7 +13,7 @@ import { observeOutbox } from '#messaging/outbox/outbox-metrics';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { apiFacts } from './api-facts.ts';
-import { AppModule } from './app.module.ts';
+import { AppModule, type AppParts } from './app.module.ts';
 import type { Resources } from './resources.ts';
 import { serveWebPages, webPrefixes } from './web-pages.ts';
 
@@ -21,7 +21,10 @@ import { serveWebPages, webPrefixes } from './web-pages.ts';
  * Builds the whole monolith, which does not listen for requests yet. Tests use the same function, most of them without background
  * work.
  */
-export async function createMonolith(resources: Resources, parts = { backgroundWork: true }): Promise<NestFastifyApplication> {
+export async function createMonolith(
+  resources: Resources,
+  parts: AppParts = { backgroundWork: true },
+): Promise<NestFastifyApplication> {
   const { config, logger, metrics, dataSource, redis } = resources;
   observeOutbox(metrics.registry, dataSource);
   observeLoader(metrics.registry, (sql) => dataSource.query(sql));

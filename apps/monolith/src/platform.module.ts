@@ -17,7 +17,7 @@ import { Counter } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { DatabaseReplicaSchedule } from './database-replica.schedule.ts';
 import type { Resources } from './resources.ts';
-import { CONFIG, LOGGER, REDIS, TRANSACTION_RETRIES } from './tokens.ts';
+import { CONFIG, LOGGER, REDIS, TRANSACTION_RETRIES, WARM_UP, type WarmUp } from './tokens.ts';
 
 /** Closes the connections of the process. Nest runs the hooks of a global module last, when no other module uses them any more. */
 class ConnectionsAtShutdown implements OnApplicationShutdown {
@@ -34,7 +34,7 @@ class ConnectionsAtShutdown implements OnApplicationShutdown {
 @Global()
 @Module({})
 export class PlatformModule {
-  static register(resources: Resources): DynamicModule {
+  static register(resources: Resources, warmUp: WarmUp): DynamicModule {
     const { config, logger, metrics, dataSource, replicaReads, redis } = resources;
     const bell = new RelayBell();
     const retries = new Counter({
@@ -54,6 +54,7 @@ export class PlatformModule {
       { provide: CONFIG, useValue: config },
       { provide: LOGGER, useValue: logger },
       { provide: REDIS, useValue: redis },
+      { provide: WARM_UP, useValue: warmUp },
       { provide: TRANSACTION_RETRIES, useValue: retries },
       { provide: DataSource, useValue: dataSource },
       { provide: ReplicaReads, useValue: replicaReads },

@@ -10,3 +10,10 @@ export const JOB_TRANSPORT = Symbol('job transport');
 export const TRANSACTION_RETRIES = Symbol('transaction retries');
 /** The type of the counter that is injected with the token TRANSACTION_RETRIES. */
 export type TransactionRetries = Pick<Counter<'sqlstate'>, 'inc'>;
+/** Injection token of the `WarmUp` of this process. */
+export const WARM_UP = Symbol('warm-up');
+/** Whether this process rehearses purchases before it takes requests, and whether it has done so. */
+export interface WarmUp {
+  readonly isEnabled: boolean;
+  isDone: boolean;
+}

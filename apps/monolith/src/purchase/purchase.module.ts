@@ -26,6 +26,7 @@ import { refundsControllers, refundsProviders } from './refunds/refunds.provider
 import { settlementControllers, settlementProviders } from './settlement/settlement.providers.ts';
 import { StoredTurns } from './stored-turns.api.ts';
 import { turnsProviders } from './turns/turns.providers.ts';
+import { warmUpControllers, warmUpProviders } from './warm-up/warm-up.providers.ts';
 
 /** The kinds of background jobs that `purchase` handles, for the module that runs jobs. */
 export class PurchaseJobKinds {
@@ -41,6 +42,7 @@ export class PurchaseJobKinds {
     ...refundsControllers,
     ...availabilityControllers,
     ...settlementControllers,
+    ...warmUpControllers,
   ],
   providers: [
     ...availabilityProviders,
@@ -51,6 +53,7 @@ export class PurchaseJobKinds {
     ...checkoutProviders,
     ...settlementProviders,
     ...refundsProviders,
+    ...warmUpProviders,
     {
       provide: PurchaseJobKinds,
       useFactory: (refundMatch: RefundMatchOrders) => new PurchaseJobKinds([refundMatchJob(refundMatch)]),

@@ -1,5 +1,6 @@
 import { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
+import { BatchedReads } from '#platform/postgres/batched-reads';
 import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { TicketStatus } from '#contracts/tickets';
@@ -23,12 +24,18 @@ const FIRST_SERIAL = 1;
 /** The stored tickets of all fans, in the table `tickets`: issues, reads, transfers and refunds them. */
 @Injectable()
 export class PostgresTickets extends api.TicketingApi {
+  private readonly ticketsOfOrders: BatchedReads<api.TicketOfOrder & { readonly orderId: string }>;
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly codes: TicketCodes,
     private readonly ids: Ids,
   ) {
     super();
+    this.ticketsOfOrders = new BatchedReads(dataSource, {
+      statement: (orderIds) => sql.TICKETS_OF_ORDERS.with({ orderIds }),
+      keyOf: ({ orderId }) => orderId,
+    });
   }
 
   async issue(tx: Transaction, orders: readonly api.OrderToIssue[]): Promise<ReadonlyMap<string, readonly api.IssuedTicket[]>> {
@@ -67,11 +74,8 @@ export class PostgresTickets extends api.TicketingApi {
 
   async ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly api.TicketOfOrder[]>> {
     const byOrder = new Map<string, api.TicketOfOrder[]>(orderIds.map((orderId) => [orderId, []]));
-    const rows = await runUnprepared<(api.TicketOfOrder & { orderId: string })[]>(
-      this.dataSource,
-      sql.TICKETS_OF_ORDERS.with({ orderIds: [...byOrder.keys()] }),
-    );
-    for (const { orderId, id, status } of rows) byOrder.get(orderId)?.push({ id, status });
+    for (const { orderId, id, status } of await this.ticketsOfOrders.rows(...byOrder.keys()))
+      byOrder.get(orderId)?.push({ id, status });
     return byOrder;
   }
 

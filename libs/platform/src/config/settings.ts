@@ -166,6 +166,7 @@ export const purchaseSettings = z.object({
   RESERVATION_EXPIRY_SECONDS: wholeNumber(1, 3600)
     .default(30)
     .describe('Interval at which expired holds are cleaned up; their seats are free as soon as they expire'),
+  WARM_UP: flag.default(true).describe('`false`: the monolith is ready at once and rehearses no purchases (ADR 0019)'),
   QUEUE_IDLE_TURN_SECONDS: wholeNumber(1, 86_400)
     .default(180)
     .describe(

@@ -73,9 +73,10 @@ export function logRequests(fastify: FastifyInstance, logger: Logger, readsEvery
     lines.write(line, 'request');
   };
   fastify.addHook('onResponse', (request, reply, done) => {
-    const route = request.is404 ? undefined : rulesOf(request).url;
+    const { url: route, unlogged } = request.is404 ? {} : rulesOf(request);
     const isRead = reply.statusCode < 400 && READ_METHODS.has(request.method);
-    if (!UNLOGGED_ROUTES.has(route) && (!isRead || isSampled())) log(reply, route);
+    const isUnlogged = UNLOGGED_ROUTES.has(route) || (unlogged && reply.statusCode < 400);
+    if (!isUnlogged && (!isRead || isSampled())) log(reply, route);
     done();
   });
   return {

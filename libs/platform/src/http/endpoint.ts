@@ -32,6 +32,8 @@ export interface EndpointRules {
   readonly fanLimit?: true;
   /** Calls do not count for the rate limit of the client's address. */
   readonly noAddressLimit?: true;
+  /** Successes are measured but not logged: for calls that only our own services make, again and again. */
+  readonly unlogged?: true;
   /** The route takes lists of places or people: bodies up to 2 MB. */
   readonly takesLists?: true;
   /**

@@ -25,6 +25,7 @@ import { PostgresReservationReader } from './outbound/postgres-reservation-reade
 import { PostgresReservations } from './outbound/postgres-reservations.ts';
 import { seatChangesFor, sectorSnapshots } from './outbound/load-snapshots.ts';
 import { SeatChangeBroadcast } from './outbound/seat-change-broadcast.ts';
+import { SECTOR_SNAPSHOTS, type SectorSnapshots } from './outbound/sector-snapshot.ts';
 
 /**
  * One writer connection commits a batch while the next batch is prepared for the other. More connections would make the batches
@@ -42,10 +43,11 @@ export const holdProviders: Provider[] = [
       new SeatChangeBroadcast(redis, connectRedis(config.REDIS_URL, { name: 'seat-changes', forJobs: true })),
     inject: [REDIS, CONFIG],
   },
+  { provide: SECTOR_SNAPSHOTS, useFactory: sectorSnapshots, inject: [DataSource] },
   {
     provide: SeatHolds,
     useFactory: (
-      dataSource: DataSource,
+      snapshots: SectorSnapshots,
       turns: PostgresPurchaseWindows,
       config: MonolithConfig,
       retries: TransactionRetries,
@@ -55,13 +57,12 @@ export const holdProviders: Provider[] = [
       const onRetry = (sqlstate: string): void => retries.inc({ sqlstate });
       const options = { url: config.DATABASE_URL, name: 'holds', settings: HOLD_SETTINGS, onRetry };
       const connections = Array.from({ length: WRITER_CONNECTIONS }, () => new WriterConnection(options));
-      const snapshots = sectorSnapshots(dataSource);
       changes.listen(seatChangesFor(snapshots));
       changes.subscribe();
       const holdSeconds = config.RESERVATION_HOLD_SECONDS;
       return new HoldQueue({ connections, holdSeconds, snapshots, turns, matches, changes });
     },
-    inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, SeatChangeBroadcast, MatchesForSale],
+    inject: [SECTOR_SNAPSHOTS, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, SeatChangeBroadcast, MatchesForSale],
   },
   adapter(Reservations, PostgresReservations, DataSource),
   adapter(ReservationReader, PostgresReservationReader, DataSource),

@@ -38,7 +38,7 @@ export class OrdersController {
   }
 
   @Get(':id')
-  @Endpoint({ operationId: 'getOrder', access: 'fan', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'getOrder', access: 'fan', status: 200, direct: true, refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'One order with its tickets and its timeline', description: "Another fan's order is 404." })
   @ApiOkResponse({ standardSchema: orderAnswer })
   async one(
@@ -47,6 +47,8 @@ export class OrdersController {
   ): Promise<z.infer<typeof orderAnswer>> {
     const details = await this.reader.order(orderId, caller.userId);
     if (!details) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such order.' });
+    // Tickets are made when the order is completed. Fans ask for an unpaid order again and again.
+    if (details.order.status === 'awaiting_payment') return orderView(details, []);
     const tickets = await this.ticketing.ofOrders([orderId]);
     return orderView(details, tickets.get(orderId) ?? []);
   }

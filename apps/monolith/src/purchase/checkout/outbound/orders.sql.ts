@@ -9,10 +9,10 @@ import { namedSql } from '#platform/postgres/named-sql';
 export const ORDER_COLUMNS = `
   o.id, o.number, o.match_id as "matchId", o.reservation_id as "reservationId", o.user_id as "userId", o.session_token as "sessionToken",
   o.status, o.total_cents as "totalCents", o.currency, o.email, o.holders,
-  jsonb_build_object('provider', o.provider, 'intentId', o.intent_id, 'clientSecret', o.client_secret, 'confirmUrl', o.confirm_url) as payment,
+  json_build_object('provider', o.provider, 'intentId', o.intent_id, 'clientSecret', o.client_secret, 'confirmUrl', o.confirm_url) as payment,
   o.placed_with_key as "placedWithKey",
   case when o.request_id is not null
-       then jsonb_strip_nulls(jsonb_build_object('requestId', o.request_id, 'traceparent', o.traceparent)) end as origin`;
+       then json_strip_nulls(json_build_object('requestId', o.request_id, 'traceparent', o.traceparent)) end as origin`;
 
 /**
  * Adds orders and returns the ids of those that it added. `orders` is a JSON array of Order.

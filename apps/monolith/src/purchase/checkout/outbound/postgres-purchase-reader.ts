@@ -1,3 +1,5 @@
+import { BatchedReads } from '#platform/postgres/batched-reads';
+import { prepared } from '#platform/postgres/database';
 import type { ReplicaReads } from '#platform/postgres/replica-reads';
 import type { OrderStatus } from '#domain/purchase/order';
 import type { DataSource } from 'typeorm';
@@ -21,10 +23,10 @@ interface TotalsRow {
 /** Start of a query: orders with their seats, in the order in which the hold lists them, and their timelines. */
 const SELECT_DETAILS = `
   select ${ORDER_COLUMNS},
-    (select jsonb_agg(jsonb_build_object('seatId', s.seat_id, 'sector', s.sector, 'row', s.row_label, 'number', s.number,
+    (select json_agg(json_build_object('seatId', s.seat_id, 'sector', s.sector, 'row', s.row_label, 'number', s.number,
                                          'priceCents', s.price_cents) order by s.position)
      from reservation_seats s where s.reservation_id = o.reservation_id) as seats,
-    (select jsonb_agg(jsonb_build_object('at', to_char(t.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'event', t.event) order by t.id)
+    (select json_agg(json_build_object('at', to_char(t.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'event', t.event) order by t.id)
      from order_timeline t where t.order_id = o.id) as timeline
   from orders o`;
 
@@ -60,14 +62,22 @@ function pageWith(status: OrderStatus): string {
 
 /** Reads orders outside any transaction: for fans from the primary, for operators from the replica of the database. */
 export class PostgresPurchaseReader implements PurchaseReader {
+  /** Fans ask for an order again and again until it is completed. */
+  private readonly ordersById: BatchedReads<Row>;
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly replicaReads: ReplicaReads,
-  ) {}
+  ) {
+    this.ordersById = new BatchedReads(dataSource, {
+      statement: (orderIds) => prepared(`${SELECT_DETAILS} where o.id = any($1::uuid[])`, [orderIds]),
+      keyOf: ({ id }) => id,
+    });
+  }
 
   async order(orderId: string, userId: string): Promise<OrderDetails | undefined> {
-    const [order] = await details(this.dataSource, 'where o.id = $1 and o.user_id = $2', [orderId, userId]);
-    return order;
+    const [row] = await this.ordersById.rows(orderId);
+    return row?.userId === userId ? detailsOf(row) : undefined;
   }
 
   orders(userId: string, before: string | undefined, limit: number): Promise<OrderDetails[]> {
@@ -116,5 +126,9 @@ async function details(
   values: readonly unknown[],
 ): Promise<OrderDetails[]> {
   const rows = await database.query<Row[]>(`${SELECT_DETAILS} ${condition}`, [...values]);
-  return rows.map(({ seats, timeline, ...order }) => ({ order, seats: seats ?? [], timeline: timeline ?? [] }));
+  return rows.map(detailsOf);
+}
+
+function detailsOf({ seats, timeline, ...order }: Row): OrderDetails {
+  return { order, seats: seats ?? [], timeline: timeline ?? [] };
 }

@@ -13,9 +13,9 @@ const COLUMNS = `
   now() as "asOf", r.id, r.match_id as "matchId", r.sector_id as "sectorId", r.user_id as "userId", r.session_token as "sessionToken",
   r.invitation_id as "invitationId", r.status, r.together,
   r.total_cents as "totalCents", r.currency, r.expires_at as "expiresAt",
-  -- The seats, in the order of seat_ids.
-  (select jsonb_agg(jsonb_build_object('seatId', l.seat_id, 'sector', r.sector, 'row', s.row_label, 'number', s.number,
-                                       'priceCents', r.price_cents) order by l.position)
+  -- The seats, in the order of seat_ids. As json and not jsonb, which would cost a quarter of the statement.
+  (select json_agg(json_build_object('seatId', l.seat_id, 'sector', r.sector, 'row', s.row_label, 'number', s.number,
+                                     'priceCents', r.price_cents) order by l.position)
    from unnest(r.seat_ids) with ordinality as l(seat_id, position) left join seats s on s.id = l.seat_id) as seats`;
 
 export const READ_RESERVATION = namedSql<{ readonly id: string }>(

@@ -214,3 +214,5 @@ export class SectorSnapshot {
 
 /** The snapshots of this process, by sector. `forceFetch` loads a missing one; calls for the same sector share the load. */
 export type SectorSnapshots = LRUCache<string, SectorSnapshot>;
+/** Injection token of the `SectorSnapshots`. */
+export const SECTOR_SNAPSHOTS = Symbol('sector snapshots');
