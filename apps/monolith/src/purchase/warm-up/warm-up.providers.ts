@@ -48,7 +48,7 @@ export const warmUpProviders: Provider[] = [
   {
     provide: RehearsedRequests,
     useFactory: (http: HttpAdapterHost, redis: RedisConnection, config: MonolithConfig) =>
-      new RehearsedRequests(http, redis, config.INTERNAL_AUTH_SECRET),
+      new RehearsedRequests(http, redis, config.INTERNAL_AUTH_SECRET[0]),
     inject: [HttpAdapterHost, REDIS, CONFIG],
   },
   {
