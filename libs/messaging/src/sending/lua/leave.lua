@@ -5,15 +5,16 @@
 -- ten minutes after the last call.
 --
 -- KEYS[1] calls  KEYS[2] state
--- ARGV[1] id of the caller  ARGV[2] allowed calls  ARGV[3] answered calls (5xx and 429 do not count as answered)
+-- ARGV[1] id of the group (enter.lua)  ARGV[2] allowed calls of this caller  ARGV[3] answered calls (5xx and 429 do not count as answered)
 -- ARGV[4] failed calls: 5xx or no answer  ARGV[5] ms to pause after a 429, 0 = none  ARGV[6] failures that open the breaker
--- ARGV[7] ms between probe calls  ARGV[8] calls that were not made
+-- ARGV[7] ms between probe calls  ARGV[8] calls that were not made  ARGV[9] number of the caller's first call in the group
 -- Returns 'opened' or 'closed' when the breaker has changed, 'open' when it stays open, else ''.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local calls, made = tonumber(ARGV[2]), tonumber(ARGV[2]) - tonumber(ARGV[8])
-for call = 1, calls do
-  if call > made then redis.call('ZREM', KEYS[1], ARGV[1] .. ':' .. call)
+local first, last = tonumber(ARGV[9]), tonumber(ARGV[9]) + tonumber(ARGV[2]) - 1
+local last_made = last - tonumber(ARGV[8])
+for call = first, last do
+  if call > last_made then redis.call('ZREM', KEYS[1], ARGV[1] .. ':' .. call)
   else redis.call('ZADD', KEYS[1], 'XX', now + 1001, ARGV[1] .. ':' .. call) end
 end
 
