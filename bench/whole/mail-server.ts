@@ -11,10 +11,13 @@ export interface ArrivedMails {
 
 /** An SMTP server in a process of its own (smtp-sink.ts). */
 export class MailServer {
-  private constructor(
-    private readonly child: ChildProcess,
-    readonly url: string,
-  ) {}
+  readonly url: string;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, url: string) {
+    this.#child = child;
+    this.url = url;
+  }
 
   static async start(): Promise<MailServer> {
     const child = fork(path.join(import.meta.dirname, 'smtp-sink.ts'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
@@ -23,17 +26,17 @@ export class MailServer {
   }
 
   get pid(): number {
-    return this.child.pid!;
+    return this.#child.pid!;
   }
 
   /** The mails that arrived since the start or the latest call. */
   async takeArrived(): Promise<ArrivedMails> {
-    this.child.send('count');
-    const [arrived] = (await once(this.child, 'message')) as [ArrivedMails];
+    this.#child.send('count');
+    const [arrived] = (await once(this.#child, 'message')) as [ArrivedMails];
     return arrived;
   }
 
   stop(): void {
-    this.child.disconnect();
+    this.#child.disconnect();
   }
 }

@@ -1,4 +1,5 @@
 import { HeldBack } from '../jobs/job-outcomes.ts';
+import { Batcher } from '#platform/batching/batcher';
 import { outsideRequests } from '#platform/batching/outside-requests';
 import { newId } from '#platform/ids';
 import { projectFile } from '#platform/project-root';
@@ -87,6 +88,8 @@ interface PermittedCalls {
   readonly count: number;
 }
 
+const countOf = (permits: readonly PermittedCalls[]): number => permits.reduce((sum, { count }) => sum + count, 0);
+
 const GROUPS_PER_SECOND = 10;
 /** A little less than 1: so the limit decides how many calls are made in a second, and not the pauses between groups. */
 const PAUSE_SHARE = 0.9;
@@ -102,6 +105,14 @@ export class SharedProviderLimiter extends ProviderLimiter {
   private readonly keys: readonly [string, string];
   private readonly waiting: Record<SendPriority, Waiting[]> = { urgent: [], bulk: [] };
   private readonly isServing: Record<SendPriority, boolean> = { urgent: false, bulk: false };
+  /** Permits whose calls were all answered, which is the usual outcome. They share a report. */
+  private readonly answered = new Batcher<PermittedCalls, boolean>(
+    async (permits) => {
+      const isDown = await this.report(permits, { answered: countOf(permits) });
+      return permits.map(() => isDown);
+    },
+    { startWith: queueMicrotask },
+  );
 
   constructor(
     private readonly redis: RedisConnection,
@@ -169,16 +180,20 @@ export class SharedProviderLimiter extends ProviderLimiter {
     }
   }
 
-  private async leave(
-    { groupId, first, count }: PermittedCalls,
-    { answered = 0, failed = 0, rateLimited }: CallOutcomes,
-  ): Promise<boolean> {
+  private leave(calls: PermittedCalls, outcomes: CallOutcomes): Promise<boolean> {
+    return outcomes.answered === calls.count ? this.answered.add(calls) : this.report([calls], outcomes);
+  }
+
+  /** Reports the outcomes of permitted calls. If some calls were not made, it must be a report about one permit. */
+  private async report(permits: readonly PermittedCalls[], outcomes: CallOutcomes): Promise<boolean> {
+    const { answered = 0, failed = 0, rateLimited } = outcomes;
     const { failuresToOpen = FAILURES_TO_OPEN, probeIntervalMs = PROBE_INTERVAL_MS, provider, onBreaker } = this.options;
-    const unmade = count - answered - failed - (rateLimited?.calls ?? 0);
-    const numbers = [count, answered, failed, rateLimited?.forMs ?? 0, failuresToOpen, probeIntervalMs, unmade, first];
+    const unmade = countOf(permits) - answered - failed - (rateLimited?.calls ?? 0);
+    const numbers = [answered, failed, rateLimited?.forMs ?? 0, failuresToOpen, probeIntervalMs, unmade];
+    const calls = permits.flatMap(({ groupId, first, count }) => [groupId, first, count]);
     // An error of Redis must not fail the message, because the call to the provider was made. Without this report the call just
     // counts longer towards the limit.
-    const verdict = await this.run<string>(leave, [groupId, ...numbers]).catch(() => '');
+    const verdict = await this.run<string>(leave, [...numbers, ...calls]).catch(() => '');
     if (verdict === 'opened' || verdict === 'closed') onBreaker(provider, verdict);
     return verdict === 'opened' || verdict === 'open';
   }
