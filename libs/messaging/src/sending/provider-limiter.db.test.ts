@@ -112,12 +112,16 @@ describe('callers that wait at the same time', () => {
     expect((await scriptRuns()) - before).toBe(2);
   });
 
-  test('get their calls in their order, each at least one, and give back only the calls that they did not make', async () => {
+  test('get their calls in their order, each at least one; only calls that were not made are free before a second has passed, then all', async () => {
     const limiter = openLimiter({ callsPerSecond: 12 });
     const [first, second, third] = await Promise.all([5, 4, 10].map((wanted) => limiter.enter(wanted, 'urgent')));
     expect([first, second, third].map((permit) => permit?.calls)).toEqual([5, 4, 3]);
     await Promise.all([first?.leave({ answered: 5 }), second?.leave({ answered: 1 }), third?.leave({ failed: 3 })]);
-    expect((await limiter.enter(12, 'urgent')).calls).toBe(3);
+    const given = await limiter.enter(12, 'urgent');
+    expect(given.calls).toBe(3);
+    await given.leave({});
+    await pause(1010);
+    expect((await limiter.enter(12, 'urgent')).calls).toBe(12);
   });
 
   test('are all held back when the provider is down', async () => {
