@@ -71,6 +71,23 @@ test('loader: reads events per second and processor time for each number of load
   ]);
 });
 
+test('whole: reads all figures from the result file; fewer milliseconds and microseconds are better', () => {
+  const figures = [
+    {
+      what: 'whole purchases/s with everything running, 128 buyers',
+      unit: '× pgbench',
+      floor: 0.1,
+      isCost: false,
+      values: [0.09],
+    },
+    { what: 'p99 of a whole purchase with everything running, 128 buyers', unit: 'ms', isCost: true, values: [251.3] },
+  ];
+  expect(benchmarks.whole.read(JSON.stringify({ figures }))).toEqual([
+    { name: 'whole purchases/s with everything running, 128 buyers (× pgbench)', value: 0.09, isLessBetter: false },
+    { name: 'p99 of a whole purchase with everything running, 128 buyers (ms)', value: 251.3, isLessBetter: true },
+  ]);
+});
+
 test('the value of a figure is the median over the rounds of the benchmark; rounds in which it was not measured do not count', () => {
   const figures = [{ what: 'joins', unit: '', values: [3, null, 1, 2] }];
   expect(benchmarks.queue.read(JSON.stringify({ figures }))).toEqual([{ name: 'joins', value: 2, isLessBetter: false }]);
