@@ -10,6 +10,7 @@ import { FAN_WITHOUT_SEATS } from './fan-seats.sql.ts';
 import { assertRules, UNKNOWN_FACTS } from './hold-refusal.ts';
 import { HoldWriter, type HoldResult } from './hold-writer.ts';
 import { isFanCounted, pendingHold, PendingHolds, reservationOf, type PendingHold } from './pending-holds.ts';
+import { refreshSnapshots } from './refresh-snapshots.ts';
 import type { SectorSnapshot, SectorSnapshots } from './sector-snapshot.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 import type { WriterConnection } from './writer-connection.ts';
@@ -133,7 +134,7 @@ export class HoldQueue implements SeatHolds {
   }
 
   private async proposeSeats(taken: readonly PendingHold[]): Promise<readonly PendingHold[]> {
-    await this.refreshSnapshots(taken);
+    await refreshSnapshots(taken);
     const now = Date.now();
     const share = this.options.changes?.share(now);
     return taken.filter((hold) => {
@@ -142,20 +143,6 @@ export class HoldQueue implements SeatHolds {
       else this.propose(hold, share);
       return !isLate;
     });
-  }
-
-  /** Refreshes the snapshots that are stale or have too few free seats, because no request may be refused from memory alone. */
-  private async refreshSnapshots(holds: readonly PendingHold[]): Promise<void> {
-    const now = Date.now();
-    const outdated = new Set<SectorSnapshot>();
-    for (const hold of holds) {
-      const hasTooFew = !hold.chosen && hold.snapshot.map.freeCount < requestedSeats(hold.request) && !hold.isRefreshed;
-      if (!hasTooFew && !hold.mustRefresh && !hold.snapshot.isStale(now)) continue;
-      hold.isRefreshed = true;
-      hold.mustRefresh = false;
-      outdated.add(hold.snapshot);
-    }
-    await Promise.all([...outdated].map((snapshot) => snapshot.refresh().catch(() => undefined)));
   }
 
   private propose(hold: PendingHold, share = this.options.changes?.share(Date.now())): void {
