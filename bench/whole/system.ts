@@ -24,7 +24,8 @@ export const smtpSettings = (url: string) => ({ EMAIL_PROVIDER: 'smtp', SMTP_URL
 /** What the services of one run use. */
 export interface SystemSetup {
   readonly servers: OwnServers;
-  readonly mailServer: MailServer;
+  /** Needed in the mode `smtp`. */
+  readonly mailServer?: MailServer;
   readonly databaseUrl: string;
 }
 
@@ -66,7 +67,8 @@ export class StartedSystem {
   }
 
   async startWorker(settings: Record<string, string> = {}, execArgv: readonly string[] = []): Promise<void> {
-    const provider = this.#mode === 'smtp' ? smtpSettings(this.#setup.mailServer.url) : {};
+    const { mailServer } = this.#setup;
+    const provider = this.#mode === 'smtp' && mailServer ? smtpSettings(mailServer.url) : {};
     this.#worker = await startWorker({ ...environmentFor(this.#addresses), ...provider, ...settings }, execArgv);
   }
 
@@ -100,7 +102,7 @@ export class StartedSystem {
       PostgreSQL: readCpu({ service: [], postgres, redis, load: [] }).database,
       'of it for the worker': processMicros(...rows.map(({ pid }) => pid)),
       Redis: processMicros(redis),
-      'mail server': processMicros(mailServer.pid),
+      'mail server': mailServer ? processMicros(mailServer.pid) : 0,
       buyers: buyers === undefined ? 0 : processMicros(buyers),
     };
   }
