@@ -32,9 +32,8 @@ export type QrModules = readonly (readonly boolean[])[];
 let latest: { readonly code: string; readonly modules: QrModules } | undefined;
 
 /**
- * Returns the modules of the QR code of a ticket, the same as in `ticketQr`, but without its border: adding the border to each row
- * takes a third of the encoder's time, and who draws the modules can leave it out. The latest code is kept, because a mail has each code
- * as PDF and as PNG.
+ * Returns the modules of the QR code of a ticket, the same as in `ticketQr`, but without its border: adding the border took the encoder a
+ * third of its time. The latest code is kept, because a mail has each code as PDF and as PNG.
  */
 export function qrModules(code: string): QrModules {
   if (latest?.code !== code) latest = { code, modules: encode(code, { ...QR_OPTIONS, border: 0 }).data };
