@@ -9,6 +9,7 @@ import { type OwnServers, startOwnServers } from './instruments/own-servers.ts';
 import { Stadiums } from './purchase/stadiums.ts';
 import { figuresOf, type WholeRound } from './whole/figures.ts';
 import { measureMailCosts } from './whole/mail-cost.ts';
+import { MailServer } from './whole/mail-server.ts';
 import { renderReport, type WholeResult, writeResults } from './whole/report.ts';
 import { runWhole, type WholeRun, type WholeScenario, type WholeSetup } from './whole/run.ts';
 import { type WorkerMode, workerModes } from './whole/system.ts';
@@ -92,16 +93,17 @@ async function measure(options: Options, servers: OwnServers, pgbench: Pgbench):
   const [machine, at] = [describeMachine(), new Date()];
   say('preparing pgbench');
   await preparePgbench(pgbench);
-  const stadiums = await Stadiums.open(servers);
+  const [stadiums, mailServer] = [await Stadiums.open(servers), await MailServer.start()];
   try {
     say(`laying out ${MATCHES} matches of 40,000 seats`);
-    const setup = { servers, stadiums, stadium: await stadiums.build('fresh', MATCHES, 2000) };
+    const setup = { servers, stadiums, stadium: await stadiums.build('fresh', MATCHES, 2000), mailServer };
     const rounds: WholeRound[] = [];
     while (rounds.length < options.rounds) rounds.push(await measureRound(options, setup, pgbench));
     say('measuring the cost of a mail by part');
     const mailCosts = await measureMailCosts(setup, options.seconds);
     return { at, machine, seconds: options.seconds, note: options.note, rounds, mailCosts };
   } finally {
+    mailServer.stop();
     await stadiums.close();
   }
 }

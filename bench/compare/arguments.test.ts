@@ -1,13 +1,13 @@
 import { readArguments, USAGE, WrongUsage } from './arguments.ts';
 
-test('arguments: with only a revision, the working tree is compared with it in six pairs of all benchmarks', () => {
+test('arguments: with only a revision, the working tree is compared with it in six pairs of all benchmarks that old commits have', () => {
   const only = ['purchase', 'queue', 'notifications', 'loader'];
   expect(readArguments(['16a3242'])).toEqual({ old: '16a3242', new: undefined, only, pairs: 6 });
 });
 
 test('arguments: every option is read, and benchmarks run in a fixed order, not in the order of --only', () => {
-  const options = { old: 'main~3', new: 'HEAD', only: ['purchase', 'queue', 'loader'], pairs: 2 };
-  const args = ['--only', 'queue,purchase', 'main~3', '--only', 'loader', '--new', 'HEAD', '--pairs', '2'];
+  const options = { old: 'main~3', new: 'HEAD', only: ['purchase', 'queue', 'loader', 'whole'], pairs: 2 };
+  const args = ['--only', 'queue,whole,purchase', 'main~3', '--only', 'loader', '--new', 'HEAD', '--pairs', '2'];
   expect(readArguments(args)).toEqual(options);
 });
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { benchmarkNames, type BenchmarkName } from './benchmarks.ts';
+import { benchmarkNames, defaultBenchmarks, type BenchmarkName } from './benchmarks.ts';
 
 /** The help text of `npm run bench:compare`. */
 export const USAGE = `npm run bench:compare -- OLD [--new REV] [--only ${benchmarkNames.join(',')}] [--pairs 6]
@@ -9,7 +9,7 @@ median ratio of every figure with its spread. A ratio above 1 always means bette
 
   OLD         any git revision: a commit, a branch, a tag. The oldest one supported is 16a3242.
   --new REV   the revision to compare with OLD. Default: the working tree as it is now, with all changes.
-  --only      the benchmarks to run, of ${benchmarkNames.join(', ')}. Default: all.
+  --only      the benchmarks to run, of ${benchmarkNames.join(', ')}. Default: all except whole.
   --pairs N   the number of runs of each commit, 1 to 50. Default: 6.
   --help      print this text.
 
@@ -47,8 +47,8 @@ export function readArguments(args: readonly string[]): CompareOptions | 'help' 
   const pairs = Number(values.pairs ?? 6);
   if (!Number.isInteger(pairs) || pairs < 1 || pairs > MAX_PAIRS)
     throw new WrongUsage(`--pairs takes a whole number from 1 to ${MAX_PAIRS}.`);
-  const isChosen = (name: BenchmarkName): boolean => only.length === 0 || only.includes(name);
-  return { old, new: values.new, only: benchmarkNames.filter(isChosen), pairs };
+  const chosen = only.length === 0 ? defaultBenchmarks : benchmarkNames.filter((name) => only.includes(name));
+  return { old, new: values.new, only: chosen, pairs };
 }
 
 function parse(args: readonly string[]) {

@@ -1,4 +1,4 @@
-// The files in samples/ are results of the quick benchmarks of commit 16a3242.
+// The files in samples/ are results of the quick benchmarks of commit 16a3242; whole.json is newer.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type BenchmarkName, benchmarkNames, benchmarks } from './benchmarks.ts';
@@ -68,6 +68,23 @@ test('loader: reads events per second and processor time for each number of load
     'CPU of one event, 4 loaders (µs) = 8.720, less is better',
     '8 loaders (events/s) = 1.232e+5',
     'CPU of one event, 8 loaders (µs) = 11.23, less is better',
+  ]);
+});
+
+test('whole: reads all figures from the result file; fewer milliseconds and microseconds are better', () => {
+  const figures = [
+    {
+      what: 'whole purchases/s with everything running, 128 buyers',
+      unit: '× pgbench',
+      floor: 0.1,
+      isCost: false,
+      values: [0.09],
+    },
+    { what: 'p99 of a whole purchase with everything running, 128 buyers', unit: 'ms', isCost: true, values: [251.3] },
+  ];
+  expect(benchmarks.whole.read(JSON.stringify({ figures }))).toEqual([
+    { name: 'whole purchases/s with everything running, 128 buyers (× pgbench)', value: 0.09, isLessBetter: false },
+    { name: 'p99 of a whole purchase with everything running, 128 buyers (ms)', value: 251.3, isLessBetter: true },
   ]);
 });
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { median } from '../instruments/quantiles.ts';
 
 /** The benchmarks whose results of two commits can be compared. */
-export const benchmarkNames = ['purchase', 'queue', 'notifications', 'loader'] as const;
+export const benchmarkNames = ['purchase', 'queue', 'notifications', 'loader', 'whole'] as const;
 /** The name of a benchmark: the second part of its npm script, as in `bench:queue`. */
 export type BenchmarkName = (typeof benchmarkNames)[number];
 
@@ -27,6 +27,9 @@ export interface Benchmark {
   read(text: string): Figure[];
 }
 
+/** The benchmarks that are compared unless others are named. `whole` is not one of them, because older commits do not have it. */
+export const defaultBenchmarks: readonly BenchmarkName[] = benchmarkNames.filter((name) => name !== 'whole');
+
 /** The arguments of a quick run without a build: the comparison builds both commits once, before the first run. */
 const QUICK_WITHOUT_BUILD = ['--quick', '--no-build'];
 
@@ -37,6 +40,7 @@ export const benchmarks: Readonly<Record<BenchmarkName, Benchmark>> = {
   // This benchmark runs from the sources and has no option --no-build.
   notifications: { arguments: ['--quick'], extension: 'json', seconds: 20, read: readFigures },
   loader: { arguments: QUICK_WITHOUT_BUILD, extension: 'md', seconds: 40, read: readLoader },
+  whole: { arguments: QUICK_WITHOUT_BUILD, extension: 'json', seconds: 90, read: readFigures },
 };
 
 const figure = z.object({

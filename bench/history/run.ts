@@ -56,7 +56,7 @@ export async function measureRound(
   const matches = [databases.stadium.matches[0]!, databases.stadium.matches[1 + (round % (MATCHES - 1))]!];
   const sellIn = async (databaseUrl: string): Promise<Sale> => {
     await stadiums.checkpoint();
-    const system = await StartedSystem.start(servers, databaseUrl, 'absent');
+    const system = await StartedSystem.start({ servers, databaseUrl }, 'absent');
     const address = { databaseUrl, redisUrl: servers.redisUrl, serviceUrl: system.monolith.url, callers: buyers };
     const team = await Buyers.open({ kind: 'purchases as a fan', address, matches, warmUpMatches: 1, processes: 1 });
     try {
@@ -79,7 +79,7 @@ export async function measureRound(
 /** The latency of each read of fans, operators and partners with the history, while nobody buys. */
 export async function measureReadsWithHistory(servers: OwnServers, databases: TwoDatabases): Promise<ReadLatency[]> {
   const reads = await withClient(databases.with, (client) => allReads(client));
-  const system = await StartedSystem.start(servers, databases.with, 'absent');
+  const system = await StartedSystem.start({ servers, databaseUrl: databases.with }, 'absent');
   try {
     return await measureReads(system.monolith.url, reads);
   } finally {

@@ -3,7 +3,16 @@ import { costOfMail, costOfPurchase, type PartTimes, timesPerPiece } from './par
 import type { Drain, WholeRun } from './run.ts';
 
 const times = (changes: Partial<PartTimes> = {}): PartTimes => ({
-  ...{ monolith: 0, 'queue service': 0, worker: 0, PostgreSQL: 0, 'of it for the worker': 0, Redis: 0, buyers: 0 },
+  ...{
+    monolith: 0,
+    'queue service': 0,
+    worker: 0,
+    PostgreSQL: 0,
+    'of it for the worker': 0,
+    Redis: 0,
+    'mail server': 0,
+    buyers: 0,
+  },
   ...changes,
 });
 
@@ -59,8 +68,8 @@ test('the cost of a mail is the median of the drains of a round; a run without a
   });
   const runs = [1000, 3000, 2000].map((worker) => run({ mode: 'absent', drain: drain(worker) }));
   expect(describeFigures([round(...runs, run({}))]).slice(-2)).toEqual([
-    'backlog drained without a sale, limit 1,000/s = 400',
-    'CPU of one mail: worker, PostgreSQL and Redis = 2110',
+    'backlog drained without a sale, limit 1,000/s, mailbox = 400',
+    'CPU of one mail: worker, PostgreSQL and Redis, mailbox = 2110',
   ]);
 });
 

@@ -1,7 +1,7 @@
 import { mean, median } from '../instruments/quantiles.ts';
 import type { PgbenchResult } from '../yardsticks/pgbench.ts';
 import { costOfMail } from './parts.ts';
-import type { WholeRun } from './run.ts';
+import type { Drain, WholeRun } from './run.ts';
 import type { WorkerMode } from './system.ts';
 
 /** The results of one round: pgbench, then every scenario once, then pgbench again. */
@@ -70,32 +70,43 @@ function definitionsFor(buyers: number): FigureDefinition[] {
       ...{ unit: 'mails/s', floor: 95 },
       measure: (round) => running(round)?.mailsPerSecond,
     },
+    {
+      what: `whole purchases/s with mails by SMTP ÷ worker absent, ${atBuyers}`,
+      ...{ unit: '', floor: 0.9 },
+      measure: comparedWithAbsent('smtp'),
+    },
+    {
+      what: `mails sent by SMTP during the sale, ${atBuyers}`,
+      ...{ unit: 'mails/s', floor: 95 },
+      measure: (round) => findRun(round, 'smtp', buyers)?.mailsPerSecond,
+    },
   ];
 }
 
-const drainsOf = ({ runs }: WholeRound) => runs.flatMap(({ drain }) => drain ?? []);
-const medianOfDrains = (round: WholeRound, value: (drain: ReturnType<typeof drainsOf>[number]) => number): number | undefined => {
-  const drains = drainsOf(round);
-  return drains.length > 0 ? median(drains.map(value)) : undefined;
-};
-
-const drainDefinitions: readonly FigureDefinition[] = [
-  {
-    what: 'backlog drained without a sale, limit 1,000/s',
-    ...{ unit: 'mails/s', floor: 300 },
-    measure: (round) => medianOfDrains(round, ({ perSecond }) => perSecond),
-  },
-  {
-    what: 'CPU of one mail: worker, PostgreSQL and Redis',
-    ...{ unit: 'µs', isCost: true },
-    measure: (round) => medianOfDrains(round, ({ perMail }) => costOfMail(perMail)),
-  },
-];
+/** The figures of the drains after the runs of one provider: the mailbox, or an SMTP server. */
+function drainDefinitions(provider: 'mailbox' | 'SMTP'): FigureDefinition[] {
+  const medianOfDrains = ({ runs }: WholeRound, value: (drain: Drain) => number): number | undefined => {
+    const drains = runs.flatMap(({ mode, drain }) => ((mode === 'smtp') === (provider === 'SMTP') ? (drain ?? []) : []));
+    return drains.length > 0 ? median(drains.map(value)) : undefined;
+  };
+  return [
+    {
+      what: `backlog drained without a sale, limit 1,000/s, ${provider}`,
+      ...{ unit: 'mails/s', floor: 300 },
+      measure: (round) => medianOfDrains(round, ({ perSecond }) => perSecond),
+    },
+    {
+      what: `CPU of one mail: worker, PostgreSQL and Redis, ${provider}`,
+      ...{ unit: 'µs', isCost: true },
+      measure: (round) => medianOfDrains(round, ({ perMail }) => costOfMail(perMail)),
+    },
+  ];
+}
 
 /** The figures of all numbers of buyers that were measured. */
 export function figuresOf(rounds: readonly WholeRound[]): WholeFigure[] {
   const numbers = [...new Set(rounds.flatMap(({ runs }) => runs.map(({ buyers }) => buyers)))].toSorted((a, b) => a - b);
-  const definitions = [...numbers.flatMap(definitionsFor), ...drainDefinitions];
+  const definitions = [...numbers.flatMap(definitionsFor), ...drainDefinitions('mailbox'), ...drainDefinitions('SMTP')];
   return definitions.flatMap(({ what, unit, floor, isCost = false, measure }): WholeFigure[] => {
     const values = rounds.map(measure).filter((value) => value !== undefined);
     if (values.length === 0) return [];

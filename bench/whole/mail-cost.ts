@@ -1,5 +1,3 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,7 +8,7 @@ import { type CpuProfile, MAIL_PARTS, splitProfile } from './cpu-profile.ts';
 import { neededMails, sentMails, waitForMails } from './mails.ts';
 import { type PartTimes, timesPerPiece } from './parts.ts';
 import { DRAIN_RATE_PER_SECOND, type WholeSetup } from './run.ts';
-import { StartedSystem } from './system.ts';
+import { smtpSettings, StartedSystem } from './system.ts';
 
 const BUYERS = 64;
 const WARM_UP_MAILS = 300;
@@ -29,13 +27,14 @@ export interface MailCost {
  * Sells without a worker for some seconds. Then a worker with a CPU profile sends half of the mails to the mailbox, and another one
  * sends the rest to an SMTP server, each with a limit of DRAIN_RATE_PER_SECOND.
  */
-export async function measureMailCosts({ servers, stadiums, stadium }: WholeSetup, seconds: number): Promise<MailCost[]> {
+export async function measureMailCosts(
+  { servers, stadiums, stadium, mailServer }: WholeSetup,
+  seconds: number,
+): Promise<MailCost[]> {
   const copy = await stadiums.copyOf(stadium);
-  const sink = fork(path.join(import.meta.dirname, 'smtp-sink.ts'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   let system: StartedSystem | undefined;
   try {
-    const [smtpUrl] = (await once(sink, 'message')) as [string];
-    const started = await StartedSystem.start(servers, copy.url, 'absent');
+    const started = await StartedSystem.start({ servers, mailServer, databaseUrl: copy.url }, 'absent');
     system = started;
     const address = { databaseUrl: copy.url, redisUrl: servers.redisUrl, serviceUrl: started.monolith.url, callers: BUYERS };
     const { matches } = stadium;
@@ -45,11 +44,10 @@ export async function measureMailCosts({ servers, stadiums, stadium }: WholeSetu
     return await withClient(copy.url, async (client) => {
       const needed = await neededMails(client);
       const toMailbox = { provider: 'mailbox', settings: {}, target: Math.floor(needed / 2) };
-      const toServer = { provider: 'SMTP server', settings: { EMAIL_PROVIDER: 'smtp', SMTP_URL: smtpUrl }, target: needed };
+      const toServer = { provider: 'SMTP server', settings: smtpSettings(mailServer.url), target: needed };
       return [await profileMails(client, started, toMailbox), await profileMails(client, started, toServer)];
     });
   } finally {
-    sink.disconnect();
     await system?.stop();
     await copy.drop();
   }

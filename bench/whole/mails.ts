@@ -1,6 +1,7 @@
 // The mails in the mailbox: how many were sent, and whether every order has exactly its mails.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
+import type { ArrivedMails } from './mail-server.ts';
 
 /** Mails of one order: the confirmation and the tickets. */
 export const MAILS_PER_ORDER = 2;
@@ -38,15 +39,26 @@ const ORDERS_WITH_OTHER_MAILS = `
     from mailbox_messages where channel = 'email' group by user_id) m on m.user_id = o.user_id
   where o.status = 'completed' and (m.confirmations, m.tickets, m.mails) is distinct from (1::bigint, 1::bigint, 2::bigint)`;
 
-/** What is wrong with the mails after all were sent. Empty if every order has exactly its mails and no message is left. */
-export async function faultsOfMails(client: Client): Promise<string[]> {
+const sum = ({ templates }: ArrivedMails): number => Object.values(templates).reduce((total, mails) => total + mails, 0);
+
+/** Number of mails at the server that are too many or too few, or were sent twice. Mails of different orders have different ids. */
+function wrongMails({ templates, repeated }: ArrivedMails, orders: number): number {
+  const { order_confirmation = 0, ticket_delivery = 0 } = templates;
+  return repeated + Math.abs(order_confirmation - orders) + Math.abs(ticket_delivery - orders);
+}
+
+/**
+ * What is wrong with the mails after all were sent. Empty if every order has exactly its mails and no message is left. `arrived` are the
+ * mails at the mail server; without them the mailbox is checked.
+ */
+export async function faultsOfMails(client: Client, arrived?: ArrivedMails): Promise<string[]> {
   const needed = await neededMails(client);
-  const sent = await count(client, `select count(*) from mailbox_messages where channel = 'email'`);
-  const wrong = await count(client, ORDERS_WITH_OTHER_MAILS);
+  const sent = arrived ? sum(arrived) : await count(client, `select count(*) from mailbox_messages where channel = 'email'`);
+  const wrong = arrived ? wrongMails(arrived, needed / MAILS_PER_ORDER) : await count(client, ORDERS_WITH_OTHER_MAILS);
   const left = await count(client, `select count(*) from outbox where destination = 'email'`);
   return [
     ...(sent === needed ? [] : [`${needed} mails needed, ${sent} sent`]),
-    ...(wrong === 0 ? [] : [`${wrong} orders have not exactly their two mails`]),
+    ...(wrong === 0 ? [] : [`${wrong} orders or mails are wrong: each order needs exactly its two mails`]),
     ...(left === 0 ? [] : [`${left} mails are left in the outbox`]),
   ];
 }

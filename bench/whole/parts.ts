@@ -1,7 +1,16 @@
 // The parts of the started system whose processor time is measured, and the arithmetic with these times.
 
 /** A part of the system: a process, or in PostgreSQL all backends of one kind of client. */
-export const parts = ['monolith', 'queue service', 'worker', 'PostgreSQL', 'of it for the worker', 'Redis', 'buyers'] as const;
+export const parts = [
+  'monolith',
+  'queue service',
+  'worker',
+  'PostgreSQL',
+  'of it for the worker',
+  'Redis',
+  'mail server',
+  'buyers',
+] as const;
 /** The name of one part. `of it for the worker` is contained in `PostgreSQL`. */
 export type Part = (typeof parts)[number];
 
@@ -21,7 +30,7 @@ export function costOfMail(times: PartTimes): number {
   return times.worker + times.PostgreSQL + times.Redis;
 }
 
-/** The processor time of a purchase in all parts of the system, without the buyers. */
+/** The processor time of a purchase in all parts of the system, without the buyers and the mail server. */
 export function costOfPurchase(times: PartTimes): number {
   return times.monolith + times['queue service'] + times.worker + times.PostgreSQL + times.Redis;
 }

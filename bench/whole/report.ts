@@ -140,7 +140,7 @@ const DESCRIPTION = [
   'of their own, with the settings of `npm start` except rate limits and log level; mails go to the mailbox. The buyers are one more',
   'process, with one connection each. Each purchase is made by a new fan: hold of two adjacent seats, checkout, sandbox payment, then the',
   'order is read every 50 ms until it is complete. Closed loops, after a warm-up as long as a run. Worker `paused`: its queues are paused;',
-  '`absent`: there is no worker.',
+  '`absent`: there is no worker. `smtp`: as `running`, but mails go to an SMTP server on the same machine, which is not part of the system.',
   `After the sale a new worker sends the remaining mails with EMAIL_RATE_PER_SECOND=${DRAIN_RATE_PER_SECOND}. Then every order must have exactly its two`,
   'mails, and `verify` must find nothing. pgbench: scale 20, `-N -c 64 -j 2 -M prepared`, before and after each round; the mean of both is',
   'the yardstick. PostgreSQL is the sum of all its processes; "of it for the worker" are the backends that serve the notification worker.',

@@ -4,6 +4,7 @@ import { quantile } from '../instruments/quantiles.ts';
 import { Buyers } from '../purchase/buyers.ts';
 import { type Stadium, type Stadiums, withClient } from '../purchase/stadiums.ts';
 import { faultsIn } from '../purchase/tables.ts';
+import type { MailServer } from './mail-server.ts';
 import { faultsOfMails, neededMails, sentMails, waitForMails } from './mails.ts';
 import { type PartTimes, timesPerPiece } from './parts.ts';
 import { StartedSystem, type WorkerMode } from './system.ts';
@@ -50,16 +51,17 @@ export interface WholeSetup {
   readonly servers: OwnServers;
   readonly stadiums: Stadiums;
   readonly stadium: Stadium;
+  readonly mailServer: MailServer;
 }
 
 /** Runs one scenario with a fresh copy of the stadium, an empty Redis and new processes. */
 export async function runWhole(setup: WholeSetup, scenario: WholeScenario, seconds: number): Promise<WholeRun> {
-  const { servers, stadiums, stadium } = setup;
+  const { servers, stadiums, stadium, mailServer } = setup;
   const copy = await stadiums.copyOf(stadium);
   let buyers: Buyers | undefined;
   let system: StartedSystem | undefined;
   try {
-    const started = await StartedSystem.start(servers, copy.url, scenario.mode);
+    const started = await StartedSystem.start({ servers, mailServer, databaseUrl: copy.url }, scenario.mode);
     system = started;
     const addresses = { databaseUrl: copy.url, redisUrl: servers.redisUrl };
     const team = await Buyers.open({
@@ -77,7 +79,7 @@ export async function runWhole(setup: WholeSetup, scenario: WholeScenario, secon
       const drain = await drainMails(client, started, scenario.mode);
       const faults = [
         ...(await faultsIn(addresses, { before: 0, bought: warmUp + done, whole: true })),
-        ...(await faultsOfMails(client)),
+        ...(await faultsOfMails(client, scenario.mode === 'smtp' ? await mailServer.takeArrived() : undefined)),
       ];
       return { ...scenario, ...sale, drain, faults };
     });

@@ -7,29 +7,47 @@ import { processMicros, readCpu } from '../instruments/cpu.ts';
 import type { OwnServers } from '../instruments/own-servers.ts';
 import { startMonolith, startQueueService, startWorker, type RunningService } from '../instruments/service.ts';
 import { SETTINGS, type ServerUrls } from '../purchase/settings.ts';
+import type { MailServer } from './mail-server.ts';
 import type { PartTimes } from './parts.ts';
 
-/** `running`: as `npm start`. `paused`: the worker runs, but its queues of mails and pushes are paused. `absent`: no worker. */
-export const workerModes = ['absent', 'paused', 'running'] as const;
+/**
+ * `running`: as `npm start`, mails go to the mailbox. `smtp`: mails go to an SMTP server. `paused`: the worker runs, but its queues of
+ * mails and pushes are paused. `absent`: no worker.
+ */
+export const workerModes = ['absent', 'paused', 'running', 'smtp'] as const;
 /** What the notification worker does during a run. */
 export type WorkerMode = (typeof workerModes)[number];
+
+/** The settings of a worker that sends mails to an SMTP server. */
+export const smtpSettings = (url: string) => ({ EMAIL_PROVIDER: 'smtp', SMTP_URL: url });
+
+/** What the services of one run use. */
+export interface SystemSetup {
+  readonly servers: OwnServers;
+  /** Needed in the mode `smtp`. */
+  readonly mailServer?: MailServer;
+  readonly databaseUrl: string;
+}
 
 /** The running services of one run. */
 export class StartedSystem {
   readonly monolith: RunningService;
   readonly #queueService: RunningService;
-  readonly #servers: OwnServers;
+  readonly #setup: SystemSetup;
   readonly #addresses: ServerUrls;
+  readonly #mode: WorkerMode;
   #worker: RunningService | undefined;
 
-  private constructor(servers: OwnServers, addresses: ServerUrls, services: readonly [RunningService, RunningService]) {
-    this.#servers = servers;
-    this.#addresses = addresses;
+  private constructor(setup: SystemSetup, mode: WorkerMode, services: readonly [RunningService, RunningService]) {
+    this.#setup = setup;
+    this.#mode = mode;
+    this.#addresses = { databaseUrl: setup.databaseUrl, redisUrl: setup.servers.redisUrl };
     [this.monolith, this.#queueService] = services;
   }
 
   /** Starts the services on an empty Redis and this database. */
-  static async start(servers: OwnServers, databaseUrl: string, mode: WorkerMode): Promise<StartedSystem> {
+  static async start(setup: SystemSetup, mode: WorkerMode): Promise<StartedSystem> {
+    const { servers, databaseUrl } = setup;
     const addresses = { databaseUrl, redisUrl: servers.redisUrl };
     const redis = new Redis(servers.redisUrl);
     await redis.flushall();
@@ -38,7 +56,7 @@ export class StartedSystem {
     const queueService = await startQueueService(environment, { probe: false });
     try {
       const monolith = await startMonolith({ ...environment, QUEUE_INTERNAL_URL: queueService.url });
-      const system = new StartedSystem(servers, addresses, [monolith, queueService]);
+      const system = new StartedSystem(setup, mode, [monolith, queueService]);
       if (mode !== 'absent') await system.startWorker();
       if (mode === 'paused') await system.setPaused(true);
       return system;
@@ -49,7 +67,9 @@ export class StartedSystem {
   }
 
   async startWorker(settings: Record<string, string> = {}, execArgv: readonly string[] = []): Promise<void> {
-    this.#worker = await startWorker({ ...environmentFor(this.#addresses), ...settings }, execArgv);
+    const { mailServer } = this.#setup;
+    const provider = this.#mode === 'smtp' && mailServer ? smtpSettings(mailServer.url) : {};
+    this.#worker = await startWorker({ ...environmentFor(this.#addresses), ...provider, ...settings }, execArgv);
   }
 
   async stopWorker(): Promise<void> {
@@ -73,7 +93,8 @@ export class StartedSystem {
     const { rows } = await client.query<{ pid: number }>(
       `select pid from pg_stat_activity where datname = current_database() and application_name like '%notification-worker%'`,
     );
-    const { postgres, redis } = this.#servers.pids;
+    const { servers, mailServer } = this.#setup;
+    const { postgres, redis } = servers.pids;
     return {
       monolith: processMicros(this.monolith.pid),
       'queue service': processMicros(this.#queueService.pid),
@@ -81,6 +102,7 @@ export class StartedSystem {
       PostgreSQL: readCpu({ service: [], postgres, redis, load: [] }).database,
       'of it for the worker': processMicros(...rows.map(({ pid }) => pid)),
       Redis: processMicros(redis),
+      'mail server': mailServer ? processMicros(mailServer.pid) : 0,
       buyers: buyers === undefined ? 0 : processMicros(buyers),
     };
   }

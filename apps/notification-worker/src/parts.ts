@@ -64,12 +64,13 @@ export async function openParts(config: WorkerConfig, logger: Logger) {
   // Alerts are sent as background jobs, which the monolith runs.
   const alertNotes = new AlertNotes(database, transactions, new PostgresJobs(new PostgresOutbox(), new TimeOrderedIds()));
   const alerts = new Alerts(logger, { ways: alertChannels(config), webhookUrl: config.ALERT_WEBHOOK_URL, notes: alertNotes });
-  const limiterOf = (provider: string, callsPerSecond: number): ProviderLimiter =>
+  const limiterOf = (provider: string, callsPerSecond: number, isEven: boolean): ProviderLimiter =>
     provider === 'none'
       ? new UnlimitedProvider()
       : new SharedProviderLimiter(redis, {
           provider,
           callsPerSecond,
+          isEven,
           onBreaker: (name, state) => alerts.raise(breakerAlert(name, state)),
         });
   return {
@@ -91,8 +92,10 @@ export async function openParts(config: WorkerConfig, logger: Logger) {
     alerts,
     jobs: new QueuedJobs(database, redis, logger),
     limiters: {
-      email: limiterOf(config.EMAIL_PROVIDER, config.EMAIL_RATE_PER_SECOND),
-      push: limiterOf(config.PUSH_PROVIDER, config.PUSH_CALLS_PER_SECOND),
+      // Mails are spread over the second, because a hundred at once would take a processor from the sale. Pushes are not: "your turn"
+      // must not wait.
+      email: limiterOf(config.EMAIL_PROVIDER, config.EMAIL_RATE_PER_SECOND, true),
+      push: limiterOf(config.PUSH_PROVIDER, config.PUSH_CALLS_PER_SECOND, false),
     },
     /** Undefined unless this worker sends pushes with PUSH_PROVIDER=fcm. */
     serviceAccount,

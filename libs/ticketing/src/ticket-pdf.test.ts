@@ -61,16 +61,22 @@ test('ticketPdf: a ticket without kick-off and venue has every other field', () 
 
 test('ticketPdf: exactly the dark modules of the QR code are drawn', () => {
   const { data, size } = encode(ticket.code, { ecc: 'M', border: 4, maskPattern: 2 });
-  const [code = ''] = drawingCommands(ticketPdf(ticket))
-    .split('\n')
-    .filter((line) => line.split(' re').length > 100);
+  const commands = drawingCommands(ticketPdf(ticket));
+  // `unit 0 0 -unit left top cm`: lengths in squares of the code, from its upper left corner downwards.
+  const [, unit, left, top, paths = ''] = /q ([\d.]+) 0 0 -\1 ([\d.]+) ([\d.]+) cm\n([^]*?)f Q/.exec(commands) ?? [];
   const module = 168 / size;
-  const rectangles = [...code.matchAll(/([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+) re/g)].map(([, ...numbers]) => numbers.map(Number));
-  const [left, top] = [(298 - 168) / 2, 420 - 172];
-  const dark = rectangles.flatMap(([x = 0, y = 0, width = 0, height = 0]) => {
-    const [column, row] = [Math.round((x - left) / module), Math.round((top - y - height) / module)];
-    return Array.from({ length: Math.round(width / module) }, (_, index) => `${column + index},${row}`);
-  });
+  expect(Number(unit)).toBeCloseTo(module, 3);
+  expect([Number(left), Number(top)]).toEqual([
+    expect.closeTo((298 - 168) / 2 + 4 * module, 3),
+    expect.closeTo(420 - 172 - 4 * module, 3),
+  ]);
+  const rectangles = paths
+    .trimEnd()
+    .split('\n')
+    .map((line) => /^(\d+) (\d+) (\d+) 1 re$/.exec(line)!.slice(1).map(Number));
+  const dark = rectangles.flatMap(([x = 0, y = 0, width = 0]) =>
+    Array.from({ length: width }, (_, n) => `${x + 4 + n},${y + 4}`),
+  );
   const expected = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`${x},${y}`] : [])));
   expect(dark.sort()).toEqual(expected.sort());
 });

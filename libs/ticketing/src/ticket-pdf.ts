@@ -1,6 +1,6 @@
 import { kickoffText } from '#domain/notification/mail-words';
 import { PdfPage } from './pdf-page.ts';
-import { qrModules } from './ticket-qr.ts';
+import { qrModules, QUIET_ZONE_MODULES } from './ticket-qr.ts';
 
 /** Page size in points: A6. Four tickets fit on a sheet of A4. */
 const PAGE = { width: 298, height: 420 };
@@ -27,7 +27,7 @@ export interface PrintedTicket {
 /** Returns a ticket as a PDF. Its labels are in Croatian and English, because the stewards at the gates read them, too. */
 export function ticketPdf(ticket: PrintedTicket): Buffer {
   const page = new PdfPage(PAGE.width, PAGE.height, `${ticket.matchName}: ${ticket.holderName}`);
-  page.rectangles([{ x: 0, y: 0, width: PAGE.width, height: 6 }]);
+  page.rectangle({ x: 0, y: 0, width: PAGE.width, height: 6 });
   page.text(ticket.matchName, { x: MARGIN, y: 36 }, { size: 18, weight: 'bold' });
   if (ticket.kickoffAt !== undefined) {
     page.text(kickoffText(ticket.kickoffAt, 'hr'), { x: MARGIN, y: 54 }, { size: 9.5 });
@@ -63,31 +63,9 @@ function drawSeat(page: PdfPage, { gate, sector, row, seat }: PrintedTicket): vo
   });
 }
 
-/**
- * Draws the QR code. Adjacent dark modules (squares) of a row are one rectangle, because cheap scanners fail on thin gaps between
- * modules.
- */
 function drawCode(page: PdfPage, code: string, topLeft: { x: number; y: number }): void {
   const modules = qrModules(code);
-  const module = QR_SIZE / modules.length;
-  const runs = modules.flatMap((row, y) =>
-    darkRuns(row).map(([start, length]) => ({
-      x: topLeft.x + start * module,
-      y: topLeft.y + y * module,
-      width: length * module,
-      height: module,
-    })),
-  );
-  page.rectangles(runs);
-}
-
-/** Finds the runs of adjacent dark modules (squares) in one row of a QR code. */
-export function darkRuns(row: readonly boolean[]): [start: number, length: number][] {
-  const runs: [number, number][] = [];
-  row.forEach((isDark, x) => {
-    const last = runs.at(-1);
-    if (isDark && last && last[0] + last[1] === x) last[1] += 1;
-    else if (isDark) runs.push([x, 1]);
-  });
-  return runs;
+  const module = QR_SIZE / (modules.length + 2 * QUIET_ZONE_MODULES);
+  const border = QUIET_ZONE_MODULES * module;
+  page.squares(modules, { x: topLeft.x + border, y: topLeft.y + border }, module);
 }

@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
-import { qrModules } from './ticket-qr.ts';
+import { qrModules, QUIET_ZONE_MODULES } from './ticket-qr.ts';
 
 /** Minimum width of the image. Mail programs show it smaller, and screens of phones need the pixels. */
 const MIN_PIXELS = 300;
@@ -8,8 +8,8 @@ const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const ONE_BIT_GRAYSCALE = [1, 0, 0, 0, 0];
 /** Filters of a PNG line: the pixels themselves, or their difference from the line above. */
 const [PIXELS, DIFFERENCE_FROM_ABOVE] = [0, 2];
-/** From level 6 on deflate takes four times as long and saves a tenth. */
-const DEFLATE_LEVEL = 5;
+/** Level 5 takes four times as long and saves 300 of 1,200 bytes. */
+const DEFLATE_LEVEL = 1;
 const [BLACK, WHITE] = [0x00, 0xff];
 
 /**
@@ -19,19 +19,22 @@ const [BLACK, WHITE] = [0x00, 0xff];
  */
 export function ticketQrPng(code: string): Buffer {
   const modules = qrModules(code);
-  const size = modules.length;
+  const size = modules.length + 2 * QUIET_ZONE_MODULES;
   const bytesPerModule = Math.ceil(MIN_PIXELS / (8 * size));
-  const pixels = size * bytesPerModule * 8;
-  const lineLength = 1 + size * bytesPerModule;
+  const [linesPerModule, lineLength] = [bytesPerModule * 8, 1 + size * bytesPerModule];
+  const pixels = size * linesPerModule;
   const lines = Buffer.alloc(pixels * lineLength);
-  for (let y = 0; y < pixels; y += 1) {
-    const isFirstOfModule = y % (bytesPerModule * 8) === 0;
-    lines[y * lineLength] = isFirstOfModule ? PIXELS : DIFFERENCE_FROM_ABOVE;
-    if (!isFirstOfModule) continue;
-    modules[y / (bytesPerModule * 8)]?.forEach((isDark, x) => {
-      const start = y * lineLength + 1 + x * bytesPerModule;
-      lines.fill(isDark ? BLACK : WHITE, start, start + bytesPerModule);
-    });
+  for (let y = 0; y < size; y += 1) {
+    const start = y * linesPerModule * lineLength;
+    lines[start] = PIXELS;
+    lines.fill(WHITE, start + 1, start + lineLength);
+    const row = modules[y - QUIET_ZONE_MODULES] ?? [];
+    for (let x = 0; x < row.length; x += 1) {
+      if (!row[x]) continue;
+      const at = start + 1 + (x + QUIET_ZONE_MODULES) * bytesPerModule;
+      for (let byte = 0; byte < bytesPerModule; byte += 1) lines[at + byte] = BLACK;
+    }
+    for (let line = 1; line < linesPerModule; line += 1) lines[start + line * lineLength] = DIFFERENCE_FROM_ABOVE;
   }
   const header = Buffer.alloc(13);
   header.writeUInt32BE(pixels, 0);

@@ -177,6 +177,30 @@ describe('a message that a provider sends', () => {
     expect(await claims.claim('m1')).toEqual({ kind: 'held' });
   });
 
+  test('is marked in Redis at once when it is finished; its row is written with the next claims', async () => {
+    const counted = new CountedStatements(testDatabase.url, 'claims-counted', { onRetry: () => undefined });
+    const sender = openClaims({ marks }, counted);
+    const ids = ['m1', 'm2', 'm3'];
+    await Promise.all(ids.map((id) => sender.claim(id)));
+    for (const id of ids) {
+      sender.finish(id);
+      await eventuallyMarked(id);
+    }
+    expect(counted.runs).toBe(1);
+    await sender.claim('m4');
+    expect(counted.runs).toBe(2);
+    const rows = await database.query<{ message_id: string }[]>('select message_id from inbox where finished_at is not null');
+    expect(rows.map(({ message_id }) => message_id).sort()).toEqual(ids);
+    await counted.close();
+  });
+
+  test('has a finished row a moment after it was finished, although no claim follows', async () => {
+    await claims.claim('m1');
+    claims.finish('m1');
+    const finished = async () => (await database.query('select from inbox where finished_at is not null')).length;
+    while ((await finished()) === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  });
+
   test('that is finished during an outage of PostgreSQL is finished at once for this process, and in PostgreSQL after the outage', async () => {
     const interrupted = new InterruptedStatements(testDatabase.url, 'claims-interrupted', { onRetry: () => undefined });
     const sender = openClaims({}, interrupted);
@@ -215,5 +239,14 @@ class InterruptedStatements extends SingleStatements {
   isDown = false;
   override rows<T>(statement: PreparedStatement): Promise<T[]> {
     return this.isDown ? Promise.reject(new Error('Connection terminated')) : super.rows(statement);
+  }
+}
+
+/** Counts how many statements were run. */
+class CountedStatements extends SingleStatements {
+  runs = 0;
+  override rows<T>(statement: PreparedStatement): Promise<T[]> {
+    this.runs += 1;
+    return super.rows(statement);
   }
 }

@@ -10,6 +10,11 @@ import type { SingleStatements } from '#platform/postgres/single-statements';
 const MAX_PARALLEL_BATCHES = 2;
 /** Maximum number of claims of a message while it is unknown whether it was sent: the first claim and a second one. */
 const MAX_UNKNOWN_SENDS = 2;
+/**
+ * How long a finish waits at most, so that several share a statement. The mark in Redis does not wait: with it a worker that dies
+ * meanwhile leaves no doubt that the message was sent.
+ */
+const FINISH_DELAY_MS = 100;
 /** Delay before a finish (the record that a message was sent) is written again after PostgreSQL could not store it. */
 const FINISH_RETRY_MS = 1000;
 /** Maximum time that a stopping process waits until all finished sends are stored in PostgreSQL. */
@@ -44,7 +49,7 @@ interface LedgerWrite {
 
 /**
  * The ledger of sends that a rollback cannot undo (mail, push): a worker claims a message, sends it, and records the claim as
- * finished. Claims and finished sends that arrive at the same moment share one statement.
+ * finished. Claims that arrive at the same moment share one statement, and finished sends wait for it a moment.
  */
 export class SendClaims {
   private readonly writes = new Batcher<LedgerWrite, Claim>((batch) => this.writeBatch(batch), {
@@ -55,6 +60,8 @@ export class SendClaims {
   private readonly marks: Batcher<string, void>;
   /** Ids of messages whose send is finished but not yet stored in PostgreSQL. */
   private readonly unpersisted = new Set<string>();
+  private readonly delayedFinishes: string[] = [];
+  private finishTimer: NodeJS.Timeout | undefined;
   private isStopped = false;
   private whenPersisted: () => void = () => undefined;
 
@@ -75,6 +82,7 @@ export class SendClaims {
   async claim(messageId: string): Promise<Claim> {
     if (UNSUPPORTED_CHARACTERS.test(messageId)) throw new Error('A message id must not contain a tab, a line break or NUL.');
     if (this.unpersisted.has(messageId)) return FINISHED;
+    this.persistDelayedFinishes();
     const claim = await this.writes.add({ messageId, action: 'claim' });
     if (claim.kind === 'claimed' && claim.possibleDuplicate)
       this.options.possibleDuplicates?.inc({ consumer: this.options.consumer });
@@ -90,7 +98,8 @@ export class SendClaims {
   finish(messageId: string): void {
     this.unpersisted.add(messageId);
     void this.marks.add(messageId);
-    this.persistFinish(messageId);
+    this.delayedFinishes.push(messageId);
+    this.finishTimer ??= setTimeout(() => this.persistDelayedFinishes(), FINISH_DELAY_MS).unref();
   }
 
   /**
@@ -105,10 +114,17 @@ export class SendClaims {
   async settled(timeoutMs = SETTLE_TIMEOUT_MS): Promise<void> {
     if (this.unpersisted.size === 0) return;
     const persisted = new Promise<void>((resolve) => (this.whenPersisted = resolve));
+    this.persistDelayedFinishes();
     await waitAtMost(timeoutMs, persisted, undefined);
     this.isStopped = true;
     if (this.unpersisted.size > 0)
       this.options.logger?.warn({ messages: this.unpersisted.size }, 'messages were sent, but PostgreSQL could not record it');
+  }
+
+  private persistDelayedFinishes(): void {
+    clearTimeout(this.finishTimer);
+    this.finishTimer = undefined;
+    for (const messageId of this.delayedFinishes.splice(0)) this.persistFinish(messageId);
   }
 
   private persistFinish(messageId: string): void {

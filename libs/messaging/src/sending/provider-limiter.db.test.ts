@@ -99,6 +99,60 @@ test('bulk sends may use 90 % of the calls; 10 % are reserved for urgent sends',
   expect(urgent.calls).toBe(5);
 });
 
+describe('callers that wait at the same time', () => {
+  const scriptRuns = async (): Promise<number> =>
+    Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+
+  test('ask Redis together and report their answers together', async () => {
+    const limiter = openLimiter();
+    await (await limiter.enter(1, 'urgent')).leave({ answered: 1 });
+    const before = await scriptRuns();
+    const permits = await Promise.all(Array.from({ length: 40 }, () => limiter.enter(1, 'urgent')));
+    await Promise.all(permits.map((permit) => permit.leave({ answered: 1 })));
+    expect((await scriptRuns()) - before).toBe(2);
+  });
+
+  test('get their calls in their order, each at least one; only calls that were not made are free before a second has passed, then all', async () => {
+    const limiter = openLimiter({ callsPerSecond: 12 });
+    const [first, second, third] = await Promise.all([5, 4, 10].map((wanted) => limiter.enter(wanted, 'urgent')));
+    expect([first, second, third].map((permit) => permit?.calls)).toEqual([5, 4, 3]);
+    await Promise.all([first?.leave({ answered: 5 }), second?.leave({ answered: 1 }), third?.leave({ failed: 3 })]);
+    const given = await limiter.enter(12, 'urgent');
+    expect(given.calls).toBe(3);
+    await given.leave({});
+    await pause(1010);
+    expect((await limiter.enter(12, 'urgent')).calls).toBe(12);
+  });
+
+  test('are all held back when the provider is down', async () => {
+    const limiter = openLimiter({ failuresToOpen: 1 });
+    await (await limiter.enter(1, 'urgent')).leave({ failed: 1 });
+    const answers = await Promise.allSettled([1, 2, 3].map((wanted) => limiter.enter(wanted, 'urgent')));
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  });
+});
+
+describe('a limiter with a limit of 50', () => {
+  const options = { callsPerSecond: 50 };
+  /** Lets fifty callers wait. Returns the most calls that started within 50 ms, and how long it took until all had started. */
+  async function startsOf(limiter: ProviderLimiter): Promise<{ most: number; tookMs: number }> {
+    const startedAt = performance.now();
+    const callers = Array.from({ length: 50 }, () => limiter.enter(1, 'urgent').then(() => performance.now()));
+    const starts = await Promise.all(callers);
+    return { most: maxInOneSecond(starts.map((at) => at * 20)), tookMs: performance.now() - startedAt };
+  }
+
+  test('that is even spreads them over the second: at most a tenth of them starts within 50 ms', async () => {
+    const { most, tookMs } = await startsOf(openLimiter({ ...options, isEven: true }));
+    expect(most).toBeLessThanOrEqual(5);
+    expect(tookMs).toBeGreaterThan(750);
+  });
+
+  test('that is not even starts all of them at once', async () => {
+    expect((await startsOf(openLimiter(options))).most).toBe(50);
+  });
+});
+
 describe('the breaker of a provider', () => {
   const fail = async (limiter: ProviderLimiter, times: number): Promise<boolean> => {
     let isDown = false;

@@ -1,7 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-
-/** Runs a function outside the context of every request: this module is loaded before the first request. */
-const outsideRequests = AsyncLocalStorage.snapshot();
+import { outsideRequests } from './outside-requests.ts';
 
 /** How a batcher makes batches. Omitted limits: batches of up to 500 items, one batch at a time, any number of waiting items. */
 export interface BatcherOptions<Item> {

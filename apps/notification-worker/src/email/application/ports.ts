@@ -19,7 +19,7 @@ export interface OutgoingMail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** A function, so that the files are rendered only when the mail is sent, and not for duplicates and delayed mails. */
+  /** A function, so that the files are rendered only when the mail is about to be sent, and not for mails that are too late. */
   readonly attachments?: () => readonly Attachment[];
 }
 

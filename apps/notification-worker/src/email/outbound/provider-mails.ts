@@ -13,9 +13,9 @@ const RETRY_AFTER_MS = 10_000;
 /**
  * Sends mails through an external provider:
  *
- *   rate limiter ──▶ claim ──▶ send ──▶ finish
- *                                ├─ certainly not sent ──▶ release: the next send is no duplicate
- *                                └─ outcome unknown ─────▶ claim stays: sent once more, and counted as a possible duplicate
+ *   draw files ──▶ rate limiter ──▶ claim ──▶ send ──▶ finish
+ *                                               ├─ certainly not sent ──▶ release: the next send is no duplicate
+ *                                               └─ outcome unknown ─────▶ claim stays: sent once more, and counted as a possible duplicate
  */
 export class ProviderMails extends Mails {
   constructor(
@@ -26,7 +26,11 @@ export class ProviderMails extends Mails {
     super();
   }
 
-  async send(mail: OutgoingMail): Promise<SendOutcome> {
+  async send({ attachments, ...texts }: OutgoingMail): Promise<SendOutcome> {
+    // The files are drawn now, and a copy has their content. From `enter` on the call counts towards the limit: files that were drawn
+    // then would cost several calls a second.
+    const files = attachments?.().map((file) => ({ ...file }));
+    const mail = files ? { ...texts, attachments: () => files } : texts;
     // All mails are `urgent`, so that they may use all calls that the rate limit allows.
     const permit = await this.limiter.enter(1, 'urgent');
     const claim = await this.claims.claim(mail.messageId).catch(async (error: unknown) => {

@@ -2,7 +2,7 @@ import { createTransport, type Transporter } from 'nodemailer';
 import { CALL_TIMEOUT_MS } from '#messaging/sending/call-timeout';
 import { Refused } from '#messaging/sending/send-errors';
 import { MailProvider, type OutgoingMail } from '../application/ports.ts';
-import { messageIdHeader } from './message-id.ts';
+import { mimeMessage } from './mime-message.ts';
 import { smtpFailure, type SmtpError } from './smtp-failure.ts';
 
 /**
@@ -46,23 +46,8 @@ export class SmtpServer extends MailProvider {
 
   async send(mail: OutgoingMail): Promise<void> {
     if (!ADDRESS.test(mail.to)) throw new Refused('smtp: not a single valid address');
-    // The HTML shows an inline file by its name, which is its Content-ID.
-    const attachments = mail.attachments?.().map(({ name: filename, inline, ...file }) => ({
-      filename,
-      ...file,
-      ...(inline ? { cid: filename } : {}),
-    }));
     try {
-      await this.transport.sendMail({
-        from: this.options.from,
-        to: { name: '', address: mail.to },
-        subject: mail.subject,
-        text: mail.text,
-        html: mail.html,
-        attachments,
-        messageId: messageIdHeader(mail.messageId, this.options.from),
-        headers: { 'X-Template': mail.template, 'Auto-Submitted': 'auto-generated' },
-      });
+      await this.transport.sendMail(mimeMessage(mail, this.options.from));
     } catch (error) {
       throw smtpFailure(error as SmtpError, { recipient: mail.to, secrets: this.secrets });
     }

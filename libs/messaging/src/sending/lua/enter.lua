@@ -4,7 +4,7 @@
 -- this time. So the provider receives at most `limit` requests within any second, even if the network is slow or a process hangs.
 --
 -- KEYS[1] calls: sorted set of call → time when it stops counting (ms)   KEYS[2] state: hash, see leave.lua
--- ARGV[1] limit (calls per second)  ARGV[2] wanted calls  ARGV[3] id of the caller, unique  ARGV[4] timeout of a call (ms)
+-- ARGV[1] limit (calls per second)  ARGV[2] wanted calls  ARGV[3] id of this group of calls, unique  ARGV[4] timeout of a call (ms)
 -- ARGV[5] ms between probe calls while the breaker is open
 -- Returns {allowed calls, ms to wait, reason}. Reason: 'open' the breaker is open, 'busy' pause after a 429, 'rate' limit
 -- reached, 'probe' one call is allowed although the breaker is open, '' otherwise.

@@ -5,19 +5,23 @@
 -- ten minutes after the last call.
 --
 -- KEYS[1] calls  KEYS[2] state
--- ARGV[1] id of the caller  ARGV[2] allowed calls  ARGV[3] answered calls (5xx and 429 do not count as answered)
--- ARGV[4] failed calls: 5xx or no answer  ARGV[5] ms to pause after a 429, 0 = none  ARGV[6] failures that open the breaker
--- ARGV[7] ms between probe calls  ARGV[8] calls that were not made
+-- ARGV[1] answered calls (5xx and 429 do not count as answered)  ARGV[2] failed calls: 5xx or no answer
+-- ARGV[3] ms to pause after a 429, 0 = none  ARGV[4] failures that open the breaker  ARGV[5] ms between probe calls
+-- ARGV[6] calls that were not made, the last ones. Only a report about one permit has any.
+-- ARGV[7], [8], [9] a permit: id of its group (enter.lua), number of its first call in the group, number of calls. More permits follow.
 -- Returns 'opened' or 'closed' when the breaker has changed, 'open' when it stays open, else ''.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local calls, made = tonumber(ARGV[2]), tonumber(ARGV[2]) - tonumber(ARGV[8])
-for call = 1, calls do
-  if call > made then redis.call('ZREM', KEYS[1], ARGV[1] .. ':' .. call)
-  else redis.call('ZADD', KEYS[1], 'XX', now + 1001, ARGV[1] .. ':' .. call) end
+for permit = 7, #ARGV, 3 do
+  local group, first, calls = ARGV[permit], tonumber(ARGV[permit + 1]), tonumber(ARGV[permit + 2])
+  local last_made = first + calls - 1 - tonumber(ARGV[6])
+  for call = first, first + calls - 1 do
+    if call > last_made then redis.call('ZREM', KEYS[1], group .. ':' .. call)
+    else redis.call('ZADD', KEYS[1], 'XX', now + 1001, group .. ':' .. call) end
+  end
 end
 
-if tonumber(ARGV[5]) > 0 then
+if tonumber(ARGV[3]) > 0 then
   local known = redis.call('HMGET', KEYS[2], 'pause_until', 'share', 'share_at')
   local share = 1
   if known[2] then share = math.min(1, tonumber(known[2]) + 0.05 * (now - tonumber(known[3])) / 1000) end
@@ -25,18 +29,18 @@ if tonumber(ARGV[5]) > 0 then
   if not known[3] or now - tonumber(known[3]) > 1000 then
     redis.call('HSET', KEYS[2], 'share', tostring(math.max(0.01, share / 2)), 'share_at', now)
   end
-  redis.call('HSET', KEYS[2], 'pause_until', math.max(tonumber(known[1] or 0), now + tonumber(ARGV[5])))
+  redis.call('HSET', KEYS[2], 'pause_until', math.max(tonumber(known[1] or 0), now + tonumber(ARGV[3])))
 end
 
 local was_open = redis.call('HGET', KEYS[2], 'open') == '1'
 local verdict = was_open and 'open' or ''
-if tonumber(ARGV[3]) > 0 then
+if tonumber(ARGV[1]) > 0 then
   redis.call('HDEL', KEYS[2], 'failures', 'open', 'next_try')
   verdict = was_open and 'closed' or ''
-elseif tonumber(ARGV[4]) > 0 then
-  local failures = redis.call('HINCRBY', KEYS[2], 'failures', ARGV[4])
-  if not was_open and failures >= tonumber(ARGV[6]) then
-    redis.call('HSET', KEYS[2], 'open', '1', 'next_try', now + tonumber(ARGV[7]))
+elseif tonumber(ARGV[2]) > 0 then
+  local failures = redis.call('HINCRBY', KEYS[2], 'failures', ARGV[2])
+  if not was_open and failures >= tonumber(ARGV[4]) then
+    redis.call('HSET', KEYS[2], 'open', '1', 'next_try', now + tonumber(ARGV[5]))
     verdict = 'opened'
   end
 end
