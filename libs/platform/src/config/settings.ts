@@ -122,6 +122,11 @@ export const requestLimitSettings = z.object({
   RATE_LIMIT_USER_PER_MINUTE: wholeNumber(0, 1_000_000)
     .default(10)
     .describe('Maximum holds, checkouts and transfers that one fan may request per minute; 0 = no limit'),
+  RATE_LIMIT_WRITES_PER_MINUTE: wholeNumber(0, 1_000_000)
+    .default(30)
+    .describe(
+      'Maximum other writes of one fan per minute: profile, devices, claims of invitations, answers to transfers; 0 = no limit',
+    ),
   RATE_LIMIT_IP_PER_MINUTE: wholeNumber(0, 10_000_000)
     .default(1000)
     .describe('Maximum requests from one address to one service per minute; 0 = no limit'),

@@ -42,17 +42,26 @@ export function limitByAddress(limiter: RateLimiter, internalSecret: string) {
   };
 }
 
-/** Error codes of refusals that the fan did not cause. Such requests do not count against the fan's ten requests a minute. */
+/** Error codes of refusals that do not count against a fan's limits: the fan did not cause them, or a limit refused already. */
 const NOT_COUNTED: ReadonlySet<ErrorCode> = new Set(['SEATS_BUSY', 'IDEMPOTENCY_KEY_IN_USE', 'RATE_LIMITED']);
 
+/** The limits of each fan. */
+export interface FanLimits {
+  /** For routes with `fanLimit`: holds, checkouts, transfers. */
+  readonly purchases: RateLimiter;
+  /** For routes with `writeLimit`: profile, devices, claims of invitations, answers to transfers. */
+  readonly writes: RateLimiter;
+}
+
 /**
- * Counts the purchases of each fan against the fan's limit. It runs after the idempotency hook, so a replayed answer does not
- * count.
+ * Counts the purchases and the other writes of each fan against the fan's limits. It runs after the idempotency hook, so a replayed
+ * answer does not count. That hook forgets the key of a refused request, so a fan cannot fill Redis with keys.
  */
-export function limitByFan(fastify: FastifyInstance, limiter: RateLimiter): void {
-  if (limiter.isOff) return;
+export function limitByFan(fastify: FastifyInstance, { purchases, writes }: FanLimits): void {
   fastify.addHook('preValidation', (request, reply, done) => {
-    if (!rulesOf(request).fanLimit || !request.caller || reply.sent) return done();
+    const { fanLimit, writeLimit } = rulesOf(request);
+    const limiter = fanLimit ? purchases : writeLimit ? writes : undefined;
+    if (!limiter || limiter.isOff || !request.caller || reply.sent) return done();
     return limiter.take(request.caller.userId).then((result) => {
       applyResult(request, reply, result, 'for one fan');
       request.fanLimitResult = result;
