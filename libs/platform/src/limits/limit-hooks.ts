@@ -3,7 +3,7 @@ import type { ErrorCode } from '#contracts/error-catalogue';
 import { hasInternalAuth } from '../http/access-hook.ts';
 import { rulesOf } from '../http/route-rules.ts';
 import { RequestRefused } from '../http/request-refused.ts';
-import { limitedAddress } from './client-address.ts';
+import { limitedAddress, limitedNetwork, NETWORK_LIMIT_FACTOR } from './client-address.ts';
 import type { RateLimiter, CountedRequest } from './rate-limiter.ts';
 import type { RateLimitResult } from './sliding-window.ts';
 
@@ -38,8 +38,24 @@ export function limitByAddress(limiter: RateLimiter, internalSecret: string) {
     const { access, noAddressLimit } = rulesOf(request);
     if (limiter.isOff || request.is404 || request.method === 'OPTIONS' || noAddressLimit) return done();
     if (access === undefined || hasInternalAuth(request, internalSecret)) return done();
-    return limiter.take(limitedAddress(request.ip)).then((result) => applyResult(request, reply, result, 'from this address'));
+    const network = limitedNetwork(request.ip);
+    const ofAddress = limiter.take(limitedAddress(request.ip));
+    if (network === undefined) return ofAddress.then((result) => applyResult(request, reply, result, 'from this address'));
+    const ofNetwork = limiter.take(network, NETWORK_LIMIT_FACTOR);
+    return Promise.all([ofAddress, ofNetwork]).then((results) => applyBoth(request, reply, results));
   };
+}
+
+/** A request that one of the two limits refuses does not count for the other. */
+async function applyBoth(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  [ofAddress, ofNetwork]: readonly [CountedRequest, CountedRequest],
+): Promise<void> {
+  if (!ofNetwork.allowed && ofAddress.allowed) await ofAddress.giveBack();
+  if (!ofAddress.allowed && ofNetwork.allowed) await ofNetwork.giveBack();
+  applyResult(request, reply, ofAddress, 'from this address');
+  applyResult(request, reply, ofNetwork, 'from this network');
 }
 
 /** Error codes of refusals that do not count against a fan's limits: the fan did not cause them, or a limit refused already. */
