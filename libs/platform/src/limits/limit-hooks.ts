@@ -59,7 +59,7 @@ async function applyBoth(
 }
 
 /** Error codes of refusals that do not count against a fan's limits: the fan did not cause them, or a limit refused already. */
-const NOT_COUNTED: ReadonlySet<ErrorCode> = new Set(['SEATS_BUSY', 'IDEMPOTENCY_KEY_IN_USE', 'RATE_LIMITED']);
+const NOT_COUNTED: ReadonlySet<ErrorCode> = new Set(['SEATS_BUSY', 'IDEMPOTENCY_KEY_IN_USE', 'RATE_LIMITED', 'HOLD_COOLDOWN']);
 
 /** The limits of each fan. */
 export interface FanLimits {
