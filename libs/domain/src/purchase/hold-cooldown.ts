@@ -7,7 +7,7 @@ export interface UnpaidHold {
   readonly toMs: number;
 }
 
-/** When a fan who lets holds lapse must pause. */
+/** When a cooldown begins, and how long it is. */
 export interface CooldownRules {
   /** After so many unpaid holds that lasted `minHoldMs`. */
   readonly after: number;

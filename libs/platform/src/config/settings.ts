@@ -163,11 +163,11 @@ export const purchaseSettings = z.object({
   HOLD_COOLDOWN_AFTER: wholeNumber(0, 1000)
     .default(3)
     .describe(
-      'After so many unpaid holds of a match within an hour (or 10, if they were short) a fan must pause; 0 = no pause, also not after 10',
+      'After so many unpaid holds of a match within an hour (or 10, if they were short) a fan gets no hold of it for a while; 0 = never, also not after 10',
     ),
   HOLD_COOLDOWN_SECONDS: wholeNumber(1, 86_400)
     .default(600)
-    .describe('How long this pause is, from the end of the last of these holds'),
+    .describe('How long this cooldown is, from the end of the last of these holds'),
   RESERVATION_EXPIRY_SECONDS: wholeNumber(1, 3600)
     .default(30)
     .describe('Interval at which expired holds are cleaned up; their seats are free as soon as they expire'),

@@ -35,7 +35,7 @@ export interface HoldQueueOptions {
   /** While a batch is committed on one writer connection, the next batch is prepared for another. */
   readonly connections: readonly WriterConnection[];
   readonly holdSeconds: number;
-  /** When fans who let holds lapse must pause. Undefined: never. */
+  /** When a fan's unpaid holds begin a cooldown. Undefined: never. */
   readonly cooldown?: CooldownRules | undefined;
   readonly snapshots: SectorSnapshots;
   /** Stores a turn that PostgreSQL does not know yet, if the waiting room has granted it. */
