@@ -1,3 +1,4 @@
+import { countUnpaidHolds } from '#domain/purchase/hold-cooldown';
 import {
   countsAgainstLimit,
   fanAtMatch,
@@ -9,7 +10,7 @@ import {
 import { quotaTables } from '../../apps/monolith/src/quota/testing/memory-quota-tables.ts';
 import { quotaFaultsAtEnd, quotaFaultsNow } from './quota-invariants.ts';
 import type { Cell, SimulatedTransaction } from '#testing/simulation/simulated-database';
-import type { SimulatedSystem } from './replicas.ts';
+import { COOLDOWN, type SimulatedSystem } from './replicas.ts';
 
 /** Checks the invariants that must hold after every commit. Returns the broken ones, numbered as in research/reliability.md §3.2. */
 export function faultsNow(system: SimulatedSystem): string[] {
@@ -29,6 +30,7 @@ export function faultsNow(system: SimulatedSystem): string[] {
     ...seatsWithoutClaim(system, living),
     ...expiryFaults(system, reservations),
     ...keyFaults(reservations),
+    ...cooldownFaults(reservations),
     ...repeatedMessages(system),
     ...quotaFaultsNow(system),
   ];
@@ -105,6 +107,25 @@ export function lateCompletionInClosedSale(
   return system.closedAtSeq <= snapshot && lateChanges.length > 0
     ? ['W9: a late payment was completed after the sale was closed']
     : [];
+}
+
+/**
+ * Faults if a hold was made in a cooldown of its fan. The cooldown is found from all reservations of the fan, not from what the fan's
+ * row lists.
+ */
+function cooldownFaults(reservations: readonly ReservationRow[]): string[] {
+  const ofPublic = reservations.filter(({ invitationId }) => invitationId === null);
+  return ofPublic.flatMap(({ id, userId, countedAtMs }) => {
+    const earlier = ofPublic.filter((row) => row.userId === userId && row.id !== id && row.heldAtMs <= countedAtMs);
+    const paidAtMs = Math.max(
+      ...earlier.map(({ status, endedAtMs = 0 }) => (status === 'completed' && endedAtMs <= countedAtMs ? endedAtMs : 0)),
+    );
+    const unpaid = earlier
+      .map((row) => ({ ...row, fromMs: row.heldAtMs, toMs: Math.min(row.endedAtMs ?? row.expiresAtMs, row.expiresAtMs) }))
+      .filter(({ status, fromMs, toMs }) => status !== 'completed' && fromMs >= paidAtMs && toMs <= countedAtMs);
+    const { cooldownEndsAtMs = 0 } = countUnpaidHolds(unpaid, COOLDOWN, countedAtMs);
+    return cooldownEndsAtMs > countedAtMs ? [`C: ${id} was held in a cooldown of ${userId}`] : [];
+  });
 }
 
 const LOCKED_FIRST = new Set([tables.reservations, tables.orders, tables.seats, tables.fanSeats].map(({ name }) => name));

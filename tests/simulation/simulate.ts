@@ -9,7 +9,7 @@ import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Protections, 
 import { InvitedFan } from './invited-fan.ts';
 import { countQuotaEvents, returnFaults } from './quota-invariants.ts';
 import { Operator, Partner } from './quota-staff.ts';
-import { QUOTAS, REFUSED_AND_FREE, STYLES } from './styles.ts';
+import { QUOTAS, RARELY_PAID, REFUSED_AND_FREE, STYLES } from './styles.ts';
 
 /** Options of a simulated sale: protections that are on, style of the fans, and whether to record a trace. */
 export interface SimulationOptions {
@@ -44,7 +44,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const system = new SimulatedSystem(
     scheduler,
     protections,
-    [...STYLES, REFUSED_AND_FREE, QUOTAS].find(({ name }) => name === style) ?? random.pick(STYLES),
+    [...STYLES, REFUSED_AND_FREE, RARELY_PAID, QUOTAS].find(({ name }) => name === style) ?? random.pick(STYLES),
   );
   const faults: string[] = [];
   const report = (fault: string): void => {

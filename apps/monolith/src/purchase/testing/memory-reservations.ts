@@ -88,6 +88,10 @@ export class MemoryReservations extends Reservations {
     await inside(tx).statement(`makes reservation ${reservationId} ${status}`);
     const ended = status === 'held' || status === 'ordered' ? {} : { endedAtMs: inside(tx).now.getTime() };
     await inside(tx).change(tables.reservations, reservationId, { status, ...ended });
+    const row = inside(tx).get(tables.reservations, reservationId);
+    const fan = row && row.invitationId === null ? inside(tx).get(tables.fanSeats, fanAtMatch(row)) : undefined;
+    if (row && fan && status === 'completed')
+      await inside(tx).put(tables.fanSeats, fanAtMatch(row), { ...fan, ...unpaidCountFrom(inside(tx).now) });
   }
 
   async freeSeats(tx: Transaction, reservationId: string): Promise<void> {
@@ -129,7 +133,7 @@ export class MemoryReservations extends Reservations {
     await open.statement(`increases the revision of the fan of ${reservation.id}`);
     if (open.get(tables.fanSeats, fan)?.reservationIds.includes(reservation.id) !== true) return false;
     const row = await open.lock(tables.fanSeats, fan);
-    if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1, ...unpaidCountFrom(open.now) });
+    if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1 });
     return true;
   }
 
@@ -139,7 +143,7 @@ export class MemoryReservations extends Reservations {
     await open.statement(`counts the seats of ${reservation.userId} again`);
     const fan = fanAtMatch(reservation);
     const reservationOf = (id: string): ReservationRow | undefined => open.get(tables.reservations, id);
-    const { taken, revision, countedIds } = countFan(open.get(tables.fanSeats, fan), reservationOf, open.now.getTime());
+    const { taken, revision, countedIds, unpaid } = countFan(open.get(tables.fanSeats, fan), reservationOf, open.now.getTime());
     if (!this.guards.latePaymentLimit) return true;
     if (taken + reservation.seats.length > limit) return false;
     await open.statement(`increases the revision of ${reservation.userId}`);
@@ -149,7 +153,8 @@ export class MemoryReservations extends Reservations {
     await open.put(tables.fanSeats, fan, {
       revision: (row?.revision ?? 0) + 1,
       reservationIds,
-      ...(row ? unpaidCountFrom(open.now) : {}),
+      unpaidIds: unpaid.map((hold) => hold.id).filter((id) => id !== reservation.id),
+      unpaidFromMs: row?.unpaidFromMs,
     });
     return true;
   }

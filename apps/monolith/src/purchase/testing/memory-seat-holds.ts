@@ -274,6 +274,7 @@ export class MemorySeatHolds extends SeatHolds {
       expiresAtMs,
       heldAtMs: tx.now.getTime(),
       swept: false,
+      countedAtMs: row ? fan.asOfMs : tx.now.getTime(),
       heldWithKey: this.transactions.requestKey() ?? null,
     };
     const made = asReservation(reservation, this.db, tx.now);

@@ -55,6 +55,8 @@ export interface ReservationRow {
   /** When it was paid, released or swept. */
   readonly endedAtMs?: number;
   readonly swept: boolean;
+  /** When the fan's unpaid holds were counted for this hold. */
+  readonly countedAtMs: number;
   /** Idempotency key of the hold request. Tests check that a key created at most one reservation. */
   readonly heldWithKey: string | null;
 }

@@ -323,12 +323,16 @@ export function seatHoldsContract(open: () => PurchaseSetup): void {
     check('does not begin if an order was paid, however it was paid', async (p) => {
       const pay: ((paid: Reservation) => Promise<unknown>)[] = [
         (paid) => p.inTransaction((tx) => p.reservations.complete(tx, [paid])),
-        (paid) => p.inTransaction((tx) => p.reservations.staysCounted(tx, paid)),
+        (paid) =>
+          p.inTransaction(async (tx) => {
+            await p.reservations.staysCounted(tx, paid);
+            await p.reservations.setStatus(tx, paid.id, 'completed');
+          }),
         async (paid) => {
           await p.expire(paid.id);
           await p.inTransaction(async (tx) => {
+            await p.reservations.countAgain(tx, paid, 4);
             await p.reservations.setStatus(tx, paid.id, 'completed');
-            return p.reservations.countAgain(tx, paid, 4);
           });
         },
       ];
@@ -341,6 +345,16 @@ export function seatHoldsContract(open: () => PurchaseSetup): void {
         await lapsed(p, fan, 11, 1);
         await held(next(p, fan));
       }
+    });
+
+    check('begins although a payment that came too late was counted, if it was refunded', async (p) => {
+      const fan = await fanIn(p);
+      await lapsed(p, fan, 31, 21);
+      await lapsed(p, fan, 21, 11);
+      const late = await held(next(p, fan));
+      await p.lapse(late.id, { began: 660, expired: 60 });
+      await p.inTransaction((tx) => p.reservations.countAgain(tx, late, 4));
+      await expect(next(p, fan)).rejects.toThrow(inCooldown);
     });
 
     check('a seat of a running hold is not counted, and two requests at the same time get the same answer', async (p) => {

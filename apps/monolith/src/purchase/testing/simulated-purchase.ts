@@ -154,7 +154,15 @@ export class SimulatedPurchase implements PurchaseSetup {
         together: true,
         seatIds,
       },
-      ...{ priceCents, currency, expiresAtMs, heldAtMs: this.scheduler.nowMs, swept: false, heldWithKey: null },
+      ...{
+        priceCents,
+        currency,
+        expiresAtMs,
+        heldAtMs: this.scheduler.nowMs,
+        countedAtMs: this.scheduler.nowMs,
+        swept: false,
+        heldWithKey: null,
+      },
     };
     this.db.seed(tables.reservations, id, row);
     for (const seatId of seatIds) this.change(tables.seats, seatId, { status: 'held', reservationId: id, expiresAtMs });

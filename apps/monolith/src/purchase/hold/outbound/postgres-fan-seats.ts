@@ -1,7 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import type { Handover } from '../../purchase.api.ts';
-import { COUNT_FAN_SEATS, FAN_WITHOUT_SEATS, UNPAID_COUNT_FROM_NOW, type FanSeats } from './fan-seats.sql.ts';
+import { COUNT_FAN_SEATS, FAN_WITHOUT_SEATS, type FanSeats } from './fan-seats.sql.ts';
 
 interface FanAtMatch {
   readonly matchId: string;
@@ -18,7 +18,7 @@ async function countSeats(tx: Transaction, { matchId, userId }: FanAtMatch): Pro
 /**
  * Adds a reservation to the fan's counted seats and returns true, if the count stays within the limit. Two transactions that give
  * the same fan seats update the same row of `fan_seats`: the second one waits for the first, then finds a newer revision and
- * returns false. The reservation is paid, so unpaid holds count again from 0.
+ * returns false.
  */
 export async function countReservation(
   tx: Transaction,
@@ -27,12 +27,13 @@ export async function countReservation(
 ): Promise<boolean> {
   const counted = await countSeats(tx, { matchId, userId });
   if (counted.taken + quantity > limit) return false;
+  const unpaidIds = (counted.unpaid ?? []).map((hold) => hold.id).filter((unpaidId) => unpaidId !== id);
   const rows = await inside(tx).rows(
     `insert into fan_seats (match_id, user_id, revision, reservation_ids) values ($1, $2, 1, $4)
      on conflict (user_id, match_id) do update
-       set revision = fan_seats.revision + 1, reservation_ids = excluded.reservation_ids, ${UNPAID_COUNT_FROM_NOW}
+       set revision = fan_seats.revision + 1, reservation_ids = excluded.reservation_ids, unpaid_ids = nullif($5::uuid[], '{}')
        where fan_seats.revision = $3 returning 1`,
-    [matchId, userId, counted.revision, [...counted.living, id]],
+    [matchId, userId, counted.revision, [...counted.living, id], unpaidIds],
   );
   return rows.length > 0;
 }
@@ -40,15 +41,14 @@ export async function countReservation(
 /**
  * Increases the revision of the fan's row when a hold is paid. Otherwise a concurrent hold request of the same fan could miss the
  * paid seats: a hold paid in its last millisecond is expired a millisecond later, so the count of that request leaves it out.
- * Unpaid holds count again from 0. Returns false when the fan's row no longer lists the reservation.
+ * Returns false when the fan's row no longer lists the reservation.
  */
 export async function keepCounted(
   tx: Transaction,
   { id, matchId, userId }: FanAtMatch & { readonly id: string },
 ): Promise<boolean> {
   const rows = await inside(tx).rows(
-    `update fan_seats set revision = revision + 1, ${UNPAID_COUNT_FROM_NOW}
-     where match_id = $1 and user_id = $2 and $3 = any(reservation_ids) returning 1`,
+    `update fan_seats set revision = revision + 1 where match_id = $1 and user_id = $2 and $3 = any(reservation_ids) returning 1`,
     [matchId, userId, id],
   );
   return rows.length > 0;
