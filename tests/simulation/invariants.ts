@@ -30,7 +30,6 @@ export function faultsNow(system: SimulatedSystem): string[] {
     ...seatsWithoutClaim(system, living),
     ...expiryFaults(system, reservations),
     ...keyFaults(reservations),
-    ...cooldownFaults(reservations),
     ...repeatedMessages(system),
     ...quotaFaultsNow(system),
   ];
@@ -110,21 +109,23 @@ export function lateCompletionInClosedSale(
 }
 
 /**
- * Faults if a hold was made in a cooldown of its fan. The cooldown is found from all reservations of the fan, not from what the fan's
- * row lists.
+ * Faults if this commit makes a hold in a cooldown of its fan. The cooldown is found from all reservations of the fan, not from what the
+ * fan's row lists.
  */
-function cooldownFaults(reservations: readonly ReservationRow[]): string[] {
-  const ofPublic = reservations.filter(({ invitationId }) => invitationId === null);
-  return ofPublic.flatMap(({ id, userId, countedAtMs }) => {
-    const earlier = ofPublic.filter((row) => row.userId === userId && row.id !== id && row.heldAtMs <= countedAtMs);
-    const paidAtMs = Math.max(
-      ...earlier.map(({ status, endedAtMs = 0 }) => (status === 'completed' && endedAtMs <= countedAtMs ? endedAtMs : 0)),
-    );
+export function holdsInCooldown({ db }: SimulatedSystem, { footprint }: SimulatedTransaction): string[] {
+  const made = [...footprint.writes].flatMap(([cell, { before, after }]) =>
+    cell.table === tables.reservations.name && !before ? [after as ReservationRow] : [],
+  );
+  return made.flatMap(({ id, userId, invitationId, countedAtMs }) => {
+    const isEarlier = (row: ReservationRow): boolean => row.id !== id && row.heldAtMs <= countedAtMs;
+    const earlier = db.rows(tables.reservations, (row) => row.userId === userId && row.invitationId === null && isEarlier(row));
+    const paid = earlier.filter(({ status }) => status === 'completed').map(({ endedAtMs = 0 }) => endedAtMs);
     const unpaid = earlier
-      .map((row) => ({ ...row, fromMs: row.heldAtMs, toMs: Math.min(row.endedAtMs ?? row.expiresAtMs, row.expiresAtMs) }))
-      .filter(({ status, fromMs, toMs }) => status !== 'completed' && fromMs >= paidAtMs && toMs <= countedAtMs);
+      .filter(({ status, heldAtMs }) => status !== 'completed' && heldAtMs >= Math.max(0, ...paid))
+      .map((row) => ({ id: row.id, fromMs: row.heldAtMs, toMs: Math.min(row.endedAtMs ?? row.expiresAtMs, row.expiresAtMs) }))
+      .filter(({ toMs }) => toMs <= countedAtMs);
     const { cooldownEndsAtMs = 0 } = countUnpaidHolds(unpaid, COOLDOWN, countedAtMs);
-    return cooldownEndsAtMs > countedAtMs ? [`C: ${id} was held in a cooldown of ${userId}`] : [];
+    return invitationId === null && cooldownEndsAtMs > countedAtMs ? [`C: ${id} was held in a cooldown of ${userId}`] : [];
   });
 }
 

@@ -90,7 +90,7 @@ export class MemoryReservations extends Reservations {
     await inside(tx).change(tables.reservations, reservationId, { status, ...ended });
     const row = inside(tx).get(tables.reservations, reservationId);
     const fan = row && row.invitationId === null ? inside(tx).get(tables.fanSeats, fanAtMatch(row)) : undefined;
-    if (row && fan && status === 'completed')
+    if (row && fan && status === 'completed' && this.guards.singlePaymentCounts)
       await inside(tx).put(tables.fanSeats, fanAtMatch(row), { ...fan, ...unpaidCountFrom(inside(tx).now) });
   }
 
