@@ -87,7 +87,6 @@ export async function openServices(settings: Readonly<Record<string, string>> = 
     REDIS_URL: redis.url,
     RATE_LIMIT_USER_PER_MINUTE: '0',
     RATE_LIMIT_WRITES_PER_MINUTE: '0',
-    HOLD_COOLDOWN_AFTER: '0',
     RATE_LIMIT_IP_PER_MINUTE: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ...settings,
