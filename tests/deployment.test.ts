@@ -254,7 +254,13 @@ describe('the data tier in the cluster', () => {
       string
     >;
     const config = files['redis.conf'] ?? '';
-    const names = ['maxmemory-policy', 'auto-aof-rewrite-min-size', 'cluster-node-timeout', 'min-replicas-to-write'];
+    const names = [
+      'maxmemory-policy',
+      'hash-max-listpack-value',
+      'auto-aof-rewrite-min-size',
+      'cluster-node-timeout',
+      'min-replicas-to-write',
+    ];
     for (const name of names) expect(config.split('\n')).toContain(`${name} ${documented[name]}`);
     expect(config).toContain('appendonly yes\nappendfsync everysec\n');
     expect(ofKind<{ spec: { replicas: number } }>(inCluster, 'StatefulSet').map(({ body }) => body.spec.replicas)).toEqual([6]);

@@ -8,6 +8,7 @@ import type { MonolithConfig } from '../../apps/monolith/src/config.ts';
  */
 export const SETTINGS = {
   RATE_LIMIT_USER_PER_MINUTE: '0',
+  RATE_LIMIT_WRITES_PER_MINUTE: '0',
   RATE_LIMIT_IP_PER_MINUTE: '0',
   RESERVATION_HOLD_SECONDS: '3600',
   LOG_LEVEL: 'warn',

@@ -86,6 +86,7 @@ export async function openServices(settings: Readonly<Record<string, string>> = 
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,
     RATE_LIMIT_USER_PER_MINUTE: '0',
+    RATE_LIMIT_WRITES_PER_MINUTE: '0',
     RATE_LIMIT_IP_PER_MINUTE: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ...settings,

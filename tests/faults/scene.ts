@@ -17,6 +17,8 @@ import { Replica } from './replica.ts';
 const SETTINGS = {
   QUEUE_INTERNAL_URL: 'http://127.0.0.1:9',
   RATE_LIMIT_USER_PER_MINUTE: '0',
+  RATE_LIMIT_WRITES_PER_MINUTE: '0',
+  HOLD_COOLDOWN_AFTER: '0',
   RATE_LIMIT_IP_PER_MINUTE: '0',
   RESERVATION_HOLD_SECONDS: '3600',
   WARM_UP: 'false',

@@ -43,6 +43,7 @@ export async function openLoggedSystem(): Promise<LoggedSystem> {
     MONOLITH_PORT: String(port),
     QUEUE_PORT: String(queuePort),
     RATE_LIMIT_USER_PER_MINUTE: '0',
+    RATE_LIMIT_WRITES_PER_MINUTE: '0',
     RATE_LIMIT_IP_PER_MINUTE: '0',
   };
   const host = '127.0.0.1';

@@ -1,3 +1,4 @@
+import { countUnpaidHolds } from '#domain/purchase/hold-cooldown';
 import {
   countsAgainstLimit,
   fanAtMatch,
@@ -9,7 +10,7 @@ import {
 import { quotaTables } from '../../apps/monolith/src/quota/testing/memory-quota-tables.ts';
 import { quotaFaultsAtEnd, quotaFaultsNow } from './quota-invariants.ts';
 import type { Cell, SimulatedTransaction } from '#testing/simulation/simulated-database';
-import type { SimulatedSystem } from './replicas.ts';
+import { COOLDOWN, type SimulatedSystem } from './replicas.ts';
 
 /** Checks the invariants that must hold after every commit. Returns the broken ones, numbered as in research/reliability.md §3.2. */
 export function faultsNow(system: SimulatedSystem): string[] {
@@ -105,6 +106,27 @@ export function lateCompletionInClosedSale(
   return system.closedAtSeq <= snapshot && lateChanges.length > 0
     ? ['W9: a late payment was completed after the sale was closed']
     : [];
+}
+
+/**
+ * Faults if this commit makes a hold in a cooldown of its fan. The cooldown is found from all reservations of the fan, not from what the
+ * fan's row lists.
+ */
+export function holdsInCooldown({ db }: SimulatedSystem, { footprint }: SimulatedTransaction): string[] {
+  const made = [...footprint.writes].flatMap(([cell, { before, after }]) =>
+    cell.table === tables.reservations.name && !before ? [after as ReservationRow] : [],
+  );
+  return made.flatMap(({ id, userId, invitationId, countedAtMs }) => {
+    const isEarlier = (row: ReservationRow): boolean => row.id !== id && row.heldAtMs <= countedAtMs;
+    const earlier = db.rows(tables.reservations, (row) => row.userId === userId && row.invitationId === null && isEarlier(row));
+    const paid = earlier.filter(({ status }) => status === 'completed').map(({ endedAtMs = 0 }) => endedAtMs);
+    const unpaid = earlier
+      .filter(({ status, heldAtMs }) => status !== 'completed' && heldAtMs >= Math.max(0, ...paid))
+      .map((row) => ({ id: row.id, fromMs: row.heldAtMs, toMs: Math.min(row.endedAtMs ?? row.expiresAtMs, row.expiresAtMs) }))
+      .filter(({ toMs }) => toMs <= countedAtMs);
+    const { cooldownEndsAtMs = 0 } = countUnpaidHolds(unpaid, COOLDOWN, countedAtMs);
+    return invitationId === null && cooldownEndsAtMs > countedAtMs ? [`C: ${id} was held in a cooldown of ${userId}`] : [];
+  });
 }
 
 const LOCKED_FIRST = new Set([tables.reservations, tables.orders, tables.seats, tables.fanSeats].map(({ name }) => name));

@@ -1,7 +1,7 @@
 import { ALL_QUOTA_PROTECTIONS } from './quota-use-cases.ts';
 import { ALL_PROTECTIONS, type Protections } from './replicas.ts';
 import { firstFault, simulate, type SimulatedSale } from './simulate.ts';
-import { STYLES } from './styles.ts';
+import { RARELY_PAID, STYLES } from './styles.ts';
 
 // Number of simulated sales. `npm run test:simulation -- --seeds 20000` runs more, and `-- --seed 4711` prints every step of one sale.
 const SEEDS = 2500;
@@ -85,6 +85,12 @@ describe('the simulation finds a broken invariant if a protection is off', () =>
       fault: /^W: .* is a shared transaction and waits for/,
     },
     { name: 'without the revision of the fan row a fan exceeds the limit', off: { fanRevision: false }, fault: overLimit },
+    {
+      name: 'without the cooldown a fan holds seats again and again',
+      off: { holdCooldown: false },
+      fault: /^C: .* was held in a cooldown/,
+      style: RARELY_PAID.name,
+    },
     {
       name: 'if a late payment does not check the limit, a fan exceeds it',
       off: { latePaymentLimit: false },

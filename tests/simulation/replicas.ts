@@ -41,6 +41,8 @@ export interface Protections extends QuotaProtections {
   readonly skipsLocked: boolean;
   /** A hold checks that the revision of the fan's row in `fan_seats` is still the one for which the fan's seats were counted. */
   readonly fanRevision: boolean;
+  /** A fan who lets holds end unpaid gets no further one for a while. */
+  readonly holdCooldown: boolean;
   /** A payment that arrives after its hold has expired checks the ticket limit. */
   readonly latePaymentLimit: boolean;
   /** A payment in its own transaction changes the fan's row in `fan_seats`, so that a concurrent hold notices it. */
@@ -75,6 +77,7 @@ export const ALL_PROTECTIONS: Protections = {
   batchesAnswer: true,
   skipsLocked: true,
   fanRevision: true,
+  holdCooldown: true,
   latePaymentLimit: true,
   singlePaymentCounts: true,
   batchedPaymentCounts: true,
@@ -90,6 +93,9 @@ export const ALL_PROTECTIONS: Protections = {
 export const MATCH_ID = 'match';
 /** Duration of a hold in simulated time. */
 export const HOLD_MS = 1000;
+
+/** The cooldown after unpaid holds, in simulated time: as long as a hold. */
+export const COOLDOWN = { after: 3, minHoldMs: HOLD_MS / 2, cooldownMs: HOLD_MS };
 
 /** One simulated process of the monolith: the real use cases with their own seat snapshots. */
 export interface Replica extends Process, ReturnType<typeof quotaUseCases> {
@@ -169,7 +175,14 @@ export class SimulatedSystem {
     const reservations = new MemoryReservations(db, protections);
     const orders = new MemoryOrders(db, protections.oneOrderAWindow);
     const consequences = new MemoryOrderConsequences(db);
-    const holds = new MemorySeatHolds(db, transactions, this.waitingRoom, HOLD_MS, guards);
+    const holds = new MemorySeatHolds(
+      db,
+      transactions,
+      this.waitingRoom,
+      HOLD_MS,
+      guards,
+      protections.holdCooldown ? COOLDOWN : undefined,
+    );
     const inbox = new MemoryPaymentInbox(protections.paymentInbox);
     const cursors = new MemoryStreamCursors(db, protections.cursorCompares);
     const placeOrders = new PlaceOrders(reservations, orders, { next: () => scheduler.newId('o') }, matches);

@@ -4,12 +4,12 @@ import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.t
 import { MAX_DEPTH } from '../../apps/monolith/src/quota/tree/quota.ts';
 import { PaymentSimulator } from './payment-simulator.ts';
 import { Fan } from './fans.ts';
-import { faultsAtEnd, faultsNow, lateCompletionInClosedSale, forbiddenWaits } from './invariants.ts';
+import { faultsAtEnd, faultsNow, holdsInCooldown, lateCompletionInClosedSale, forbiddenWaits } from './invariants.ts';
 import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Protections, type Replica } from './replicas.ts';
 import { InvitedFan } from './invited-fan.ts';
 import { countQuotaEvents, returnFaults } from './quota-invariants.ts';
 import { Operator, Partner } from './quota-staff.ts';
-import { QUOTAS, REFUSED_AND_FREE, STYLES } from './styles.ts';
+import { QUOTAS, RARELY_PAID, REFUSED_AND_FREE, STYLES } from './styles.ts';
 
 /** Options of a simulated sale: protections that are on, style of the fans, and whether to record a trace. */
 export interface SimulationOptions {
@@ -44,7 +44,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const system = new SimulatedSystem(
     scheduler,
     protections,
-    [...STYLES, REFUSED_AND_FREE, QUOTAS].find(({ name }) => name === style) ?? random.pick(STYLES),
+    [...STYLES, REFUSED_AND_FREE, RARELY_PAID, QUOTAS].find(({ name }) => name === style) ?? random.pick(STYLES),
   );
   const faults: string[] = [];
   const report = (fault: string): void => {
@@ -54,7 +54,12 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   };
   const backgroundCounts = { crashes: 0, freezes: 0, 'sales closed': 0 };
   system.db.committed.push((tx) =>
-    [...faultsNow(system), ...lateCompletionInClosedSale(system, tx), ...returnFaults(system, tx)].forEach(report),
+    [
+      ...faultsNow(system),
+      ...lateCompletionInClosedSale(system, tx),
+      ...returnFaults(system, tx),
+      ...holdsInCooldown(system, tx),
+    ].forEach(report),
   );
   system.db.waited.push((tx, cell) => forbiddenWaits(tx, cell).forEach(report));
   scheduler.spawn('sale', undefined, async () => {

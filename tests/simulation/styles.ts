@@ -110,6 +110,22 @@ export const REFUSED_AND_FREE: Style = {
   refuses: 0.4,
 };
 
+/** A style that a seed never chooses, for hold-cooldown.test.ts: fans hold seats again and again and rarely pay. */
+export const RARELY_PAID: Style = {
+  name: 'rarely paid',
+  maxFans: 3,
+  visitCounts: [5, 8],
+  waitsForPreviousVisit: 0.85,
+  queue: 0,
+  lastMoment: 0.9,
+  returnOffsetsMs: [0, 0, 1],
+  holdsMore: 0.1,
+  pays: 0.1,
+  clock: 0.3,
+  sweeps: 0.5,
+  freezes: 0.1,
+};
+
 /** A style that a seed never chooses, for quotas.test.ts: places belong to quotas, and fans claim invitations to them. */
 export const QUOTAS: Style = {
   name: 'quotas',

@@ -49,7 +49,10 @@ export async function createMonolith(
     afterAccess: (fastify) => {
       metrics.timeRequests(fastify);
       guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows: new IdempotencyRows(dataSource), logger });
-      limitByFan(fastify, new RateLimiter(redis, 'rate_limit:user', config.RATE_LIMIT_USER_PER_MINUTE));
+      limitByFan(fastify, {
+        purchases: new RateLimiter(redis, 'rate_limit:user', config.RATE_LIMIT_USER_PER_MINUTE),
+        writes: new RateLimiter(redis, 'rate_limit:writes', config.RATE_LIMIT_WRITES_PER_MINUTE),
+      });
     },
   });
   await serveWebPages(app.getHttpAdapter().getInstance() as unknown as FastifyInstance, config);

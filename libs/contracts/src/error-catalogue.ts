@@ -41,6 +41,7 @@ export const errorCatalogue = {
   DEPENDENCY_UNAVAILABLE: { status: 503, title: 'A part of the system does not answer', retry: 'same-key', retryAfterSeconds: 2 },
   FORBIDDEN: { status: 403, title: 'Not allowed', retry: 'no' },
   HEADERS_TOO_LARGE: { status: 431, title: 'The headers are too large', retry: 'no' },
+  HOLD_COOLDOWN: { status: 429, title: 'Too many holds of this match ended unpaid', retry: 'later' },
   IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'The idempotency key is malformed', retry: 'no' },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,

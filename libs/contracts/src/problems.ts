@@ -51,6 +51,7 @@ export const problemMembers = {
   },
   FORBIDDEN: {},
   HEADERS_TOO_LARGE: {},
+  HOLD_COOLDOWN: { until: z.iso.datetime().meta({ description: 'From when on the fan may hold seats of this match again' }) },
   IDEMPOTENCY_KEY_INVALID: {},
   IDEMPOTENCY_KEY_IN_USE: {},
   IDEMPOTENCY_KEY_REQUIRED: {},

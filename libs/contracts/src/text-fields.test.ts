@@ -22,6 +22,9 @@ test.each([
   ['nine stacked marks', `A${'\u0316'.repeat(9)}`],
   ['only a zero width space', '\u200b'],
   ['only a Hangul filler', '\u3164'],
+  ['a zero width space in it', 'An\u200ba'],
+  ['a joiner between Latin letters', 'An\u200da'],
+  ['a Cyrillic letter in a Latin word', 'M\u0430rko'],
   ['more than 100 characters', 'a'.repeat(101)],
   ['a number', 7],
 ])('personName: %s is refused', (_, given) => {

@@ -1,3 +1,4 @@
+import { hasInvisibleCharacters, mixesScripts } from '#domain/shared/person-names';
 import { z } from 'zod';
 
 /**
@@ -19,7 +20,9 @@ export const personName = z
   .min(1, 'must not be empty')
   .max(100, 'must have at most 100 characters')
   .refine((name) => !UNPRINTABLE.test(name) && !STACKED_MARKS.test(name), 'contains characters that are not allowed in a name')
-  .refine((name) => !INVISIBLE.test(name), 'must not be empty');
+  .refine((name) => !INVISIBLE.test(name), 'must not be empty')
+  .refine((name) => !hasInvisibleCharacters(name), 'contains a character that nobody can see')
+  .refine((name) => !mixesScripts(name), 'must not have letters of different scripts in one word');
 
 /** An e-mail address from a caller. */
 export const emailAddress = z.email('is not an e-mail address').max(254, 'must have at most 254 characters');

@@ -26,6 +26,7 @@ export async function holdStory(fans: FanActions): Promise<void> {
   await fans.buy(small, randomUUID());
   await fans.holdIn(small, 0, 1);
   await holdsWithoutTurn(fans);
+  await unpaidHolds(fans);
   await listedFan(fans, match);
 }
 
@@ -62,6 +63,19 @@ async function holdsWithoutTurn(fans: FanActions): Promise<void> {
     [token, queued.id, as],
   );
   await fans.holdIn(queued, 0, 1, as, { headers: { 'x-purchase-session': token } });
+}
+
+/** Lets three holds of a fan expire, one after the other, then sends a hold request. */
+async function unpaidHolds(fans: FanActions): Promise<void> {
+  const [match, as] = [await fans.createMatch(), randomUUID()];
+  for (const minutesAgo of [31, 21, 11]) {
+    const { id } = await fans.holdIn(match, 0, 1, as);
+    await fans.rows(
+      `update reservations set created_at = now() - make_interval(mins => $2), expires_at = now() - make_interval(mins => $2 - 10) where id = $1`,
+      [id, minutesAgo],
+    );
+  }
+  await fans.holdIn(match, 0, 1, as);
 }
 
 async function listedFan(fans: FanActions, match: MatchOnSale): Promise<void> {

@@ -30,7 +30,7 @@ export class MeController {
   }
 
   @Put()
-  @Endpoint({ operationId: 'replaceProfile', access: 'fan' })
+  @Endpoint({ operationId: 'replaceProfile', access: 'fan', writeLimit: true })
   @ApiOperation({
     summary: 'Change my profile: it is replaced as a whole',
     description: 'No field keeps its old value: send all of them, null for what shall be empty.',
@@ -49,7 +49,7 @@ export class MeController {
   }
 
   @Put('devices/:device_id')
-  @Endpoint({ operationId: 'registerDevice', access: 'fan', status: 204 })
+  @Endpoint({ operationId: 'registerDevice', access: 'fan', writeLimit: true, status: 204 })
   @ApiOperation({
     summary: 'Send pushes to this device',
     description:
@@ -70,7 +70,7 @@ export class MeController {
   }
 
   @Delete('devices/:device_id')
-  @Endpoint({ operationId: 'removeDevice', access: 'fan', status: 204, body: 'none' })
+  @Endpoint({ operationId: 'removeDevice', access: 'fan', writeLimit: true, status: 204, body: 'none' })
   @ApiOperation({ summary: 'No more pushes to this device', description: '204 also if the device is not registered.' })
   @ApiNoContentResponse()
   async forget(

@@ -143,6 +143,11 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     'a refunded ticket still counts towards the limit',
     `update fan_seats set received = received + 1 where user_id = '%partlyFan'`,
   ],
+  [
+    'unpaid-holds',
+    'a paid reservation is counted as unpaid',
+    `update fan_seats set unpaid_ids = reservation_ids where user_id = '%partlyFan'`,
+  ],
   ['fan-seats', 'a fan with seats has no row in fan_seats', `delete from fan_seats where user_id = '%partlyFan'`],
 
   [

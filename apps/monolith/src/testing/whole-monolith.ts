@@ -23,11 +23,12 @@ export interface WholeMonolith {
 
 type Settings = { DATABASE_URL: string; REDIS_URL: string } & Record<string, string>;
 
-/** Opens the whole monolith on the test's database and Redis, without rate limits. */
+/** Opens the whole monolith on the test's database and Redis, without limits by fan or address unless the settings have some. */
 export async function openMonolith(settings: Settings): Promise<WholeMonolith> {
   const config = loadConfig(monolithConfig, {
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     RATE_LIMIT_USER_PER_MINUTE: '0',
+    RATE_LIMIT_WRITES_PER_MINUTE: '0',
     RATE_LIMIT_IP_PER_MINUTE: '0',
     ...settings,
   });

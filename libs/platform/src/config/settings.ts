@@ -130,6 +130,11 @@ export const requestLimitSettings = z.object({
   RATE_LIMIT_USER_PER_MINUTE: wholeNumber(0, 1_000_000)
     .default(10)
     .describe('Maximum holds, checkouts and transfers that one fan may request per minute; 0 = no limit'),
+  RATE_LIMIT_WRITES_PER_MINUTE: wholeNumber(0, 1_000_000)
+    .default(30)
+    .describe(
+      'Maximum other writes of one fan per minute: profile, devices, claims of invitations, answers to transfers; 0 = no limit',
+    ),
   RATE_LIMIT_IP_PER_MINUTE: wholeNumber(0, 10_000_000)
     .default(1000)
     .describe('Maximum requests from one address to one service per minute; 0 = no limit'),
@@ -163,6 +168,14 @@ export const purchaseSettings = z.object({
   RESERVATION_HOLD_SECONDS: wholeNumber(5, 86_400)
     .default(600)
     .describe('How long a hold lasts; it ends with the turn at the latest'),
+  HOLD_COOLDOWN_AFTER: wholeNumber(0, 1000)
+    .default(3)
+    .describe(
+      'After so many unpaid holds of a match within an hour (or 10, if they were short) a fan gets no hold of it for a while; 0 = never, also not after 10',
+    ),
+  HOLD_COOLDOWN_SECONDS: wholeNumber(1, 86_400)
+    .default(600)
+    .describe('How long this cooldown is, from the end of the last of these holds'),
   RESERVATION_EXPIRY_SECONDS: wholeNumber(1, 3600)
     .default(30)
     .describe('Interval at which expired holds are cleaned up; their seats are free as soon as they expire'),

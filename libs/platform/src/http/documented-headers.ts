@@ -55,7 +55,7 @@ export function headersOf({ status, rules, needsKey, isCacheable, codes }: Docum
   const mayWait = codes.some((code) => code === 'RATE_LIMITED' || rowOf(code).retryAfterSeconds !== undefined);
   const names: (HeaderName | false | readonly HeaderName[])[] = [
     'X-Request-Id',
-    (!rules.noAddressLimit || rules.fanLimit === true) && RATE_LIMIT,
+    (!rules.noAddressLimit || rules.fanLimit === true || rules.writeLimit === true) && RATE_LIMIT,
     isCacheable && (status === '200' || status === '304') && 'ETag',
     status === '201' && 'Location',
     mayWait && 'Retry-After',

@@ -34,7 +34,7 @@ export function refusalsOf({ method, path, rules, needsKey }: DocumentedRoute): 
     isWrite && ['PAYLOAD_TOO_LARGE', 'OUTCOME_UNKNOWN'],
     takesJson && 'UNSUPPORTED_MEDIA_TYPE',
     needsKey && KEY_REFUSALS,
-    (!rules.noAddressLimit || rules.fanLimit === true) && 'RATE_LIMITED',
+    (!rules.noAddressLimit || rules.fanLimit === true || rules.writeLimit === true) && 'RATE_LIMITED',
     rules.refusals ?? [],
   ];
   return [...new Set(codes.flatMap((code) => code || []))].sort();

@@ -30,6 +30,8 @@ export interface EndpointRules {
   readonly keyWithEffect?: true;
   /** Each call counts for the fan's limit of ten purchases a minute. */
   readonly fanLimit?: true;
+  /** Each call counts for the fan's limit of thirty other writes a minute. */
+  readonly writeLimit?: true;
   /** Calls do not count for the rate limit of the client's address. */
   readonly noAddressLimit?: true;
   /** Successes are measured but not logged: for calls that only our own services make, again and again. */

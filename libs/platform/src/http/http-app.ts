@@ -4,6 +4,7 @@ import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
+import { readableForwardedFor } from '../limits/client-address.ts';
 import { nestLog, type Logger } from '../logging/logger.ts';
 import { requestContext, type RequestContext } from '../logging/request-context.ts';
 import { startRequestSpan, type RequestSpan } from '../tracing/spans.ts';
@@ -122,7 +123,7 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
   compressSharedAnswers(fastify);
   writeLargeAnswersInPieces(fastify);
-  addRequestContext(adapter, fastify, options.requestDeadlineMs);
+  addRequestContext(adapter, fastify, options);
   refuseAmbiguousRequests(fastify);
   addPageHeaders(fastify, secure);
   answerCors(fastify, options.isAllowedOrigin);
@@ -220,8 +221,13 @@ function refuseUnstorablePaths(fastify: FastifyInstance): void {
  * the body was read, because the socket events of the body lose the async context. The adapter's own hook runs before all other
  * hooks, so preflight answers get the common headers, too.
  */
-function addRequestContext(adapter: FastifyAdapter, fastify: FastifyInstance, requestDeadlineMs: number): void {
+function addRequestContext(
+  adapter: FastifyAdapter,
+  fastify: FastifyInstance,
+  { requestDeadlineMs, trustedProxies }: Pick<HttpAppOptions, 'requestDeadlineMs' | 'trustedProxies'>,
+): void {
   adapter.setOnRequestHook((request: FastifyRequest, reply: FastifyReply, done) => {
+    if (trustedProxies.length > 0) keepReadableAddresses(request);
     const { traceparent } = request.headers;
     const caller = traceparent === undefined ? undefined : parseTraceparent(traceparent);
     const trace = beginSpan(request, reply, caller)?.position ?? (caller && nextHop(caller));
@@ -230,6 +236,12 @@ function addRequestContext(adapter: FastifyAdapter, fastify: FastifyInstance, re
     enterContext(request, done);
   });
   fastify.addHook('preValidation', (request, _reply, done) => enterContext(request, done));
+}
+
+/** Fastify's `request.ip` takes any text in X-Forwarded-For as an address, so each text would have its own limit. */
+function keepReadableAddresses({ headers }: FastifyRequest): void {
+  const forwardedFor = headers['x-forwarded-for'];
+  if (typeof forwardedFor === 'string') headers['x-forwarded-for'] = readableForwardedFor(forwardedFor);
 }
 
 function enterContext({ context, span }: FastifyRequest, done: () => void): void {

@@ -44,7 +44,10 @@ beforeAll(async () => {
       limitAddress: limitByAddress(new RateLimiter(redis, 'rate_limit:global', 200), [INTERNAL_SECRET]),
       afterAccess: (fastify) => {
         guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows, logger: silentLogger });
-        limitByFan(fastify, new RateLimiter(redis, 'rate_limit:user', 100));
+        limitByFan(fastify, {
+          purchases: new RateLimiter(redis, 'rate_limit:user', 100),
+          writes: new RateLimiter(redis, 'rate_limit:writes', 100),
+        });
       },
     },
   );

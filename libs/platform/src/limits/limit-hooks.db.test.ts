@@ -66,7 +66,10 @@ function openApp(trustedProxies: string[]): Promise<NestFastifyApplication> {
           rows: new IdempotencyRows(database),
           logger: silentLogger,
         });
-        limitByFan(fastify, new RateLimiter(redis, 'rate_limit:user', PER_FAN));
+        limitByFan(fastify, {
+          purchases: new RateLimiter(redis, 'rate_limit:user', PER_FAN),
+          writes: new RateLimiter(redis, 'rate_limit:writes', PER_FAN),
+        });
       },
     },
   );

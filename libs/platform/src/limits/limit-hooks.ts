@@ -3,7 +3,7 @@ import type { ErrorCode } from '#contracts/error-catalogue';
 import { hasInternalAuth } from '../http/access-hook.ts';
 import { rulesOf } from '../http/route-rules.ts';
 import { RequestRefused } from '../http/request-refused.ts';
-import { limitedAddress } from './client-address.ts';
+import { limitedAddress, limitedNetwork, NETWORK_LIMIT_FACTOR } from './client-address.ts';
 import type { RateLimiter, CountedRequest } from './rate-limiter.ts';
 import type { RateLimitResult } from './sliding-window.ts';
 
@@ -38,21 +38,46 @@ export function limitByAddress(limiter: RateLimiter, internalSecrets: readonly s
     const { access, noAddressLimit } = rulesOf(request);
     if (limiter.isOff || request.is404 || request.method === 'OPTIONS' || noAddressLimit) return done();
     if (access === undefined || hasInternalAuth(request, internalSecrets)) return done();
-    return limiter.take(limitedAddress(request.ip)).then((result) => applyResult(request, reply, result, 'from this address'));
+    const network = limitedNetwork(request.ip);
+    const ofAddress = limiter.take(limitedAddress(request.ip));
+    if (network === undefined) return ofAddress.then((result) => applyResult(request, reply, result, 'from this address'));
+    const ofNetwork = limiter.take(network, NETWORK_LIMIT_FACTOR);
+    return Promise.all([ofAddress, ofNetwork]).then((results) => applyBoth(request, reply, results));
   };
 }
 
-/** Error codes of refusals that the fan did not cause. Such requests do not count against the fan's ten requests a minute. */
-const NOT_COUNTED: ReadonlySet<ErrorCode> = new Set(['SEATS_BUSY', 'IDEMPOTENCY_KEY_IN_USE', 'RATE_LIMITED']);
+/** A request that one of the two limits refuses does not count for the other. */
+async function applyBoth(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  [ofAddress, ofNetwork]: readonly [CountedRequest, CountedRequest],
+): Promise<void> {
+  if (!ofNetwork.allowed && ofAddress.allowed) await ofAddress.giveBack();
+  if (!ofAddress.allowed && ofNetwork.allowed) await ofNetwork.giveBack();
+  applyResult(request, reply, ofAddress, 'from this address');
+  applyResult(request, reply, ofNetwork, 'from this network');
+}
+
+/** Error codes of refusals that do not count against a fan's limits: the fan did not cause them, or a limit refused already. */
+const NOT_COUNTED: ReadonlySet<ErrorCode> = new Set(['SEATS_BUSY', 'IDEMPOTENCY_KEY_IN_USE', 'RATE_LIMITED', 'HOLD_COOLDOWN']);
+
+/** The limits of each fan. */
+export interface FanLimits {
+  /** For routes with `fanLimit`: holds, checkouts, transfers. */
+  readonly purchases: RateLimiter;
+  /** For routes with `writeLimit`: profile, devices, claims of invitations, answers to transfers. */
+  readonly writes: RateLimiter;
+}
 
 /**
- * Counts the purchases of each fan against the fan's limit. It runs after the idempotency hook, so a replayed answer does not
- * count.
+ * Counts the purchases and the other writes of each fan against the fan's limits. It runs after the idempotency hook, so a replayed
+ * answer does not count. That hook forgets the key of a refused request, so a fan cannot fill Redis with keys.
  */
-export function limitByFan(fastify: FastifyInstance, limiter: RateLimiter): void {
-  if (limiter.isOff) return;
+export function limitByFan(fastify: FastifyInstance, { purchases, writes }: FanLimits): void {
   fastify.addHook('preValidation', (request, reply, done) => {
-    if (!rulesOf(request).fanLimit || !request.caller || reply.sent) return done();
+    const { fanLimit, writeLimit } = rulesOf(request);
+    const limiter = fanLimit ? purchases : writeLimit ? writes : undefined;
+    if (!limiter || limiter.isOff || !request.caller || reply.sent) return done();
     return limiter.take(request.caller.userId).then((result) => {
       applyResult(request, reply, result, 'for one fan');
       request.fanLimitResult = result;

@@ -81,37 +81,41 @@ export class RateLimiter {
     return this.limit === 0;
   }
 
-  /** Counts a request of `subject` (a fan or an address) and decides whether it is allowed. */
-  async take(subject: string): Promise<CountedRequest> {
+  /**
+   * Counts a request of `subject` (a fan, an address or a network) and decides whether it is allowed. `factor`: this subject may make
+   * so many times as many requests.
+   */
+  async take(subject: string, factor = 1): Promise<CountedRequest> {
     const nowMs = this.now();
-    if (nowMs < this.skipRedisUntilMs) return this.takeLocally(subject);
+    const limit = this.limit * factor;
+    if (nowMs < this.skipRedisUntilMs) return this.takeLocally(subject, limit);
     try {
-      return await this.takeShared(subject, nowMs);
+      return await this.takeShared(subject, limit, nowMs);
     } catch {
       this.skipRedisUntilMs = this.now() + SKIP_REDIS_MS;
-      return this.takeLocally(subject);
+      return this.takeLocally(subject, limit);
     }
   }
 
-  private async takeShared(subject: string, nowMs: number): Promise<CountedRequest> {
+  private async takeShared(subject: string, limit: number, nowMs: number): Promise<CountedRequest> {
     const minute = Math.floor(nowMs / WINDOW_MS);
     const keyOf = (ofMinute: number): string => `${this.keyPrefix}:${subject}:${ofMinute}`;
     // 48 random bits that tell this request apart from the other requests of the same subject and minute.
     const request = randomUUID().slice(-12);
-    const { firstScore, limit } = this;
+    const { firstScore } = this;
     const [lastScore, score] = [firstScore + SERVICE_OFFSET - 1, firstScore + nowMs];
     const [before, oldestBefore] = await this.countSince.run(keyOf(minute - 1), score - WINDOW_MS, lastScore);
     const args = [limit, before, score, firstScore, lastScore, request, 2 * WINDOW_MS];
     const [allowed, counted, oldest] = await this.takeOne.run(keyOf(minute), ...args);
     const oldestMs = Number(oldestBefore ?? oldest ?? score) - firstScore;
     return {
-      ...rateLimitResult(allowed === 1, { limit: this.limit, used: before + counted, oldestMs }, nowMs),
+      ...rateLimitResult(allowed === 1, { limit, used: before + counted, oldestMs }, nowMs),
       giveBack: async () => void (await this.redis.zrem(keyOf(minute), request).catch(() => undefined)),
     };
   }
 
-  private takeLocally(subject: string): CountedRequest {
-    const limit = Math.max(1, Math.floor(this.limit * LOCAL_LIMIT_SHARE));
-    return { ...this.local.take(subject, limit), giveBack: () => Promise.resolve(this.local.giveBack(subject)) };
+  private takeLocally(subject: string, limit: number): CountedRequest {
+    const localLimit = Math.max(1, Math.floor(limit * LOCAL_LIMIT_SHARE));
+    return { ...this.local.take(subject, localLimit), giveBack: () => Promise.resolve(this.local.giveBack(subject)) };
   }
 }

@@ -109,6 +109,21 @@ export const seatInvariants: readonly Invariant[] = [
                            where ${isLivingTicket('t')} and r.invitation_id is null and ${ofMatch('t.match_id')}) one
                    group by match_id, user_id) h on h.match_id = c.match_id and h.user_id = c.user_id`,
   },
+  {
+    // A fan who is wrongly blamed for unpaid holds cannot hold seats for a while.
+    name: 'unpaid-holds',
+    sentence:
+      'every hold that is counted as unpaid is one of the fan’s own at this match, ended without a payment, and not of an invitation',
+    sql: `
+      select f.match_id, f.user_id, listed.id as reservation_id,
+             case when listed.id is null then null
+                  when r.id is null then 'there is no such reservation'
+                  when r.user_id <> f.user_id or r.match_id <> f.match_id then 'a reservation of another fan or match'
+                  when r.invitation_id is not null then 'a reservation of an invitation'
+                  when r.status = 'completed' or ${isLivingHold('r')} then 'paid, or not ended' end as problem
+      from fan_seats f left join lateral unnest(f.unpaid_ids) as listed(id) on true left join reservations r on r.id = listed.id
+      where ${ofMatch('f.match_id')}`,
+  },
 ];
 
 /**

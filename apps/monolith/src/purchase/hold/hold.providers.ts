@@ -1,3 +1,4 @@
+import { cooldownRules } from '#domain/purchase/hold-cooldown';
 import { Metrics } from '#platform/health/metrics';
 import { connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { adapter, useCase } from '#platform/use-case';
@@ -60,7 +61,9 @@ export const holdProviders: Provider[] = [
       changes.listen(seatChangesFor(snapshots));
       changes.subscribe();
       const holdSeconds = config.RESERVATION_HOLD_SECONDS;
-      return new HoldQueue({ connections, holdSeconds, snapshots, turns, matches, changes });
+      const { HOLD_COOLDOWN_AFTER: after, HOLD_COOLDOWN_SECONDS: cooldownSeconds } = config;
+      const cooldown = cooldownRules({ after, cooldownSeconds, holdSeconds });
+      return new HoldQueue({ connections, holdSeconds, cooldown, snapshots, turns, matches, changes });
     },
     inject: [SECTOR_SNAPSHOTS, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, SeatChangeBroadcast, MatchesForSale],
   },

@@ -51,6 +51,21 @@ describe('a claim', () => {
     expect((await office.hold(match, { as: held.userId, quantity: 1 })).json.code).toBe('TICKET_LIMIT_REACHED');
   });
 
+  test('that ends unpaid never counts for the cooldown of its fan, however often', async () => {
+    const as = randomUUID();
+    for (let time = 0; time < 4; time += 1) {
+      await office.held(match, { as }).then((held) => office.release(held));
+      const { id } = await quotas.claimed(invited, { as });
+      await office.rows(
+        `update reservations set created_at = created_at - interval '10 minutes', expires_at = now() where id = $1`,
+        [id],
+      );
+      await office.lapse({ id });
+      await sweep();
+    }
+    expect((await office.hold(match, { as })).status).toBe(201);
+  });
+
   test('repeated by the same fan gives the same reservation, in checkout and when it is paid; by another fan it is taken', async () => {
     const held = await quotas.claimed(invited);
     const again = async () => [await quotas.claim(invited, { as: held.userId }), (await quotas.claim(invited)).kind];

@@ -38,7 +38,14 @@ export class MemoryInvitedPlaces implements InvitedPlaces {
     const expiresAtMs = Math.min(open.now.getTime() + this.holdMs, until.getTime());
     if (expiresAtMs <= open.now.getTime()) return [];
     const { id, seatIds } = facts;
-    const more = { sessionToken: null, status: 'held', swept: false, heldWithKey: null } as const;
+    const more = {
+      sessionToken: null,
+      status: 'held',
+      heldAtMs: open.now.getTime(),
+      countedAtMs: open.now.getTime(),
+      swept: false,
+      heldWithKey: null,
+    } as const;
     await open.put(tables.reservations, id, { ...facts, ...more, expiresAtMs });
     const held: HeldPlace[] = [];
     for (const seatId of seatIds) {

@@ -12,6 +12,7 @@ import {
   isHeld,
   isUnusedInQuota,
   tables,
+  unpaidCountFrom,
   type FanRow,
   type OrderRow,
   type ReservationRow,
@@ -85,7 +86,12 @@ export class MemoryReservations extends Reservations {
 
   async setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void> {
     await inside(tx).statement(`makes reservation ${reservationId} ${status}`);
-    await inside(tx).change(tables.reservations, reservationId, { status });
+    const ended = status === 'held' || status === 'ordered' ? {} : { endedAtMs: inside(tx).now.getTime() };
+    await inside(tx).change(tables.reservations, reservationId, { status, ...ended });
+    const row = inside(tx).get(tables.reservations, reservationId);
+    const fan = row && row.invitationId === null ? inside(tx).get(tables.fanSeats, fanAtMatch(row)) : undefined;
+    if (row && fan && status === 'completed' && this.guards.singlePaymentCounts)
+      await inside(tx).put(tables.fanSeats, fanAtMatch(row), { ...fan, ...unpaidCountFrom(inside(tx).now) });
   }
 
   async freeSeats(tx: Transaction, reservationId: string): Promise<void> {
@@ -137,14 +143,19 @@ export class MemoryReservations extends Reservations {
     await open.statement(`counts the seats of ${reservation.userId} again`);
     const fan = fanAtMatch(reservation);
     const reservationOf = (id: string): ReservationRow | undefined => open.get(tables.reservations, id);
-    const { taken, revision, countedIds } = countFan(open.get(tables.fanSeats, fan), reservationOf, open.now.getTime());
+    const { taken, revision, countedIds, unpaid } = countFan(open.get(tables.fanSeats, fan), reservationOf, open.now.getTime());
     if (!this.guards.latePaymentLimit) return true;
     if (taken + reservation.seats.length > limit) return false;
     await open.statement(`increases the revision of ${reservation.userId}`);
     const row = await open.lock(tables.fanSeats, fan);
     if (row && row.revision !== revision) return false;
     const reservationIds = [...countedIds, reservation.id];
-    await open.put(tables.fanSeats, fan, { revision: (row?.revision ?? 0) + 1, reservationIds });
+    await open.put(tables.fanSeats, fan, {
+      revision: (row?.revision ?? 0) + 1,
+      reservationIds,
+      unpaidIds: unpaid.map((hold) => hold.id).filter((id) => id !== reservation.id),
+      unpaidFromMs: row?.unpaidFromMs,
+    });
     return true;
   }
 
@@ -162,11 +173,11 @@ export class MemoryReservations extends Reservations {
     const ids = new Set(completable.map(({ id }) => id));
     for (const fan of new Set(completable.filter(({ invitationId }) => invitationId === null).map(fanAtMatch))) {
       const row = fans?.get(fan);
-      if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1 });
+      if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1, ...unpaidCountFrom(open.now) });
     }
     for (const seat of free.values())
       if (ids.has(seat.reservationId ?? '')) await open.change(tables.seats, seat.id, { status: 'sold', expiresAtMs: null });
-    for (const id of ids) await open.change(tables.reservations, id, { status: 'completed' });
+    for (const id of ids) await open.change(tables.reservations, id, { status: 'completed', endedAtMs: open.now.getTime() });
     return ids;
   }
 
@@ -254,7 +265,10 @@ export class MemoryReservations extends Reservations {
     const open = tx.find(tables.orders, isOpen).map((order) => order.id);
     const orders = [...(await tx.lockFree(tables.orders, open)).values()].filter(isOpen);
     if (seats.length < own.length || orders.length < open.length) return false;
-    await tx.change(tables.reservations, id, { swept: true, status: isOver ? 'expired' : status });
+    await tx.change(tables.reservations, id, {
+      swept: true,
+      ...(isOver ? { status: 'expired', endedAtMs: tx.now.getTime() } : {}),
+    });
     for (const seat of seats) await tx.change(tables.seats, seat.id, this.freed(seat));
     for (const order of orders) await this.endOrder(tx, order);
     if (!isOver) return false;

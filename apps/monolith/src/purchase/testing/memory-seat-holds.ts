@@ -1,4 +1,11 @@
 import { assertHoldsAllowed } from '#domain/catalog/sale';
+import {
+  assertNoCooldown,
+  countUnpaidHolds,
+  NO_UNPAID_HOLDS,
+  type CooldownRules,
+  type UnpaidHolds,
+} from '#domain/purchase/hold-cooldown';
 import { assertWindowOpen, assertWithinLimit } from '#domain/purchase/buying-rules';
 import { SectorMap } from '#domain/purchase/sector-map';
 import { SqlError, type SimulatedDatabase, type SimulatedTransaction } from '#testing/simulation/simulated-database';
@@ -11,6 +18,7 @@ import {
   fanAtMatch,
   isFree,
   tables,
+  type FanCount,
   type MatchRow,
   type ReservationRow,
   type SeatRow,
@@ -36,7 +44,8 @@ interface Attempt {
   readonly reservationId: string;
   readonly seatIds: readonly string[];
   readonly together: boolean;
-  readonly fan: ReturnType<typeof countFan>;
+  readonly fan: FanCount;
+  readonly unpaid: UnpaidHolds;
 }
 
 interface Facts {
@@ -55,7 +64,7 @@ interface Snapshot {
 }
 
 const MAX_PROPOSALS = 5;
-const NO_SEATS = { taken: 0, revision: 0, countedIds: [] };
+const NO_SEATS: FanCount = { taken: 0, revision: 0, countedIds: [], unpaid: [], asOfMs: 0 };
 
 /**
  * Simulated `SeatHolds`. Each process proposes seats from its own snapshot, which uses the real `SectorMap` and may show taken
@@ -71,6 +80,7 @@ export class MemorySeatHolds extends SeatHolds {
     private readonly waitingRoom: MemoryWaitingRoom,
     private readonly holdMs: number,
     private readonly guards: HoldGuards = ALL_HOLD_GUARDS,
+    private readonly cooldown?: CooldownRules,
   ) {
     super();
   }
@@ -88,8 +98,9 @@ export class MemorySeatHolds extends SeatHolds {
       const isFanRead = proposals > 1 || proposal.seatIds.length === 0;
       if (isFanRead) await this.waitingRoom.learn(request);
       const fan = isFanRead ? await this.count(request) : NO_SEATS;
+      const unpaid = this.cooldown ? countUnpaidHolds(fan.unpaid, this.cooldown, fan.asOfMs) : NO_UNPAID_HOLDS;
       try {
-        outcome = await this.commit({ request, reservationId, ...proposal, fan });
+        outcome = await this.commit({ request, reservationId, ...proposal, fan, unpaid });
       } catch (error) {
         this.undoProposal(request.sector.id, proposal.seatIds, []);
         throw error;
@@ -102,7 +113,7 @@ export class MemorySeatHolds extends SeatHolds {
       const { takenSeatIds, busy } = outcome;
       this.undoProposal(request.sector.id, proposal.seatIds, takenSeatIds);
       if (!isFanRead) continue;
-      assertRules(request, outcome, fan.taken);
+      assertRules({ request, fan, unpaid }, outcome);
       if (proposal.seatIds.length === 0) return { kind: 'none' };
       const isLost = takenSeatIds.length + busy.length > 0;
       if (proposals === MAX_PROPOSALS || (isLost && 'seatIds' in request)) return { kind: 'lost', taken: takenSeatIds, busy };
@@ -166,7 +177,7 @@ export class MemorySeatHolds extends SeatHolds {
     );
   }
 
-  private async count(request: HoldRequest): Promise<ReturnType<typeof countFan>> {
+  private async count(request: HoldRequest): Promise<FanCount> {
     await this.db.scheduler.step(`counts the seats of ${request.userId}`);
     const fan = this.db.read(tables.fanSeats, fanAtMatch(request));
     return countFan(fan, (id) => this.db.read(tables.reservations, id), this.db.scheduler.nowMs);
@@ -207,11 +218,12 @@ export class MemorySeatHolds extends SeatHolds {
     return { match, window: row && { ...row, isOver: row.expiresAtMs <= tx.now.getTime() } };
   }
 
-  private async lockAndCheck(tx: SimulatedTransaction, { request, seatIds, fan }: Attempt): Promise<Facts | 'permitted'> {
+  private async lockAndCheck(tx: SimulatedTransaction, attempt: Attempt): Promise<Facts | 'permitted'> {
+    const { request, seatIds } = attempt;
     const rules = this.rulesFor(tx, request);
     const nothing = { ...rules, takenSeatIds: [], busy: [] };
     try {
-      assertRules(request, nothing, fan.taken);
+      assertRules(attempt, nothing);
     } catch {
       return nothing;
     }
@@ -231,14 +243,19 @@ export class MemorySeatHolds extends SeatHolds {
   /** Undefined if the fan got seats after the fan's seats were counted. */
   private async write(
     tx: SimulatedTransaction,
-    { request, reservationId, seatIds, together, fan }: Attempt,
+    { request, reservationId, seatIds, together, fan, unpaid }: Attempt,
   ): Promise<Reservation | undefined> {
     const { match, window } = this.rulesFor(tx, request);
     const id = fanAtMatch(request);
     await tx.statement(`increases the revision of ${request.userId}`);
     const row = await tx.lock(tables.fanSeats, id);
     if (row && row.revision !== fan.revision && this.guards.revision) return undefined;
-    await tx.put(tables.fanSeats, id, { revision: fan.revision + 1, reservationIds: [...fan.countedIds, reservationId] });
+    await tx.put(tables.fanSeats, id, {
+      revision: fan.revision + 1,
+      reservationIds: [...fan.countedIds, reservationId],
+      unpaidIds: unpaid.remaining.map((hold) => hold.id),
+      unpaidFromMs: unpaid.countFromMs ?? row?.unpaidFromMs,
+    });
     const expiresAtMs = Math.min(tx.now.getTime() + this.holdMs, window?.expiresAtMs ?? Number.POSITIVE_INFINITY);
     const key = this.transactions.currentKey();
     const reservation: ReservationRow = {
@@ -255,7 +272,9 @@ export class MemorySeatHolds extends SeatHolds {
       priceCents: request.sector.priceCents,
       currency: request.sector.currency,
       expiresAtMs,
+      heldAtMs: tx.now.getTime(),
       swept: false,
+      countedAtMs: row ? fan.asOfMs : tx.now.getTime(),
       heldWithKey: this.transactions.requestKey() ?? null,
     };
     const made = asReservation(reservation, this.db, tx.now);
@@ -281,11 +300,12 @@ function seatIndexesOf(snapshot: Snapshot, seatIds: readonly string[]): readonly
   return seatIds.map((seatId) => snapshot.seatIds.indexOf(seatId));
 }
 
-/** Throws the domain's error for the first broken rule: sale, then turn, then ticket limit. */
-function assertRules(request: HoldRequest, { match, window }: Facts, taken: number): void {
+/** Throws the domain's error for the first broken rule: sale, then turn, then cooldown, then ticket limit. */
+function assertRules({ request, fan, unpaid }: Pick<Attempt, 'request' | 'fan' | 'unpaid'>, { match, window }: Facts): void {
   if (!match) throw new Error(`there is no match ${request.matchId}`);
   const { saleStatus, queueRequired, maxTicketsPerFan: limit } = match;
   assertHoldsAllowed({ saleStatus, opensAt: null, queueRequired });
   if (queueRequired) assertWindowOpen(window, request);
-  assertWithinLimit({ limit, taken, wanted: requestedSeats(request) });
+  assertNoCooldown(unpaid.cooldownEndsAtMs, fan.asOfMs);
+  assertWithinLimit({ limit, taken: fan.taken, wanted: requestedSeats(request) });
 }

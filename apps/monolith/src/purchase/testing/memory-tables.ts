@@ -1,4 +1,5 @@
 import type { SaleStatus } from '#domain/catalog/sale';
+import type { UnpaidHold } from '#domain/purchase/hold-cooldown';
 import type { OrderStatus } from '#domain/purchase/order';
 import type { ReservationStatus } from '#domain/purchase/reservation';
 import { Table } from '#testing/simulation/simulated-database';
@@ -50,7 +51,12 @@ export interface ReservationRow {
   readonly priceCents: number;
   readonly currency: string;
   readonly expiresAtMs: number;
+  readonly heldAtMs: number;
+  /** When it was paid, released or swept. */
+  readonly endedAtMs?: number;
   readonly swept: boolean;
+  /** When the fan's unpaid holds were counted for this hold. */
+  readonly countedAtMs: number;
   /** Idempotency key of the hold request. Tests check that a key created at most one reservation. */
   readonly heldWithKey: string | null;
 }
@@ -82,6 +88,10 @@ export interface MoveRequest {
 export interface FanRow {
   readonly revision: number;
   readonly reservationIds: readonly string[];
+  /** Holds that ended unpaid and may count for a cooldown. */
+  readonly unpaidIds?: readonly string[];
+  /** Only unpaid holds that began at this time or later count. */
+  readonly unpaidFromMs?: number | undefined;
 }
 
 export interface WindowRow {
@@ -148,25 +158,42 @@ export const freed = ({ quotaId }: SeatRow): Pick<SeatRow, 'status' | 'reservati
   ...{ status: quotaId === null ? 'available' : 'blocked', reservationId: null, expiresAtMs: null },
 });
 
+/** Result of `countFan`. */
+export interface FanCount {
+  readonly taken: number;
+  readonly revision: number;
+  readonly countedIds: readonly string[];
+  readonly unpaid: readonly UnpaidHold[];
+  readonly asOfMs: number;
+}
+
 /** True if the reservation counts against the fan's limit. */
 export const countsAgainstLimit = ({ status, expiresAtMs }: ReservationRow, now: number): boolean =>
   status === 'completed' || ((status === 'held' || status === 'ordered') && expiresAtMs > now);
 
 /**
- * Counts the seats of a fan at a match. Reads only the reservations that the fan's row lists, like the SQL statement
- * COUNT_FAN_SEATS.
+ * Counts the seats and reads the unpaid holds of a fan at a match. Reads only the reservations that the fan's row lists, like the SQL
+ * statement COUNT_FAN_SEATS.
  */
 export function countFan(
   fan: FanRow | undefined,
   reservation: (id: string) => ReservationRow | undefined,
   now: number,
-): { taken: number; revision: number; countedIds: readonly string[] } {
-  const counted = (fan?.reservationIds ?? [])
-    .flatMap((id) => reservation(id) ?? [])
-    .filter((row) => countsAgainstLimit(row, now));
+): FanCount {
+  const listed = [...(fan?.reservationIds ?? []), ...(fan?.unpaidIds ?? [])].flatMap((id) => reservation(id) ?? []);
+  const counted = listed.filter((row) => countsAgainstLimit(row, now));
   const taken = counted.reduce((sum, { seatIds }) => sum + seatIds.length, 0);
-  return { taken, revision: fan?.revision ?? 0, countedIds: counted.map(({ id }) => id) };
+  const unpaid = listed
+    .filter((row) => !countsAgainstLimit(row, now) && row.heldAtMs >= (fan?.unpaidFromMs ?? row.heldAtMs))
+    .map((row) => ({ id: row.id, fromMs: row.heldAtMs, toMs: Math.min(row.endedAtMs ?? row.expiresAtMs, row.expiresAtMs) }));
+  return { taken, revision: fan?.revision ?? 0, countedIds: counted.map(({ id }) => id), unpaid, asOfMs: now };
 }
+
+/** What a paid order changes in its fan's row. */
+export const unpaidCountFrom = (now: Date): Pick<FanRow, 'unpaidIds' | 'unpaidFromMs'> => ({
+  unpaidIds: [],
+  unpaidFromMs: now.getTime(),
+});
 
 /** Primary key of a fan's row in `fanSeats`. */
 export const fanAtMatch = ({ matchId, userId }: { matchId: string; userId: string }): string => `${userId} ${matchId}`;

@@ -140,6 +140,14 @@ export class PostgresPurchase implements PurchaseSetup {
     return this.opened.office.lapse({ id });
   }
 
+  async lapse(id: string, secondsAgo: { began: number; expired: number }): Promise<void> {
+    await this.expire(id);
+    await this.rows(
+      `update reservations set created_at = now() - make_interval(secs => $2), expires_at = now() - make_interval(secs => $3) where id = $1`,
+      [id, secondsAgo.began, secondsAgo.expired],
+    );
+  }
+
   async blacklist(userId: string): Promise<void> {
     await this.rows(
       `insert into blacklist (user_id, entry_id, reason, listed_by, listed_at) values ($1, $2, 'touting', $2, now())`,

@@ -69,6 +69,8 @@ export interface PurchaseSetup {
   addHold(hold: NewHold): Promise<Reservation>;
   /** Sets the expiry of a hold to one second ago. Nothing has ended it yet. */
   expire(reservationId: string): Promise<void>;
+  /** Moves a hold into the past: it began and expired so many seconds ago. Nothing has ended it yet. */
+  lapse(reservationId: string, secondsAgo: { readonly began: number; readonly expired: number }): Promise<void>;
   blacklist(userId: string): Promise<void>;
   addDevice(userId: string): Promise<void>;
   /** Stores a turn that lasts ten minutes, or `seconds`. With `endReason` it has ended. */

@@ -228,6 +228,147 @@ export function seatHoldsContract(open: () => PurchaseSetup): void {
     });
   });
 
+  describe('the cooldown', () => {
+    const fanIn = async (p: PurchaseSetup, facts: Parameters<PurchaseSetup['addMatch']>[0] = {}) => {
+      const sector = await p.addSector(await p.addMatch(facts), 'East', [9]);
+      return { sector, userId: randomUUID() };
+    };
+    /** A hold of one seat that began and ended so many minutes ago, unpaid. */
+    const lapsed = async (p: PurchaseSetup, fan: Awaited<ReturnType<typeof fanIn>>, began: number, expired: number) => {
+      const { id } = await held(hold(p, fan.sector, 1, { userId: fan.userId }));
+      await p.lapse(id, { began: began * 60, expired: expired * 60 });
+    };
+    const threeLapsed = async (p: PurchaseSetup, fan: Awaited<ReturnType<typeof fanIn>>) => {
+      for (const [began, expired] of [
+        [31, 21],
+        [21, 11],
+        [11, 1],
+      ] as const)
+        await lapsed(p, fan, began, expired);
+    };
+    const next = (p: PurchaseSetup, { sector, userId }: Awaited<ReturnType<typeof fanIn>>) => hold(p, sector, 1, { userId });
+    const inCooldown = refusal('HOLD_COOLDOWN', { until: expect.any(String), retry_after_seconds: 540 });
+
+    check('begins with the third unpaid hold, whoever has ended the holds in the tables', async (p) => {
+      for (const isSwept of [false, true]) {
+        const fan = await fanIn(p);
+        await threeLapsed(p, fan);
+        if (isSwept) await p.reservations.expireDueReservations(100);
+        await expect(next(p, fan)).rejects.toThrow(inCooldown);
+        await expect(hold(p, fan.sector, [0], { userId: fan.userId })).rejects.toThrow(inCooldown);
+        await held(hold(p, fan.sector, 1));
+      }
+    });
+
+    check('is of one match: the fan holds seats of another one', async (p) => {
+      const fan = await fanIn(p);
+      await threeLapsed(p, fan);
+      await held(next(p, { ...(await fanIn(p)), userId: fan.userId }));
+    });
+
+    check('is over in time: the count starts again at 0', async (p) => {
+      const fan = await fanIn(p);
+      for (const [began, expired] of [
+        [41, 31],
+        [31, 21],
+        [21, 11],
+      ] as const)
+        await lapsed(p, fan, began, expired);
+      await lapsed(p, fan, 0.9, 0.6);
+      for (const [began, expired] of [
+        [10, 8],
+        [8, 6],
+      ] as const)
+        await lapsed(p, fan, began, expired);
+      await lapsed(p, fan, 6, 4);
+      await expect(next(p, fan)).rejects.toThrow(refusal('HOLD_COOLDOWN', { retry_after_seconds: 360 }));
+    });
+
+    check('does not begin when three holds expire at once', async (p) => {
+      const fan = await fanIn(p);
+      const three = [await held(next(p, fan)), await held(next(p, fan)), await held(next(p, fan))];
+      for (const { id } of three) await p.lapse(id, { began: 10, expired: 0 });
+      await held(next(p, fan));
+    });
+
+    check('begins after ten holds that were given back at once, but not after nine', async (p) => {
+      const fan = await fanIn(p);
+      for (let released = 1; released <= 10; released += 1) {
+        const { id } = await held(next(p, fan));
+        await p.inTransaction(async (tx) => {
+          await p.reservations.setStatus(tx, id, 'released');
+          await p.reservations.freeSeats(tx, id);
+        });
+        await p.lapse(id, { began: 100 - 5 * released, expired: 98 - 5 * released });
+      }
+      await expect(next(p, fan)).rejects.toThrow(refusal('HOLD_COOLDOWN'));
+    });
+
+    check('is told after the turn and before the limit', async (p) => {
+      const fan = await fanIn(p, { queueRequired: true, maxTicketsPerFan: 1 });
+      const turn = { matchId: fan.sector.matchId, userId: fan.userId, sessionToken: `st_${randomUUID()}` };
+      await p.storeTurn(turn);
+      for (const [began, expired] of [
+        [31, 21],
+        [21, 11],
+        [11, 1],
+      ] as const) {
+        const { id } = await held(hold(p, fan.sector, 1, turn));
+        await p.lapse(id, { began: began * 60, expired: expired * 60 });
+      }
+      await expect(next(p, fan)).rejects.toThrow(refusal('PURCHASE_WINDOW_REQUIRED'));
+      await expect(hold(p, fan.sector, 2, turn)).rejects.toThrow(inCooldown);
+    });
+
+    check('does not begin if an order was paid, however it was paid', async (p) => {
+      const pay: ((paid: Reservation) => Promise<unknown>)[] = [
+        (paid) => p.inTransaction((tx) => p.reservations.complete(tx, [paid])),
+        (paid) =>
+          p.inTransaction(async (tx) => {
+            await p.reservations.staysCounted(tx, paid);
+            await p.reservations.setStatus(tx, paid.id, 'completed');
+          }),
+        async (paid) => {
+          await p.expire(paid.id);
+          await p.inTransaction(async (tx) => {
+            await p.reservations.countAgain(tx, paid, 4);
+            await p.reservations.setStatus(tx, paid.id, 'completed');
+          });
+        },
+      ];
+      for (const payWith of pay) {
+        const fan = await fanIn(p);
+        await lapsed(p, fan, 31, 21);
+        await lapsed(p, fan, 21, 11);
+        const paid = await held(next(p, fan));
+        await payWith(paid);
+        await lapsed(p, fan, 11, 1);
+        await held(next(p, fan));
+      }
+    });
+
+    check('begins although a payment that came too late was counted, if it was refunded', async (p) => {
+      const fan = await fanIn(p);
+      await lapsed(p, fan, 31, 21);
+      await lapsed(p, fan, 21, 11);
+      const late = await held(next(p, fan));
+      await p.lapse(late.id, { began: 660, expired: 60 });
+      await p.inTransaction((tx) => p.reservations.countAgain(tx, late, 4));
+      await expect(next(p, fan)).rejects.toThrow(inCooldown);
+    });
+
+    check('a seat of a running hold is not counted, and two requests at the same time get the same answer', async (p) => {
+      const fan = await fanIn(p);
+      await lapsed(p, fan, 31, 21);
+      await lapsed(p, fan, 21, 11);
+      const third = await held(next(p, fan));
+      await held(next(p, fan));
+      await p.lapse(third.id, { began: 660, expired: 60 });
+      const results = await Promise.allSettled([next(p, fan), next(p, fan)]);
+      expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    });
+  });
+
   check('an idempotency key makes one hold; a request that held nothing leaves its key unused', async (p) => {
     const sector = await newSector(p);
     const [userId, key] = [randomUUID(), randomUUID().replaceAll('-', '')];

@@ -1,4 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
+import { cooldownRules } from '#domain/purchase/hold-cooldown';
 import { Scheduler } from '#testing/simulation/scheduler';
 import { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { SimulatedTransactions } from '#testing/simulation/simulated-transactions';
@@ -11,7 +12,7 @@ import { MemoryOrders, MemoryPaymentInbox } from './memory-orders.ts';
 import { MemoryOrderConsequences, MemoryPayments } from './memory-payments.ts';
 import { MemoryQuotaPlaces } from './memory-quota-places.ts';
 import { asReservation, MemoryReservations } from './memory-reservations.ts';
-import { MemorySeatHolds } from './memory-seat-holds.ts';
+import { ALL_HOLD_GUARDS, MemorySeatHolds } from './memory-seat-holds.ts';
 import { fanAtMatch, tables, type ReservationRow, type SeatRow } from './memory-tables.ts';
 import { MemoryStreamCursors, MemoryWaitingRoom, MemoryWaitingRoomConsequences } from './memory-waiting-room.ts';
 import type { NewHold, PurchaseSetup, TestSector, Turn } from './purchase-setup.ts';
@@ -39,7 +40,14 @@ export class SimulatedPurchase implements PurchaseSetup {
   readonly matches = new MemoryMatches(this.db, this.testSectors);
   readonly sectors = new MemorySectorReader(this.db);
   readonly waitingRoom = new MemoryWaitingRoom(this.db);
-  readonly seatHolds = new MemorySeatHolds(this.db, this.transactions, this.waitingRoom, TEN_MINUTES_MS);
+  readonly seatHolds = new MemorySeatHolds(
+    this.db,
+    this.transactions,
+    this.waitingRoom,
+    TEN_MINUTES_MS,
+    ALL_HOLD_GUARDS,
+    cooldownRules({ after: 3, holdSeconds: 600, cooldownSeconds: 600 }),
+  );
   readonly reservations = new MemoryReservations(this.db);
   readonly orders = new MemoryOrders(this.db);
   readonly inbox = new MemoryPaymentInbox();
@@ -146,13 +154,21 @@ export class SimulatedPurchase implements PurchaseSetup {
         together: true,
         seatIds,
       },
-      ...{ priceCents, currency, expiresAtMs, swept: false, heldWithKey: null },
+      ...{
+        priceCents,
+        currency,
+        expiresAtMs,
+        heldAtMs: this.scheduler.nowMs,
+        countedAtMs: this.scheduler.nowMs,
+        swept: false,
+        heldWithKey: null,
+      },
     };
     this.db.seed(tables.reservations, id, row);
     for (const seatId of seatIds) this.change(tables.seats, seatId, { status: 'held', reservationId: id, expiresAtMs });
     const fan = this.db.read(tables.fanSeats, fanAtMatch(row));
     const reservationIds = [...(fan?.reservationIds ?? []), id];
-    this.db.seed(tables.fanSeats, fanAtMatch(row), { revision: (fan?.revision ?? 0) + 1, reservationIds });
+    this.db.seed(tables.fanSeats, fanAtMatch(row), { ...fan, revision: (fan?.revision ?? 0) + 1, reservationIds });
     return Promise.resolve(asReservation(row, this.db, this.scheduler.now()));
   }
 
@@ -162,6 +178,13 @@ export class SimulatedPurchase implements PurchaseSetup {
     for (const { id } of this.db.rows(tables.seats, (row) => row.reservationId === reservationId && row.status === 'held'))
       this.change(tables.seats, id, { expiresAtMs });
     return Promise.resolve();
+  }
+
+  async lapse(reservationId: string, secondsAgo: { began: number; expired: number }): Promise<void> {
+    await this.expire(reservationId);
+    const { nowMs } = this.scheduler;
+    const expiresAtMs = nowMs - secondsAgo.expired * 1000;
+    this.change(tables.reservations, reservationId, { heldAtMs: nowMs - secondsAgo.began * 1000, expiresAtMs });
   }
 
   blacklist(userId: string): Promise<void> {
@@ -200,7 +223,8 @@ export class SimulatedPurchase implements PurchaseSetup {
   }
 
   fan(fan: { matchId: string; userId: string }): ReturnType<PurchaseSetup['fan']> {
-    return Promise.resolve(this.db.read(tables.fanSeats, fanAtMatch(fan)));
+    const row = this.db.read(tables.fanSeats, fanAtMatch(fan));
+    return Promise.resolve(row && { revision: row.revision, reservationIds: row.reservationIds });
   }
 
   timeline(orderId: string): Promise<string[]> {

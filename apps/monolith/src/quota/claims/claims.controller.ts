@@ -55,6 +55,7 @@ export class ClaimsController {
   @Endpoint({
     operationId: 'claimInvitation',
     access: 'fan',
+    writeLimit: true,
     refusals: ['NOT_FOUND', 'BLACKLISTED', 'SALE_NOT_OPEN', 'INVITATION_CLAIMED', 'INVITATION_EXPIRED'],
   })
   @ApiOperation({ summary: 'Claim an invitation: hold its places', description: CLAIM })

@@ -28,6 +28,7 @@ export abstract class Reservations {
   abstract lock(tx: Transaction, reservationId: string, userId?: string): Promise<Reservation | undefined>;
   /** Locks those of the reservations that no other transaction has locked, and returns them by id. Waits for no lock. */
   abstract lockSkippingLocked(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>>;
+  /** Of a reservation that is `completed`, the unpaid holds of its fan count again from 0. */
   abstract setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void>;
   /** Ends the hold of its seats: they are on sale again, those of an invitation are free in their quota again. */
   abstract freeSeats(tx: Transaction, reservationId: string): Promise<void>;

@@ -1,5 +1,6 @@
 import { namedSql } from '#platform/postgres/named-sql';
 import type { Reservation } from '../../application/ports.ts';
+import { UNPAID_COUNT_FROM_NOW } from './fan-seats.sql.ts';
 
 /*
  * Completes the holds of a batch of orders in one statement: marks seats as sold and reservations as completed.
@@ -8,6 +9,7 @@ import type { Reservation } from '../../application/ports.ts';
  * - All seats of a hold are sold or none.
  * - Only a hold that its fan's row in `fan_seats` still lists is completed. A hold of an invitation counts for no fan and needs none. The revision of that row grows, so a concurrent hold
  *   request that counted the fan's seats before must count them again (`keepCounted` does the same for one hold).
+ * - A paid fan's unpaid holds count again from 0.
  * - It waits for no row: it locks with `skip locked` before it updates, because an UPDATE would wait. A hold with a seat or fan
  *   that another transaction has locked stays as it was.
  *
@@ -57,7 +59,7 @@ export const LOCK_COMPLETABLE_HOLDS = namedSql<CompleteHoldsParameters>(
 export const COMPLETE_HOLDS = namedSql<CompleteHoldsParameters>(
   'complete-holds',
   `${COMPLETABLE}, counted as (
-    update fan_seats set revision = revision + 1 where ctid = any(array(select row_ctid from completable))
+    update fan_seats set revision = revision + 1, ${UNPAID_COUNT_FROM_NOW} where ctid = any(array(select row_ctid from completable))
   ), sold as (
     update seats set status = 'sold', expires_at = null
     where id = any(array(select id from seats_locked where reservation_id = any(array(select id from completable))))

@@ -1,11 +1,11 @@
 import { boolArray, ctidArray, hexBytes, int4Array, uuidArray } from '#platform/postgres/binary-parameters';
 import type { SectorForSale } from '../../application/ports.ts';
 import { requestedSeats } from '../application/ports.ts';
-import type { PendingHold } from './pending-holds.ts';
+import { isInCooldown, type PendingHold } from './pending-holds.ts';
 import type { SectorSnapshot } from './sector-snapshot.ts';
 
 /** One hold request of a batch, with its proposed seats, as the statements HOLD_BATCH and WHY_NOT_HELD need it. */
-export type HoldRow = Pick<PendingHold, 'request' | 'reservationId' | 'proposed' | 'together' | 'fan'> & {
+export type HoldRow = Pick<PendingHold, 'request' | 'reservationId' | 'proposed' | 'together' | 'fan' | 'unpaid'> & {
   readonly snapshot: Pick<SectorSnapshot, 'idOf' | 'ctidOf'>;
 };
 
@@ -17,6 +17,8 @@ export type WhyNotHeldParameters = ReturnType<typeof whyNotHeldParameters>;
 /** Control characters that separate texts and stand for null. Schemas and JSON refuse them, so no text contains them. */
 const SEPARATOR = '\u001e';
 const NULL_TEXT = '\u001f';
+/** More seats than any limit allows. */
+const MORE_THAN_ANY_LIMIT = 2 ** 31 - 1;
 /** A ctid that no row has. */
 const NO_CTID = '(0,0)';
 const NO_KEY = { key: '0'.repeat(32), fingerprint: '0'.repeat(32) };
@@ -28,7 +30,7 @@ const KEY_BYTES = 16;
  */
 export function holdBatchParameters(rows: readonly HoldRow[], holdSeconds: number) {
   const known = rows
-    .map((row, at) => ({ ...row.fan, id: row.reservationId, index: at + 1 }))
+    .map((row, at) => ({ ...row.fan, ...row.unpaid, id: row.reservationId, index: at + 1 }))
     .filter(({ revision }) => revision > 0);
   const sectors: SectorForSale[] = [];
   const sectorNumbers = new Map<string, number>();
@@ -39,11 +41,19 @@ export function holdBatchParameters(rows: readonly HoldRow[], holdSeconds: numbe
     ...requestColumns(rows),
     reservationIds: uuidArray(rows.map((row) => row.reservationId)),
     sectorNumbers: int4Array(rows.map(({ request }) => sectorNumbers.get(request.sector.id)!)),
-    seatsWithThese: int4Array(rows.map(({ fan, request }) => fan.taken + requestedSeats(request))),
+    seatsWithThese: int4Array(
+      rows.map((row) => (isInCooldown(row) ? MORE_THAN_ANY_LIMIT : row.fan.taken + requestedSeats(row.request))),
+    ),
     quantities: int4Array(rows.map(({ request }) => requestedSeats(request))),
     together: boolArray(rows.map((row) => row.together)),
     knownIndices: int4Array(known.map(({ index }) => index)),
     knownReservations: joinTexts(known.map(({ living, id }) => `{${[...living, id].join(',')}}`)),
+    knownUnpaid: joinTexts(
+      known.map(({ remaining }) => (remaining.length > 0 ? `{${remaining.map((hold) => hold.id).join(',')}}` : null)),
+    ),
+    knownUnpaidFrom: joinTexts(
+      known.map(({ countFromMs }) => (countFromMs === undefined ? null : new Date(countFromMs).toISOString())),
+    ),
     keys: hexBytes(keys.map(({ key }) => key), KEY_BYTES), // prettier-ignore
     fingerprints: hexBytes(keys.map(({ fingerprint }) => fingerprint), KEY_BYTES), // prettier-ignore
     holdSeconds,

@@ -8,7 +8,8 @@ import type { HoldBatchParameters } from './hold-batch-parameters.ts';
  * Guarantees
  * - Each request gets all of its seats or none, together with its reservation, its idempotency row and its fan's new revision.
  * - A seat is held only if it is free at the moment the statement runs. A stale proposal holds nothing.
- * - A fan's ticket limit holds: the fan's row must still have the revision at which the seats were counted.
+ * - A fan's ticket limit and cooldown hold: the fan's row must still have the revision at which the seats and the unpaid holds were
+ *   counted.
  * - It waits for no row (`skip locked`). A seat or fan that another transaction has locked means: not held.
  * - No seat is held for two requests of a batch. The caller makes sure that no two requests name the same seat. If two did, the
  *   last column of the result would divide by zero and nothing of the batch would be committed.
@@ -54,7 +55,8 @@ export const HOLD_BATCH_SQL = `
 with clock as materialized (
   select date_trunc('milliseconds', now() + make_interval(secs => :holdSeconds)) as hold_end
 ), permitted as (
-  -- Requests that the rules allow: the sale is open, the fan's turn is valid, the limit is kept.
+  -- Requests that the rules allow: the sale is open, the fan's turn is valid, the limit is kept. Of a fan in
+  -- cooldown the limit refuses any number of seats.
   select a.index, a.id, least((select hold_end from clock), date_trunc('milliseconds', w.expires_at)) as expires_at, m.currency,
          case when m.queue_required then a.session_token end as session_token
   from unnest(:indices::int[], :reservationIds::uuid[], :userIds::uuid[], :seatsWithThese::int[], ${texts(':sessionTokens')})
@@ -87,8 +89,10 @@ with clock as materialized (
   for no key update skip locked
 ), known as (
   -- Known fans whose revision is still the counted one: moved on, so that nobody adds to the old count.
-  update fan_seats f set revision = f.revision + 1, reservation_ids = d.living::uuid[]
-  from unnest(:knownIndices::int[], ${texts(':knownReservations')}) as d(index, living) join complete c using (index)
+  update fan_seats f set revision = f.revision + 1, reservation_ids = d.living::uuid[], unpaid_ids = d.unpaid::uuid[],
+                         unpaid_from = coalesce(d.unpaid_from::timestamptz, f.unpaid_from)
+  from unnest(:knownIndices::int[], ${texts(':knownReservations')}, ${texts(':knownUnpaid')}, ${texts(':knownUnpaidFrom')})
+         as d(index, living, unpaid, unpaid_from) join complete c using (index)
        join unlocked u on u.match_id = ${ofSector(':matchIds::uuid[]')} and u.user_id = ${own(':userIds::uuid[]')}
   where f.user_id = any(array(select user_id from unlocked)) and f.match_id = u.match_id and f.user_id = u.user_id
     and f.revision = ${own(':revisions::int[]')}

@@ -1,3 +1,4 @@
+import { NO_UNPAID_HOLDS } from '#domain/purchase/hold-cooldown';
 import { randomUUID } from 'node:crypto';
 import { openDatabase } from '#platform/postgres/database';
 import { newId } from '#platform/ids';
@@ -266,6 +267,7 @@ describe('statement HOLD_BATCH, with and without its protections', () => {
       snapshot: { idOf: (seatIndex) => seats[seatIndex]!.seatId, ctidOf: (seatIndex) => seats[seatIndex]!.ctid },
       together: true,
       fan: FAN_WITHOUT_SEATS,
+      unpaid: NO_UNPAID_HOLDS,
     };
   }
 

@@ -1,4 +1,5 @@
 import { DomainError } from '#domain/shared/domain-error';
+import { countUnpaidHolds, NO_UNPAID_HOLDS, type CooldownRules } from '#domain/purchase/hold-cooldown';
 import type { SectorShare } from '#domain/purchase/sector-map';
 import { RequestRefused } from '#platform/http/request-refused';
 import { KeyAlreadyUsed } from '#application/idempotency-key';
@@ -35,6 +36,8 @@ export interface HoldQueueOptions {
   /** While a batch is committed on one writer connection, the next batch is prepared for another. */
   readonly connections: readonly WriterConnection[];
   readonly holdSeconds: number;
+  /** When a fan's unpaid holds begin a cooldown. Undefined: never. */
+  readonly cooldown?: CooldownRules | undefined;
   readonly snapshots: SectorSnapshots;
   /** Stores a turn that PostgreSQL does not know yet, if the waiting room has granted it. */
   readonly turns: { learn(request: HoldRequest): Promise<void> };
@@ -186,7 +189,7 @@ export class HoldQueue implements SeatHolds {
     }
   }
 
-  /** Counts the fans' seats, and stores turns that the waiting room has granted but PostgreSQL does not know yet. */
+  /** Counts the fans' seats and unpaid holds, and stores turns that the waiting room has granted but PostgreSQL does not know yet. */
   private async count(writer: HoldWriter, holds: readonly PendingHold[]): Promise<void> {
     if (holds.length === 0) return;
     const learning = Promise.all(holds.map(({ request }) => this.options.turns.learn(request)));
@@ -194,7 +197,12 @@ export class HoldQueue implements SeatHolds {
     // prevents an unhandled rejection before.
     learning.catch(() => undefined);
     const fans = await writer.countFanSeats(holds.map(({ request }) => request));
-    for (const [index, hold] of holds.entries()) hold.fan = fans[index] ?? FAN_WITHOUT_SEATS;
+    const { cooldown } = this.options;
+    for (const [index, hold] of holds.entries()) {
+      hold.fan = fans[index] ?? FAN_WITHOUT_SEATS;
+      const { unpaid, asOfMs } = hold.fan;
+      hold.unpaid = cooldown && unpaid ? countUnpaidHolds(unpaid, cooldown, asOfMs) : NO_UNPAID_HOLDS;
+    }
     await learning;
   }
 
@@ -228,14 +236,14 @@ export class HoldQueue implements SeatHolds {
   }
 
   private retryOrRefuse(hold: PendingHold, facts: HoldFacts, winners: readonly PendingHold[]): void {
-    const { request, snapshot, proposed, chosen } = hold;
+    const { snapshot, proposed, chosen } = hold;
     const gone = [...facts.gone, ...wonByOthers(hold, winners)];
     const isLost = gone.length + facts.busy.length > 0;
     hold.mustRefresh = facts.moved.length > 0;
     snapshot.notHeld(proposed, facts.gone, facts.gone.length + facts.busy.length > 0);
     if (!isFanCounted(hold)) return this.pending.addFirst(hold);
     try {
-      assertRules(request, facts, hold.fan.taken);
+      assertRules(hold, facts);
     } catch (brokenRule) {
       return hold.reject(brokenRule);
     }

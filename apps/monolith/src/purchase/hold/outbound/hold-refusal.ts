@@ -1,18 +1,21 @@
 import { assertHoldsAllowed, type SaleStatus } from '#domain/catalog/sale';
+import { assertNoCooldown } from '#domain/purchase/hold-cooldown';
 import { assertWindowOpen, assertWithinLimit } from '#domain/purchase/buying-rules';
-import { requestedSeats, type HoldRequest } from '../application/ports.ts';
+import { requestedSeats } from '../application/ports.ts';
+import type { PendingHold } from './pending-holds.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 
 /**
- * Throws the error of the first rule that a request broke: sale, then turn, then ticket limit. The statement HOLD_BATCH has already
- * decided not to hold; the domain's rules give the reason.
+ * Throws the error of the first rule that a request broke: sale, then turn, then cooldown, then ticket limit. The statement
+ * HOLD_BATCH has already decided not to hold; the domain's rules give the reason.
  */
-export function assertRules(request: HoldRequest, facts: HoldFacts, taken: number): void {
+export function assertRules({ request, fan, unpaid }: Pick<PendingHold, 'request' | 'fan' | 'unpaid'>, facts: HoldFacts): void {
   const { queueRequired } = facts;
   const opensAt = facts.opensAtMs === null ? null : new Date(facts.opensAtMs);
   assertHoldsAllowed({ saleStatus: facts.saleStatus as SaleStatus, opensAt, queueRequired });
   if (queueRequired) assertWindowOpen(facts.window ?? undefined, request);
-  assertWithinLimit({ limit: facts.limit, taken, wanted: requestedSeats(request) });
+  assertNoCooldown(unpaid.cooldownEndsAtMs, fan.asOfMs);
+  assertWithinLimit({ limit: facts.limit, taken: fan.taken, wanted: requestedSeats(request) });
 }
 
 /**

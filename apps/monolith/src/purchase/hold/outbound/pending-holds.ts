@@ -1,3 +1,4 @@
+import { NO_UNPAID_HOLDS, type UnpaidHolds } from '#domain/purchase/hold-cooldown';
 import { newId } from '#platform/ids';
 import type { Reservation } from '../../application/ports.ts';
 import type { HoldOutcome, HoldRequest } from '../application/ports.ts';
@@ -34,6 +35,8 @@ export interface PendingHold {
   mustRefresh: boolean;
   /** The counted seats of the fan. Until they are counted, the fan is assumed to have none. */
   fan: FanSeats;
+  /** What the fan's unpaid holds mean for this request. They are read with the fan's seats. */
+  unpaid: UnpaidHolds;
 }
 
 const NO_SEATS: readonly number[] = [];
@@ -58,6 +61,7 @@ export function pendingHold(
     isRefreshed: false,
     mustRefresh: false,
     fan: FAN_WITHOUT_SEATS,
+    unpaid: NO_UNPAID_HOLDS,
   };
 }
 
@@ -67,6 +71,11 @@ export function pendingHold(
  */
 export function isFanCounted({ attempts, proposed }: PendingHold): boolean {
   return attempts > 1 || proposed.length === 0;
+}
+
+/** True if the fan was in cooldown when the fan's seats were counted, on the database's clock. */
+export function isInCooldown({ fan, unpaid }: Pick<PendingHold, 'fan' | 'unpaid'>): boolean {
+  return unpaid.cooldownEndsAtMs !== undefined && unpaid.cooldownEndsAtMs > fan.asOfMs;
 }
 
 /** The reservation that HOLD_BATCH has committed for this request. */

@@ -27,11 +27,13 @@ export async function countReservation(
 ): Promise<boolean> {
   const counted = await countSeats(tx, { matchId, userId });
   if (counted.taken + quantity > limit) return false;
+  const unpaidIds = (counted.unpaid ?? []).map((hold) => hold.id).filter((unpaidId) => unpaidId !== id);
   const rows = await inside(tx).rows(
     `insert into fan_seats (match_id, user_id, revision, reservation_ids) values ($1, $2, 1, $4)
-     on conflict (user_id, match_id) do update set revision = fan_seats.revision + 1, reservation_ids = excluded.reservation_ids
+     on conflict (user_id, match_id) do update
+       set revision = fan_seats.revision + 1, reservation_ids = excluded.reservation_ids, unpaid_ids = nullif($5::uuid[], '{}')
        where fan_seats.revision = $3 returning 1`,
-    [matchId, userId, counted.revision, [...counted.living, id]],
+    [matchId, userId, counted.revision, [...counted.living, id], unpaidIds],
   );
   return rows.length > 0;
 }

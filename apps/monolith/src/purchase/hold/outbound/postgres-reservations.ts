@@ -8,6 +8,7 @@ import type { Reservations, ExpiredBatch } from '../application/reservation-port
 import { freedStatus, seatIsFree, seatIsHeld, seatIsUnusedInQuota } from '../../seat-is-free.api.ts';
 import { COMPLETE_HOLDS, completeHoldsParameters, LOCK_COMPLETABLE_HOLDS } from './complete-holds.sql.ts';
 import { expireDueReservations } from './expire-due.ts';
+import { UNPAID_COUNT_FROM_NOW } from './fan-seats.sql.ts';
 import { countReservation, keepCounted } from './postgres-fan-seats.ts';
 import { LOCK_RESERVATION, LOCK_UNLOCKED_RESERVATIONS, READ_RESERVATION, type ReservationRow } from './reservation-rows.sql.ts';
 
@@ -46,7 +47,11 @@ export class PostgresReservations implements Reservations {
     // A release puts the reservation into the index that lists ended reservations (LIST_RESERVATIONS).
     const released = status === 'released' ? ', released = true' : '';
     const update = `update reservations set status = $2, ended_at = ${endedAt}${released} where id = $1`;
-    await inside(tx).rows(update, [reservationId, status]);
+    // Only now it is certain that the order is paid: a payment that comes too late may be refunded after its seats were counted.
+    const paid = `with paid as (${update} returning user_id, match_id, invitation_id)
+      update fan_seats f set ${UNPAID_COUNT_FROM_NOW} from paid
+      where f.user_id = paid.user_id and f.match_id = paid.match_id and paid.invitation_id is null`;
+    await inside(tx).rows(status === 'completed' ? paid : update, [reservationId, status]);
   }
 
   async freeSeats(tx: Transaction, reservationId: string): Promise<void> {
