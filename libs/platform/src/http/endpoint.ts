@@ -3,12 +3,13 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { inputOf } from './input-fields.ts';
 import { directHandler } from './direct-handler.ts';
 import type { ErrorCode } from '#contracts/error-catalogue';
+import type { StaffAccess } from '#contracts/roles';
 
 /**
- * Who may call a route: everybody, any identified fan, a caller with the role `ops`, `partner` or `gate`, or only our own services.
- * The routes of partners are open to operators too.
+ * Who may call a route: everybody, any identified fan, only our own services, or people with a role. `libs/contracts/src/roles.ts`
+ * says which roles have which access.
  */
-export type Access = 'public' | 'fan' | 'ops' | 'partner' | 'gate' | 'internal';
+export type Access = 'public' | 'fan' | 'internal' | StaffAccess;
 
 /** What a route declares about itself: who may call it, which checks apply, and how it is answered. */
 export interface EndpointRules {
