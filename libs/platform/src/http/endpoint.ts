@@ -29,6 +29,13 @@ export interface EndpointRules {
    * not know it, the insert of the row fails, and then `Answers` (answers.ts) reads the row.
    */
   readonly keyWithEffect?: true;
+  /**
+   * The audit log records the call (audit-hook.ts): a write of operators and partners, or a read of personal data. The type of the
+   * object in the path.
+   */
+  readonly audited?: 'match' | 'order' | 'fan' | 'job' | 'quota' | 'move' | 'invitation' | 'audit';
+  /** The reason why this write of operators or partners is not in the audit log. */
+  readonly notAuditedBecause?: string;
   /** Each call counts for the fan's limit of ten purchases a minute. */
   readonly fanLimit?: true;
   /** Calls do not count for the rate limit of the client's address. */

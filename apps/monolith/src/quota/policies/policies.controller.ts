@@ -33,7 +33,12 @@ export class PoliciesController {
   }
 
   @Post('matches/:id/quotas/check')
-  @Endpoint({ operationId: 'checkPolicy', access: 'ops:sale', refusals: ['NOT_FOUND'] })
+  @Endpoint({
+    operationId: 'checkPolicy',
+    access: 'ops:sale',
+    notAuditedBecause: 'it only reads the quotas of a match',
+    refusals: ['NOT_FOUND'],
+  })
   @ApiOperation({ summary: 'Check the quotas of a match against a policy', description: CHECK })
   @ApiOkResponse({ standardSchema: schemas.policyCheckAnswer })
   check(

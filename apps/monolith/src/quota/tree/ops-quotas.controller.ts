@@ -38,6 +38,7 @@ export class OpsQuotasController {
   @Endpoint({
     operationId: 'createQuota',
     access: 'ops:sale',
+    audited: 'match',
     takesLists: true,
     refusals: ['NOT_FOUND', 'QUOTA_EXCEEDED', 'MOVE_REFUSED', 'INVALID_STATE'],
   })
@@ -100,7 +101,13 @@ export class OpsQuotasController {
   }
 
   @Patch('quotas/:id')
-  @Endpoint({ operationId: 'changeQuota', access: 'ops:sale', takesLists: true, refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({
+    operationId: 'changeQuota',
+    access: 'ops:sale',
+    audited: 'quota',
+    takesLists: true,
+    refusals: ['NOT_FOUND', 'INVALID_STATE'],
+  })
   @ApiOperation({
     summary: 'Change the settings of a quota; its places change only by moves',
     description: 'Omitted fields keep their value.',
