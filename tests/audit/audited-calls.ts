@@ -139,7 +139,13 @@ export function audited(system: System): Readonly<Record<string, () => Promise<A
     'POST /ops/jobs/retry': async () => {
       await failedJob();
       const body = { queue: 'jobs', template: 'refund_match' };
-      return { url: '/ops/jobs/retry', body, target: { type: 'job', id: null }, before: null, after: { ...body, retried: expect.any(Number) } };
+      return {
+        url: '/ops/jobs/retry',
+        body,
+        target: { type: 'job', id: null },
+        before: null,
+        after: { ...body, retried: expect.any(Number) },
+      };
     },
     'DELETE /ops/jobs/:job_id': async () => {
       const id = await failedJob();

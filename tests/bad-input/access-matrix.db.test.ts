@@ -69,7 +69,10 @@ const callerKinds: Record<string, { headers: Call['headers']; verdicts: Verdicts
   'a partner who also reads as an operator': { headers: withRoles('partner,ops:read'), verdicts: person('ops:read', 'partner') },
   'a steward': { headers: callers.steward, verdicts: person('gate') },
   'an operator with roles in capitals': { headers: withRoles('OPS, GATE, OPS:READ'), verdicts: person() },
-  'a caller with roles that do not exist': { headers: withRoles('ops:,:read,ops:all,ops read,ops:*,public,fan'), verdicts: person() },
+  'a caller with roles that do not exist': {
+    headers: withRoles('ops:,:read,ops:all,ops read,ops:*,public,fan'),
+    verdicts: person(),
+  },
   'roles without a user id': { headers: { 'x-mock-roles': 'ops,gate' }, verdicts: nobody },
   'a user id that is not a UUID': { headers: { 'x-mock-user-id': 'admin', 'x-mock-roles': 'ops' }, verdicts: nobody },
   'two user ids': { headers: { 'x-mock-user-id': [OTHER_FAN_ID, STAFF_ID], 'x-mock-roles': 'ops' }, verdicts: nobody },
