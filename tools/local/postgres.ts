@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { type LocalServer, spawnServer, waitUntilReady } from './local-server.ts';
 import { readText } from './optional-file.ts';
+import { readOrMakePassword } from './password.ts';
 import { type PostgresBinaries, postgresBinaries, postgresEnvironment, serverUser } from './postgres-binaries.ts';
 import { commandLine, endProcess, identify } from './processes.ts';
 import { claimPublicFolder, giveToNobody, isOpenToUserNobody } from './public-folder.ts';
@@ -20,7 +20,10 @@ export interface PostgresOptions {
   say?: (line: string) => void;
 }
 
+/** Owns the schema. `migrate` connects as this user, and creates the other one. */
 const USER = 'tribina';
+/** The user of the services, with the rights that `migrate` grants. */
+const SERVICES_USER = 'tribina_services';
 const DATABASE = 'tribina';
 
 /**
@@ -40,13 +43,19 @@ const SETTINGS = [
 ];
 const THROWAWAY_SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
 
+/** A PostgreSQL server. `url` names the owner of the schema. */
+export interface LocalPostgres extends LocalServer {
+  readonly servicesUrl: string;
+}
+
 /** Starts PostgreSQL on its data folder, which is made if it is missing. */
-export async function startPostgres(options: PostgresOptions): Promise<LocalServer> {
+export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
   const { port, throwaway = false, say = () => undefined } = options;
   const binaries = postgresBinaries(options.folder);
   const serverFolder = makeDataFolder(options.folder);
   const dataFolder = path.join(serverFolder, 'data');
   const password = readOrMakePassword(serverFolder);
+  const servicesPassword = readOrMakePassword(serverFolder, 'password.services');
   await endOrphan(dataFolder, say);
   if (!existsSync(dataFolder)) {
     say('creating the PostgreSQL data folder');
@@ -57,7 +66,8 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
   const server = await launchPostgres(binaries, serverFolder, port, throwaway);
   const url = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
   await ensureDatabase(url('postgres'));
-  return { ...server, url: url(DATABASE) };
+  const servicesUrl = `postgres://${SERVICES_USER}:${servicesPassword}@127.0.0.1:${port}/${DATABASE}`;
+  return { ...server, url: url(DATABASE), servicesUrl };
 }
 
 /** Starts a PostgreSQL server on an existing data folder. */
@@ -150,15 +160,6 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-function readOrMakePassword(serverFolder: string): string {
-  const file = path.join(serverFolder, 'password');
-  const storedPassword = readLines(file)[0];
-  if (storedPassword) return storedPassword;
-  const password = randomBytes(18).toString('base64url');
-  writeFileSync(file, password, { mode: 0o600 });
-  return password;
 }
 
 function refuseOtherVersion(binaries: PostgresBinaries, dataFolder: string): void {
