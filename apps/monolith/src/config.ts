@@ -21,4 +21,10 @@ export const monolithConfig = settings.processSettings
 /** The settings that `loader:run` reads in addition to `monolithConfig`. */
 export const loaderSettings = settings.jobSettings.pick({ LOADER_SOURCES: true });
 
+/** The settings of `migrate`. It needs no others, so its pod in a cluster gets no other secret (k8s/migrate). */
+export const migrateSettings = settings.databaseSettings
+  .pick({ DATABASE_URL: true })
+  .extend(settings.migrationSettings.shape)
+  .extend({ NODE_ENV: settings.processSettings.shape.NODE_ENV, JOBS_TRANSPORT: settings.jobSettings.shape.JOBS_TRANSPORT });
+
 export type MonolithConfig = z.output<typeof monolithConfig>;

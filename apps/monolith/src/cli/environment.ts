@@ -1,6 +1,6 @@
 import { readSources, type ConfiguredSource } from '#event-loader/adapters/configured-sources';
 import { ConfigFaults, exitWithFaults, loadConfig, loadConfigOrExit } from '#platform/config/load-config';
-import { databaseSettings, jobSettings, migrationSettings, processSettings } from '#platform/config/settings';
+import { databaseSettings, processSettings } from '#platform/config/settings';
 import { credentialsIn } from '#platform/postgres/services-role';
 import { openDatabase } from '#platform/postgres/database';
 import { projectFile } from '#platform/project-root';
@@ -9,7 +9,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { DataSource } from 'typeorm';
 import { z } from 'zod';
-import { loaderSettings, monolithConfig, type MonolithConfig } from '../config.ts';
+import { loaderSettings, migrateSettings, monolithConfig, type MonolithConfig } from '../config.ts';
 
 /** A server that the command needs is not running; the CLI exits with 69. */
 export class NotRunning extends Error {}
@@ -50,10 +50,6 @@ export function environment(): Record<string, string | undefined> {
 }
 
 const databaseUrlSettings = databaseSettings.extend(processSettings.pick({ NODE_ENV: true }).shape);
-
-const migrateSettings = databaseUrlSettings
-  .extend(migrationSettings.shape)
-  .extend(jobSettings.pick({ JOBS_TRANSPORT: true }).shape);
 
 /** Whom `migrate` connects as, and whom it grants rights to. */
 export interface MigrationTarget {
