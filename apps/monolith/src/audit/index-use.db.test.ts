@@ -42,7 +42,8 @@ const readRows = (nodes: readonly PlanNode[]): number =>
 const none: AuditSearch = {
   ...{ actor: null, action: null, target: null, matchId: null, since: null, until: null, after: null, limit: LIMIT },
 };
-const actor = '0190a000-0000-7000-8000-000000000000';
+// One of 200 operators. For the busiest one PostgreSQL may read the index of the times.
+const actor = '0190a000-0000-7000-8000-000000000003';
 const matchId = '0190a000-0000-7000-9000-000000000003';
 const past = new Date(Date.now() - (ROWS / 2) * 1000).toISOString();
 const minuteAgo = new Date(Date.now() - 60_000).toISOString();
