@@ -54,14 +54,17 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
   const binaries = postgresBinaries(options.folder);
   const serverFolder = makeDataFolder(options.folder);
   const dataFolder = path.join(serverFolder, 'data');
+  const hasPassword = existsSync(path.join(serverFolder, 'password'));
   const password = readOrMakePassword(serverFolder);
   const servicesPassword = readOrMakePassword(serverFolder, 'password.services');
   await endOrphan(dataFolder, say);
-  if (!existsSync(dataFolder)) {
+  const isNew = !existsSync(dataFolder);
+  if (isNew) {
     say('creating the PostgreSQL data folder');
     createCluster(binaries, serverFolder, password, throwaway);
   }
   refuseOtherVersion(binaries, dataFolder);
+  if (!isNew && !hasPassword) replacePassword(binaries, dataFolder, password);
 
   const server = await launchPostgres(binaries, serverFolder, port, throwaway);
   const url = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
@@ -125,6 +128,16 @@ function createCluster(binaries: PostgresBinaries, serverFolder: string, passwor
     throw new Error(`initdb failed:\n${stderr}`);
   }
   renameSync(unfinished, path.join(serverFolder, 'data'));
+}
+
+/** Gives the user of existing data a new password, if the file with the old one is gone. Runs while no server uses the data. */
+function replacePassword(binaries: PostgresBinaries, dataFolder: string, password: string): void {
+  const run = spawnSync(binaries.postgres, ['--single', '-D', dataFolder, 'postgres'], {
+    ...serverUser,
+    ...{ cwd: '/', env: postgresEnvironment, encoding: 'utf8' },
+    input: `alter role ${USER} password '${password}'\n`,
+  });
+  if (run.status !== 0) throw new Error(`PostgreSQL did not take a new password:\n${run.stderr || run.error?.message}`);
 }
 
 /**

@@ -1,15 +1,16 @@
 import { readSources, type ConfiguredSource } from '#event-loader/adapters/configured-sources';
 import { ConfigFaults, exitWithFaults, loadConfig, loadConfigOrExit } from '#platform/config/load-config';
-import { databaseSettings, processSettings } from '#platform/config/settings';
+import { databaseSettings, developmentSecrets, processSettings, purchaseSettings } from '#platform/config/settings';
 import { credentialsIn } from '#platform/postgres/services-role';
 import { openDatabase } from '#platform/postgres/database';
 import { projectFile } from '#platform/project-root';
+import { publicKeyText } from '#ticketing/ticket-keys';
 import { InvalidArgumentError } from 'commander';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { DataSource } from 'typeorm';
 import { z } from 'zod';
-import { loaderSettings, migrateSettings, monolithConfig, type MonolithConfig } from '../config.ts';
+import { loaderConfig, migrateSettings, monolithConfig, type LoaderConfig, type MonolithConfig } from '../config.ts';
 
 /** A server that the command needs is not running; the CLI exits with 69. */
 export class NotRunning extends Error {}
@@ -92,6 +93,15 @@ export function databaseUrl(): string {
   return loadConfigOrExit(databaseUrlSettings, env).DATABASE_URL;
 }
 
+const signingSettings = processSettings
+  .pick({ NODE_ENV: true })
+  .extend(purchaseSettings.pick({ TICKET_SIGNING_KEY: true }).shape);
+
+/** The key that signs ticket codes. No running system is needed. */
+export function ticketSigningKey(): string {
+  return loadConfigOrExit(signingSettings, process.env).TICKET_SIGNING_KEY;
+}
+
 /** The settings of the monolith for a command. Only warnings and errors are logged, to stderr: stdout is for results. */
 export function cliConfig(): MonolithConfig {
   return loadConfigOrExit(monolithConfig, { LOG_LEVEL: 'warn', ...environment() });
@@ -125,10 +135,29 @@ const EXIT_CONFIG = 78;
  * The event sources in the file that LOADER_SOURCES names. If the file has faults, prints all of them at once and exits with 78.
  */
 export function loaderSources(): ConfiguredSource[] {
-  const { LOADER_SOURCES: file } = loadConfigOrExit(loaderSettings, process.env);
+  const { LOADER_SOURCES: file } = loadConfigOrExit(loaderConfig.pick({ LOADER_SOURCES: true }), process.env);
   const { sources, faults } = file ? readSources(file, process.env) : { sources: [], faults: ['is required'] };
-  if (faults.length === 0) return sources;
-  process.stderr.write(`${new ConfigFaults(faults.map((fault) => `LOADER_SOURCES: ${fault}`)).message}\n`);
+  return faults.length === 0 ? sources : exitWith(faults.map((fault) => `LOADER_SOURCES: ${fault}`));
+}
+
+/** The settings of `loader:run`. Like those of every command they come from the environment or from the running system. */
+export function loaderConfigOrExit(): LoaderConfig {
+  return loadConfigOrExit(loaderConfig, { LOG_LEVEL: 'warn', ...environment() });
+}
+
+/** The public keys with which the loader reads the codes of scanned tickets. Outside production they default to the development key. */
+export function ticketKeysOrExit(config: LoaderConfig, sources: readonly ConfiguredSource[]): readonly string[] {
+  const keys = config.TICKET_PUBLIC_KEYS;
+  if (!sources.some(({ feeds }) => feeds === 'gate-scans')) return keys ?? [];
+  const developmentKey = publicKeyText(developmentSecrets.TICKET_SIGNING_KEY);
+  if (config.NODE_ENV !== 'production') return keys ?? [developmentKey];
+  if (!keys) return exitWith(['TICKET_PUBLIC_KEYS: is needed by a source that feeds gate-scans']);
+  const isPublic = keys.some((key) => Buffer.from(key, 'base64').equals(Buffer.from(developmentKey, 'base64')));
+  return isPublic ? exitWith(['TICKET_PUBLIC_KEYS: the development key is refused in production']) : keys;
+}
+
+function exitWith(faults: readonly string[]): never {
+  process.stderr.write(`${new ConfigFaults(faults).message}\n`);
   process.exit(EXIT_CONFIG);
 }
 

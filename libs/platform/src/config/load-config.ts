@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { crossChecks } from './settings.ts';
+import { crossChecks } from './cross-checks.ts';
 
 /** Thrown with all faults of the settings at once. Values are never shown, because they may be secrets. */
 export class ConfigFaults extends Error {

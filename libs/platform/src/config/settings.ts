@@ -37,15 +37,23 @@ export const developmentSecrets = {
   STRIPE_WEBHOOK_SECRET: 'whsec_development_sandbox_secret_000',
 } as const;
 
-const secret = (name: keyof typeof developmentSecrets, description: string) =>
-  z.string().min(32, 'a secret has at least 32 characters').default(developmentSecrets[name]).meta({ description, secret: true });
+const secretText = z.string().min(32, 'a secret has at least 32 characters');
+
+/** A secret that may be replaced without a failed request: while both values are listed, all processes accept both. */
+const secretList = (name: keyof typeof developmentSecrets, description: string) =>
+  list
+    .pipe(z.tuple([secretText], secretText, 'must name a secret'))
+    .default([developmentSecrets[name]])
+    .meta({ description: `${description}. May be a comma-separated list: the first is used, all are accepted`, secret: true });
 
 /** Settings of every process: environment, log level, address to listen on. */
 export const processSettings = z.object({
   NODE_ENV: z
     .enum(['development', 'test', 'production'])
     .default('development')
-    .describe('`production` refuses mock auth, the sandbox, the mailbox and every development secret; the image sets it'),
+    .describe(
+      '`production` refuses mock auth, the sandbox, the mailbox, development secrets and secrets that can be guessed, keys that are not fetched by https, and limits of 0; the image sets it',
+    ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -70,7 +78,7 @@ export const databaseSettings = z.object({
 export const migrationSettings = z.object({
   DATABASE_MIGRATION_URL: postgresUrl.optional().meta({
     description:
-      'PostgreSQL as the owner of the schema, for `migrate` alone. `migrate` grants rights to the user of DATABASE_URL, which must be another one in production',
+      'PostgreSQL as the owner of the schema, for `migrate` alone, which grants rights to the user of DATABASE_URL. Unset: DATABASE_URL with a warning; in production it must be set',
     secret: true,
   }),
 });
@@ -123,7 +131,7 @@ export const authenticationSettings = z.object({
   JWT_ISSUER: z.string().optional().describe('Expected `iss`; with jwt'),
   JWT_AUDIENCE: z.string().optional().describe('Expected `aud`; with jwt'),
   JWT_ROLES_CLAIM: z.string().default('roles').describe('Claim with the list of roles (`ops`, `gate`)'),
-  INTERNAL_AUTH_SECRET: secret('INTERNAL_AUTH_SECRET', 'Value of the header X-Internal-Auth between our own services'),
+  INTERNAL_AUTH_SECRET: secretList('INTERNAL_AUTH_SECRET', 'Value of the header X-Internal-Auth between our own services'),
 });
 
 /** Settings of the rate limits and of the deadline of a request. */
@@ -143,7 +151,7 @@ export const requestLimitSettings = z.object({
 
 /** Settings of the waiting room: turns, presence and receipts. */
 export const queueSettings = z.object({
-  QUEUE_RECEIPT_SECRET: secret('QUEUE_RECEIPT_SECRET', 'Signs the receipts that restore a queue entry'),
+  QUEUE_RECEIPT_SECRET: secretList('QUEUE_RECEIPT_SECRET', 'Signs the receipts that restore a queue entry'),
   QUEUE_PURCHASE_WINDOW_SECONDS: wholeNumber(5, 86_400).default(1200).describe('How long a turn lasts'),
   QUEUE_PERSISTENCE_SECONDS: wholeNumber(5, 86_400)
     .default(1800)
@@ -179,7 +187,9 @@ export const paymentSettings = z.object({
   PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox').describe('`sandbox` simulates a provider, for development'),
   STRIPE_API_BASE: httpUrl.default('https://api.stripe.com').describe("Address of Stripe's API"),
   STRIPE_SECRET_KEY: z.string().optional().meta({ description: "Stripe's API key; with stripe", secret: true }),
-  STRIPE_WEBHOOK_SECRET: secret('STRIPE_WEBHOOK_SECRET', 'Secret that signs payment webhooks, also those of the sandbox'),
+  STRIPE_WEBHOOK_SECRET: secretText
+    .default(developmentSecrets.STRIPE_WEBHOOK_SECRET)
+    .meta({ description: 'Secret that signs payment webhooks, also those of the sandbox', secret: true }),
 });
 
 /** Settings of mails, pushes and alerts: queues, providers, limits, addresses. */
@@ -241,6 +251,12 @@ export const jobSettings = z.object({
     .default(true)
     .describe('`false`: the monolith does not run general background jobs; `jobs:consume` runs them'),
   LOADER_SOURCES: z.string().optional().describe('Path of the JSON file that lists the event sources'),
+  TICKET_PUBLIC_KEYS: list
+    .pipe(z.array(z.string().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64')))
+    .optional()
+    .describe(
+      'Public keys of ticket codes, each 32 bytes in base64; needed if a source feeds `gate-scans`. `cli tickets:public-key` prints the key of TICKET_SIGNING_KEY',
+    ),
 });
 
 /** The channels on which operators receive alerts: a webhook, mail, both or none. */
@@ -251,43 +267,6 @@ export function alertChannels(
     ...(config.ALERT_WEBHOOK_URL ? (['webhook'] as const) : []),
     ...(config.ALERT_EMAIL.length > 0 ? (['mail'] as const) : []),
   ];
-}
-
-/** The settings that are needed if another setting has this value. */
-const NEEDED_WITH: readonly (readonly [setting: string, value: string, ...needed: string[]])[] = [
-  ['AUTH_MODE', 'jwt', 'JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'],
-  ['PAYMENT_PROVIDER', 'stripe', 'STRIPE_SECRET_KEY'],
-  ['EMAIL_PROVIDER', 'mailgun', 'MAILGUN_DOMAIN', 'MAILGUN_API_KEY'],
-  ['EMAIL_PROVIDER', 'smtp', 'SMTP_URL'],
-  ['PUSH_PROVIDER', 'fcm', 'FCM_SERVICE_ACCOUNT'],
-];
-/** Values for development, which production refuses. */
-const developmentValues = { AUTH_MODE: 'mock', PAYMENT_PROVIDER: 'sandbox', EMAIL_PROVIDER: 'mailbox', PUSH_PROVIDER: 'mailbox' };
-
-/** True for an address that only programs on this machine can reach. */
-const isLoopback = (host: unknown): boolean => /^(localhost|127(\.\d{1,3}){3}|::ffff:127(\.\d{1,3}){3}|::1)$/i.test(String(host));
-
-/** Checks the rules that concern several settings, and refuses development values in production. Returns all faults. */
-export function crossChecks(config: Readonly<Record<string, unknown>>): string[] {
-  // A worker that sends only mails or only pushes needs only the credentials of its own provider. The monolith sends neither: it reads
-  // PUSH_PROVIDER only to know whether pushes are made.
-  const isWorker = 'WORKER_QUEUES' in config;
-  const unused = isWorker ? { email: 'PUSH_PROVIDER', push: 'EMAIL_PROVIDER' }[String(config.WORKER_QUEUES)] : 'PUSH_PROVIDER';
-  const faults = NEEDED_WITH.flatMap(([setting, value, ...needed]) => {
-    const missing = config[setting] === value && setting !== unused ? needed.filter((name) => config[name] === undefined) : [];
-    return missing.map((name) => `${name}: is needed with ${setting}=${value}`);
-  });
-  if (config.NODE_ENV !== 'production') {
-    // The headers of mock mode make any caller an operator. Only this machine may send them, unless the operator says otherwise.
-    if (config.AUTH_MODE === 'mock' && !isLoopback(config.BIND_HOST) && config.ALLOW_MOCK_ON_NETWORK !== true)
-      faults.push('AUTH_MODE: mock is refused when BIND_HOST is not a loopback address, unless ALLOW_MOCK_ON_NETWORK is true');
-    return faults;
-  }
-  for (const [name, value] of Object.entries(developmentValues))
-    if (config[name] === value && (isWorker || name !== unused)) faults.push(`${name}: ${value} is refused in production`);
-  for (const [name, value] of Object.entries(developmentSecrets))
-    if (config[name] === value) faults.push(`${name}: the development default is refused in production`);
-  return faults;
 }
 
 /** The host in a URL at which this machine reaches a service that listens on `bindHost`. */
