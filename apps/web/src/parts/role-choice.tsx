@@ -1,9 +1,9 @@
-import { opsRoles } from '../../../../libs/contracts/src/roles.ts';
 import { type FormEvent, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { switchToRoles } from '../api/caller.ts';
 import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
+import { opsRoles } from './role-access.ts';
 
 /** The choice of roles, only with AUTH_MODE=mock: with a sign-in the roles are in the access token. */
 export function RoleChoice() {

@@ -1,10 +1,12 @@
-import { hasAccess, type OpsAccess, rolesWith } from '../../../../libs/contracts/src/roles.ts';
+import type { OpsAccess } from '#contracts/roles';
 import { useAppServices } from '../api/app-services.ts';
 import { useStaffLanguage, type StaffTexts } from '../text/staff-language.ts';
+import { rolesWith } from './role-access.ts';
 
 /** True if the operator may make calls with this access. The server decides again at each call. */
 export function useMay(access: OpsAccess): boolean {
-  return hasAccess(useAppServices().caller.roles, access);
+  const { roles } = useAppServices().caller;
+  return rolesWith[access].some((role) => roles.includes(role));
 }
 
 interface RoleNeededProps {
@@ -21,7 +23,7 @@ export function RoleNeeded({ access, work }: RoleNeededProps) {
   const own = caller.roles.join(', ') || none;
   return (
     <p className="fine-print role-needed" data-testid={`role-needed-${work}`}>
-      {needed(works[work], (rolesWith(access) ?? []).join(', '), own)}
+      {needed(works[work], rolesWith[access].join(', '), own)}
     </p>
   );
 }

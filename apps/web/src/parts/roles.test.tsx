@@ -1,6 +1,7 @@
 import type { Job } from '#contracts/jobs';
 import type { OpsMatch } from '#contracts/matches';
 import type { OpsOrder } from '#contracts/orders';
+import { opsRoles as rolesOfServer, rolesWith as rolesOnServer } from '#contracts/roles';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { type AppServices, AppServicesContext } from '../api/app-services.ts';
 import { currentCaller, type StartupConfig, switchToRoles } from '../api/caller.ts';
@@ -16,6 +17,7 @@ import type { Language } from '../text/texts.ts';
 import { OpsBlacklist } from './ops-blacklist.tsx';
 import { OpsJobCard } from './ops-job-card.tsx';
 import { OpsOrderCard } from './ops-order-card.tsx';
+import { opsRoles, rolesWith } from './role-access.ts';
 import { RoleChoice } from './role-choice.tsx';
 
 const config: StartupConfig = { queue_url: 'http://queue.example', auth_mode: 'mock' };
@@ -57,6 +59,11 @@ const sale = ['ops-open', 'ops-save', 'job-retry', 'job-drop'];
 const money = ['ops-refund', 'ops-cancel'];
 const lists = ['ops-list'];
 const shownIn = (page: string, ids: readonly string[]): string[] => ids.filter((id) => page.includes(`data-testid="${id}"`));
+
+test('the page knows the same roles as the server', () => {
+  expect([...opsRoles].sort()).toEqual([...rolesOfServer].sort());
+  expect(rolesWith).toEqual(Object.fromEntries(opsRoles.map((role) => [role, rolesOnServer(role)])));
+});
 
 test.each<[string[], string[]]>([
   [['ops'], [...sale, ...money, ...lists]],
