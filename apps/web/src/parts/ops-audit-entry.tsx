@@ -33,9 +33,8 @@ export function OpsAuditEntry({ entry }: { entry: AuditEntry }) {
         </dd>
       </dl>
       {fields.length > 0 && (
-        // A table with long values scrolls inside of its card; the keyboard can scroll it too.
-        <div className="audit-values" role="region" aria-label={audit.changes(action)} tabIndex={0}>
-          <table data-testid="audit-values">
+        <div className="audit-values">
+          <table aria-label={audit.changes(action)} data-testid="audit-values">
             <thead>
               <tr>
                 <th scope="col">{audit.field}</th>
