@@ -53,7 +53,7 @@ function readsOfOperators({ number, email, match, fan, intent, quota }: Example)
     ...['', '?q=guest', `/${match}/report`, `/${match}/quotas`, `/${match}/moves`, `/${match}/moves?status=pending`].map(
       (more) => `/ops/matches${more}`,
     ),
-    ...[`/ops/quotas/${quota}`, '/ops/quota-policies', '/ops/blacklist', `/ops/blacklist/${fan}`],
+    ...[`/ops/quotas/${quota}`, '/ops/quota-policies', '/ops/blacklist', `/ops/blacklist/${fan}`, '/ops/audit'],
   ];
 }
 
