@@ -20,6 +20,7 @@ type Example = Readonly<
   >
 >;
 
+const TIMES = ['?since=2026-01-01T00:00:00Z', '?until=2026-01-01T00:00:00Z'];
 const STATUSES = ['awaiting_payment', 'completed', 'cancelled', 'refunded', 'expired'];
 
 const readsOfFans = ({ id, match, ticket, sector, reservation }: Example): string[] => [
@@ -47,6 +48,7 @@ function readsOfOperators({ number, email, match, fan, intent, quota }: Example)
     '/counts',
   ];
   const jobSearches = ['?queue=outbox&q=order', `?q=${fan}`, `?q=${encodeURIComponent(email)}`];
+  const audit = ['', `?actor=${fan}`, '?action=refundOrder', `?target=${match}`, `?match_id=${match}`, ...TIMES];
   return [
     ...['', `?match_id=${match}`, `?user_id=${fan}`, ...ofStatus, ...searches].map((filter) => `/ops/orders${filter}`),
     ...[...jobs, ...jobSearches].map((filter) => `/ops/jobs${filter}`),
@@ -54,6 +56,7 @@ function readsOfOperators({ number, email, match, fan, intent, quota }: Example)
       (more) => `/ops/matches${more}`,
     ),
     ...[`/ops/quotas/${quota}`, '/ops/quota-policies', '/ops/blacklist', `/ops/blacklist/${fan}`],
+    ...audit.map((filter) => `/ops/audit${filter}`),
   ];
 }
 

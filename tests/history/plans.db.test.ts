@@ -49,6 +49,8 @@ const SMALL_TABLES = [
   ...['jobs', 'alert_notes'],
   // What operators have done by hand.
   ...['blacklist', 'blacklist_changes', 'job_interventions'],
+  // It has a test of the plans of its own, with many rows (apps/monolith/src/audit).
+  'audit_log',
   // For tests and development only.
   ...['mailbox_messages', 'sandbox_intents', 'sandbox_refunds'],
   // Of the event loader, which finds its rows by key; bench:loader measures it.

@@ -43,7 +43,7 @@ function Site({ startupConfig }: { startupConfig: StartupConfig }) {
   const { texts } = useLanguage();
   const route = useRoute();
   const services = useMemo(() => {
-    const caller = currentCaller(startupConfig.auth_mode);
+    const caller = currentCaller(startupConfig);
     return { caller, api: new TribinaApi(startupConfig, caller), purchaseStore: new PurchaseStore(caller.fanId) };
   }, [startupConfig]);
   return (
@@ -82,6 +82,7 @@ function RoutePage({ route }: { route: Route }) {
     case 'quota':
     case 'ops':
     case 'ops-jobs':
+    case 'ops-audit':
     case 'ops-quotas':
       return <StaffPageLoader route={route} />;
     case 'unknown':

@@ -74,6 +74,15 @@ export const databaseSettings = z.object({
   }),
 });
 
+/** Settings of the migration. The services do not get them. */
+export const migrationSettings = z.object({
+  DATABASE_MIGRATION_URL: postgresUrl.optional().meta({
+    description:
+      'PostgreSQL as the owner of the schema, for `migrate` alone, which grants rights to the user of DATABASE_URL. Unset: DATABASE_URL with a warning; in production it must be set',
+    secret: true,
+  }),
+});
+
 /** Settings of the connection to Redis. */
 export const redisSettings = z.object({
   REDIS_URL: z
