@@ -7,10 +7,11 @@ import { matchChanged } from '#domain/notification/holder-notice';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi, CatalogMatch } from '../catalog/catalog.api.ts';
 import type { QuotaApi } from '../quota/quota.api.ts';
+import type { TicketOffers } from '../ticketing/ticket-offers.api.ts';
 import type { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 
 /** The fields that `PATCH /ops/matches/{id}` can change. */
-export type MatchFactsChange = Partial<MatchFacts>;
+export type MatchFactsChange = Partial<MatchFacts & Pick<CatalogMatch, 'transfers'>>;
 
 /**
  * All changes of an existing match by an operator. A change is sent to the waiting room first and committed to the catalogue
@@ -24,6 +25,7 @@ export class ChangeMatch {
     private readonly waitingRoom: WaitingRoomApi,
     private readonly jobs: Jobs,
     private readonly quotas: QuotaApi,
+    private readonly offers: TicketOffers,
     private readonly clock: Clock,
   ) {}
 
@@ -87,7 +89,11 @@ export class ChangeMatch {
     }
     await this.catalog.update(tx, id, facts);
     const { kickoffAt } = facts;
-    if (kickoffAt.getTime() !== match.kickoffAt.getTime()) await this.quotas.followKickoff(tx, { matchId: id, kickoffAt });
+    if (kickoffAt.getTime() !== match.kickoffAt.getTime()) {
+      await this.quotas.followKickoff(tx, { matchId: id, kickoffAt });
+      await this.offers.followKickoff(tx, { matchId: id, kickoffAt });
+    }
+    if (facts.cancelledAt !== null && match.cancelledAt === null) await this.offers.withdrawOfMatch(tx, id);
     // The job notifies the ticket holders. Whether the match has ticket holders is only checked when the job runs.
     await this.jobs.put(tx, matchChanged(match, { id, ...facts }));
     return (await this.catalog.match(id, tx)) ?? { id, ...facts };

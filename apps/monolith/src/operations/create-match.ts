@@ -30,6 +30,7 @@ export class CreateMatch {
       pauseReason: null,
       cancelledAt: null,
       cancelReason: null,
+      transfers: 'allowed',
     };
     const sectors = planned.map(({ plan, ...sectorFacts }): CatalogSector => ({
       ...sectorFacts,

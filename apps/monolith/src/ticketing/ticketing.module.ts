@@ -7,7 +7,9 @@ import { CONFIG } from '../tokens.ts';
 import { GateLogApi } from './gate-log.api.ts';
 import { GateLog } from './gate-log.ts';
 import { PostgresTickets } from './postgres-tickets.ts';
+import { PostgresTicketOffers } from './postgres-ticket-offers.ts';
 import { TicketCodes } from './ticket-codes.ts';
+import { TicketOffers } from './ticket-offers.api.ts';
 import { TicketingApi } from './ticketing.api.ts';
 import { TicketsController } from './tickets.controller.ts';
 
@@ -23,9 +25,10 @@ import { TicketsController } from './tickets.controller.ts';
     },
     PostgresTickets,
     { provide: TicketingApi, useExisting: PostgresTickets },
+    { provide: TicketOffers, useClass: PostgresTicketOffers },
     useCase(GateLog, TransactionManager, PostgresTickets, TicketCodes),
     { provide: GateLogApi, useExisting: GateLog },
   ],
-  exports: [TicketingApi, GateLogApi],
+  exports: [TicketingApi, TicketOffers, GateLogApi],
 })
 export class TicketingModule {}
