@@ -87,10 +87,13 @@ export const WITHDRAW_OFFERS_OF_MATCH = namedSql<{ readonly matchId: string }>(
   `update transfer_offers set status = 'withdrawn', ended_at = now() where match_id = :matchId and status = 'offered'`,
 );
 
+/** Open offers end at the new kick-off at the latest. A kick-off in the past ends them now. */
 export const MOVE_ENDS_OF_OFFERS = namedSql<{ readonly matchId: string; readonly kickoffAt: Date }>(
   'move-ends-of-offers',
   `
-  update transfer_offers set expires_at = least(created_at + interval '72 hours', :kickoffAt::timestamptz)
+  update transfer_offers set expires_at = least(created_at + interval '72 hours', :kickoffAt::timestamptz),
+    status = case when :kickoffAt > now() then status else 'expired' end,
+    ended_at = case when :kickoffAt > now() then null else now() end
   where match_id = :matchId and status = 'offered' and expires_at > clock_timestamp()`,
 );
 

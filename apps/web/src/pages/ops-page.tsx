@@ -11,6 +11,7 @@ import { OpsQueueForm } from '../parts/ops-queue-form.tsx';
 import { OpsQuotasSummary } from '../parts/ops-quotas-summary.tsx';
 import { OpsReport } from '../parts/ops-report.tsx';
 import { OpsSale } from '../parts/ops-sale.tsx';
+import { OpsTransfers } from '../parts/ops-transfers.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { useMatchSearch } from '../parts/use-match-search.ts';
 import { navigate, paths } from '../routes.ts';
@@ -90,6 +91,7 @@ function OpsMatchCard({ match, isOpen, onOpen, onChange }: OpsMatchCardProps) {
           ) : (
             <p className="fine-print">{texts.ops.noQueue}</p>
           )}
+          <OpsTransfers match={match} onChange={onChange} />
           <OpsOrders match={match} onChange={onChange} />
           <OpsCancel match={match} onChange={onChange} />
         </div>

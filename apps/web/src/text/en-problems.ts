@@ -36,6 +36,7 @@ export const problemTexts = {
     members.rest
       ? `The limit is ${members.limit ?? ''} tickets per fan. You can take ${members.rest} more.`
       : `The limit is ${members.limit ?? ''} tickets per fan, and you have reached it.`,
+  TRANSFERS_LOCKED: () => 'The organiser does not allow tickets of this match to be passed on now.',
   PAYMENT_REFUSED: () =>
     'The payment provider does not accept this payment. Nothing was charged and your seats stay on hold. Try again, or choose other seats.',
   RESERVATION_EXPIRED: () => 'Your hold has run out and the seats are free again. Nothing was charged.',

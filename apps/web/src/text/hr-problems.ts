@@ -36,6 +36,7 @@ export const problemTexts: Record<ProblemCode, ProblemText> = {
     members.rest
       ? `Najveći broj ulaznica po navijaču je ${members.limit ?? ''}. Možete uzeti još ${members.rest}.`
       : `Najveći broj ulaznica po navijaču je ${members.limit ?? ''} i već ste ga dosegnuli.`,
+  TRANSFERS_LOCKED: () => 'Organizator sada ne dopušta prijenos ulaznica za ovu utakmicu.',
   PAYMENT_REFUSED: () =>
     'Pružatelj usluge plaćanja ne prihvaća ovo plaćanje. Ništa nije naplaćeno i mjesta su i dalje rezervirana za vas. Pokušajte ponovno ili odaberite druga mjesta.',
   RESERVATION_EXPIRED: () => 'Rezervacija je istekla i mjesta su opet slobodna. Ništa nije naplaćeno.',

@@ -37,7 +37,7 @@ export class TransferOffice {
     return (await this.office.monolith.call('GET', '/api/v1/tickets?limit=100', { as: fan })).json.items;
   }
 
-  async buyer(match: MatchOnSale, quantity = 1, fan = randomUUID()): Promise<Buyer> {
+  async buyer(match: MatchOnSale, quantity = 1, fan: string = randomUUID()): Promise<Buyer> {
     const ordered = await this.office.ordered(await this.office.held(match, { as: fan, quantity }));
     const settled = await this.office.settle(this.office.report(ordered));
     if (settled !== 'completed') throw new Error(settled);
