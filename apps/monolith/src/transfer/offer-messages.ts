@@ -9,7 +9,10 @@ import type { FanContact, FansApi, Locale } from '../fans/fans.api.ts';
 import type { PurchaseApi } from '../purchase/purchase.api.ts';
 import type { TicketOffer, TicketOffers } from '../ticketing/ticket-offers.api.ts';
 
-/** Giver's user id → the address to which the tickets of the match were sent. */
+/** The event of each end of an offer of which the giver is told. */
+const endEvents = { accepted: 'ticket.transferred', declined: 'transfer.declined', expired: 'transfer.expired' } as const;
+
+/** Match and giver, as `giverKey` writes them → the address to which the tickets of the match were sent. */
 export type Givers = ReadonlyMap<string, string>;
 
 /**
@@ -55,14 +58,13 @@ export class OfferMessages {
   /** Tells the giver that the offer was accepted, declined, or ended by itself. */
   async ended(tx: Transaction, offer: TicketOffer, match: CatalogMatch, givers: Givers): Promise<void> {
     const outcome = offer.status;
-    if (outcome !== 'accepted' && outcome !== 'declined' && outcome !== 'expired') return;
+    if (outcome === 'offered' || outcome === 'withdrawn') return;
     const giver = (await this.fans.contacts(tx, [offer.fromUserId])).get(offer.fromUserId);
-    const recipient = givers.get(offer.fromUserId) ?? giver?.email;
+    const recipient = givers.get(giverKey(offer)) ?? giver?.email;
     if (!recipient) return;
     const payload = { ...matchFields(match, giver?.locale ?? 'hr'), ticket: seatFields(offer), outcome };
-    const event = outcome === 'accepted' ? 'ticket.transferred' : (`transfer.${outcome}` as const);
     await this.outbox.append(tx, [
-      this.mail(event, offer, recipient, { template: 'transfer_answer', payload }, { user_id: offer.fromUserId }),
+      this.mail(endEvents[outcome], offer, recipient, { template: 'transfer_answer', payload }, { user_id: offer.fromUserId }),
     ]);
   }
 
@@ -71,7 +73,8 @@ export class OfferMessages {
     const found = new Map<string, string>();
     for (const matchId of new Set(offers.map((offer) => offer.matchId))) {
       const userIds = offers.filter((offer) => offer.matchId === matchId).map(({ fromUserId }) => fromUserId);
-      for (const [userId, address] of await this.purchase.addresses(matchId, userIds)) found.set(userId, address);
+      for (const [fromUserId, address] of await this.purchase.addresses(matchId, userIds))
+        found.set(giverKey({ matchId, fromUserId }), address);
     }
     return found;
   }
@@ -124,6 +127,8 @@ export class OfferMessages {
     };
   }
 }
+
+const giverKey = ({ matchId, fromUserId }: Pick<TicketOffer, 'matchId' | 'fromUserId'>): string => `${matchId} ${fromUserId}`;
 
 const nameOf = ({ home, away }: CatalogMatch): string => `${home} vs ${away}`;
 

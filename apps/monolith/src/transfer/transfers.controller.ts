@@ -38,7 +38,7 @@ export class TransfersController {
 
   @Post('tickets/:id/transfer')
   @Endpoint({
-    operationId: 'offerTicket',
+    operationId: 'transferTicket',
     access: 'fan',
     fanLimit: true,
     refusals: ['NOT_FOUND', 'INVALID_STATE', 'TRANSFERS_LOCKED'],
