@@ -25,7 +25,7 @@ export interface RateResult {
   readonly refusals: Readonly<Record<string, number>>;
 }
 
-/** Four partners send lists of 500 people, each for a quota of its own. Two places for each person. */
+/** Four partners send lists of 500 people, for four quotas in turn. Two places for each person. */
 export async function issueInvitations(setup: QuotaSetup, lists: number): Promise<RateResult & { readonly match: MatchToSell }> {
   const match = setup.nextMatch();
   const quotaIds: string[] = [];
@@ -34,15 +34,16 @@ export async function issueInvitations(setup: QuotaSetup, lists: number): Promis
       await createQuota(setup, match, [{ sector_id, quantity: Math.min(PLACES_PER_SECTOR, lists * LIST * QUANTITY) }]),
     );
   let remaining = lists;
-  const result = await measured(setup, PARTNERS, async (partner, stop) => {
+  const result = await measured(setup, PARTNERS, async (_partner, stop) => {
     remaining -= 1;
+    const quotaId = quotaIds[remaining % PARTNERS];
     if (remaining <= 0) stop();
     const invitations = Array.from({ length: LIST }, (_, n) => ({
       email: `guest-${randomUUID()}@example.com`,
       name: `Đurđica Šćepanović ${n}`,
       quantity: QUANTITY,
     }));
-    const path = `/quotas/${quotaIds[partner % quotaIds.length]}/invitations`;
+    const path = `/quotas/${quotaId}/invitations`;
     const { items } = await postAsOperator<InviteAnswer>(setup, path, { list_key: randomUUID(), invitations });
     const refused = items.find(({ status }) => status !== 'created');
     return refused && `${refused.status} ${refused.code} ${refused.message}`;

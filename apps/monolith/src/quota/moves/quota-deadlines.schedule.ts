@@ -1,10 +1,14 @@
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { Injectable } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EndInvitations } from '../claims/end-invitations.ts';
 import { ReturnPlaces } from './return-places.ts';
 
+/** Twenty quotas with one deadline are back within a second of the first one. */
+const REST_BETWEEN_RETURNS_MS = 30;
+
 /**
- * Keeps the deadlines of quotas. A return takes effect within a second of `return_at`, and places that become free later follow
+ * Keeps the deadlines of quotas. A return starts within a second of `return_at`, and places that become free later follow
  * within a second too.
  */
 @Injectable()
@@ -23,7 +27,7 @@ export class QuotaDeadlines {
   async runOnce(): Promise<number> {
     const withdrawn = await this.endInvitations.withdrawCancelled();
     const ended = (await this.endInvitations.expireDue()) + (await this.returnPlaces.endExpiredRequests());
-    const returned = await this.returnPlaces.returnDue();
+    const returned = await this.returnPlaces.returnDue(() => sleep(REST_BETWEEN_RETURNS_MS));
     return withdrawn + ended + returned + (await this.returnPlaces.returnLateFree());
   }
 }

@@ -28,8 +28,11 @@ export class ReturnPlaces {
     private readonly notices: Pick<QuotaNotices, 'returned'>,
   ) {}
 
-  /** Returns the free places of quotas whose `returnAt` has come. Returns the number of quotas that this call has returned. */
-  async returnDue(): Promise<number> {
+  /**
+   * Returns the free places of quotas whose `returnAt` has come. Returns the number of quotas that this call has returned. `rest` is
+   * awaited after each return, so that buyers of the same match need not wait for many returns in a row.
+   */
+  async returnDue(rest = (): Promise<void> => Promise.resolve()): Promise<number> {
     let returned = 0;
     const dueQuotas = await this.quotas.due(MAX_QUOTAS_A_RUN);
     // Their invitations are over by now. The places of these return by the same move as the others.
@@ -40,7 +43,9 @@ export class ReturnPlaces {
         if (quota) await this.quotas.markReturned(tx, quota.id);
         return quota && { quota, reason: 'return of unused places', tell: true };
       });
-      if (isDone) returned += 1;
+      if (!isDone) continue;
+      returned += 1;
+      await rest();
     }
     return returned;
   }

@@ -144,18 +144,27 @@ export class HoldQueue implements SeatHolds {
     });
   }
 
-  /** Refreshes the snapshots that are stale or have too few free seats, because no request may be refused from memory alone. */
+  /**
+   * Waits for a refresh of the snapshots that have too few free seats or may be wrong, because no request may be refused from memory
+   * alone. Other stale snapshots are refreshed beside the batch: it need not wait for seats that only add to the free ones.
+   */
   private async refreshSnapshots(holds: readonly PendingHold[]): Promise<void> {
     const now = Date.now();
-    const outdated = new Set<SectorSnapshot>();
+    const needed = new Set<SectorSnapshot>();
+    const stale = new Set<SectorSnapshot>();
     for (const hold of holds) {
-      const hasTooFew = !hold.chosen && hold.snapshot.map.freeCount < requestedSeats(hold.request) && !hold.isRefreshed;
-      if (!hasTooFew && !hold.mustRefresh && !hold.snapshot.isStale(now)) continue;
+      const { snapshot } = hold;
+      const hasTooFew = !hold.chosen && snapshot.map.freeCount < requestedSeats(hold.request) && !hold.isRefreshed;
+      const isStale = snapshot.isStale(now);
+      const isWrong = hold.mustRefresh || (isStale && (snapshot.isDoubtful || hold.attempts > 1));
+      if (isStale) stale.add(snapshot);
+      if (!hasTooFew && !isWrong) continue;
       hold.isRefreshed = true;
       hold.mustRefresh = false;
-      outdated.add(hold.snapshot);
+      needed.add(snapshot);
     }
-    await Promise.all([...outdated].map((snapshot) => snapshot.refresh().catch(() => undefined)));
+    for (const snapshot of stale) if (!needed.has(snapshot)) snapshot.refreshBeside();
+    await Promise.all([...needed].map((snapshot) => snapshot.refresh().catch(() => undefined)));
   }
 
   private propose(hold: PendingHold, share = this.options.changes?.share(Date.now())): void {

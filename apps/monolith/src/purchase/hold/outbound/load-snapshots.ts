@@ -31,7 +31,7 @@ export function seatChangesFor(snapshots: SectorSnapshots) {
       snapshots.peek(sectorId)?.movingToQuota(seatIds, untilMs),
     freed: (sectorId: string): void => snapshots.peek(sectorId)?.changed(),
     missed: (): void => {
-      for (const snapshot of snapshots.values()) snapshot.markStale();
+      for (const snapshot of snapshots.values()) snapshot.broadcastLost();
     },
   };
 }

@@ -32,7 +32,7 @@ const PROPOSED_BUT_TAKEN = 2;
  *        notHeld: free again     notHeld: has an owner; or another process took it
  *
  * `refresh` corrects the snapshot from the database: when a hold has expired, when the snapshot was wrong, or when it has too few
- * free seats. A seat is named by its index in the sector; seat ids are for the database and for clients.
+ * free seats. Proposals need not wait for it: what happens to seats while it reads is newer than its result. A seat is named by its index in the sector; seat ids are for the database and for clients.
  */
 export class SectorSnapshot {
   private readonly states: Uint8Array;
@@ -40,8 +40,12 @@ export class SectorSnapshot {
   private ctids: readonly string[] = [];
   private refreshing: Promise<void> | undefined;
   private refreshedAt = 0;
+  /** True if a broadcast was lost since the last refresh began. */
+  isDoubtful = false;
   private nextExpiryAt = Number.POSITIVE_INFINITY;
   private drawFrom = MIN_BLOCKS_TO_DRAW_FROM;
+  /** Seats that were decided, or taken elsewhere, while a refresh was reading: for them its result is too old. */
+  private readonly newerThanRead = new Set<number>();
   /** Seats that move to a quota now. */
   private moving: ReadonlySet<number> = new Set();
   private movingUntil = 0;
@@ -81,6 +85,11 @@ export class SectorSnapshot {
   /** True if the snapshot needs a refresh: a hold has expired, seats became free, or a broadcast was lost. */
   isStale(now: number): boolean {
     return now >= this.nextExpiryAt && now - this.refreshedAt >= MIN_REFRESH_INTERVAL_MS;
+  }
+
+  /** Refreshes the snapshot while proposals go on. Without the database it stays stale. */
+  refreshBeside(): void {
+    if (!this.refreshing) void this.refresh().catch(() => undefined);
   }
 
   /**
@@ -136,6 +145,7 @@ export class SectorSnapshot {
   takenElsewhere(seatIds: readonly string[], untilMs: number): void {
     const seats = seatIds.flatMap((seatId) => this.indexOf.get(seatId) ?? []);
     this.map.markTaken(seats);
+    this.noteNewer(seats);
     for (const seat of seats) if (this.states[seat] === PROPOSED) this.states[seat] = PROPOSED_BUT_TAKEN;
     this.nextExpiryAt = Math.min(this.nextExpiryAt, untilMs);
   }
@@ -154,11 +164,12 @@ export class SectorSnapshot {
   /** Call this when seats became free, or a move to a quota is over: the snapshot needs a refresh. */
   changed(): void {
     this.moving = new Set();
-    this.markStale();
+    this.nextExpiryAt = 0;
   }
 
-  /** Call this when a broadcast was lost: the snapshot needs a refresh. */
-  markStale(): void {
+  /** Call this when a broadcast was lost: any seat may be taken, so the snapshot needs a refresh before it proposes more. */
+  broadcastLost(): void {
+    this.isDoubtful = true;
     this.nextExpiryAt = 0;
   }
 
@@ -167,21 +178,37 @@ export class SectorSnapshot {
     this.ctids = ctids;
     const [free, taken]: [number[], number[]] = [[], []];
     for (const [seatIndex, state] of this.states.entries())
-      if (state === SETTLED) (letters[seatIndex] === FREE ? free : taken).push(seatIndex);
+      if (state === SETTLED && !this.newerThanRead.has(seatIndex)) (letters[seatIndex] === FREE ? free : taken).push(seatIndex);
     if (this.refreshedAt >= this.movingUntil) this.moving = new Set();
     this.map.markTaken(taken);
     this.map.markFree(free);
     this.map.markTaken(this.moving);
     const moveEnd = this.moving.size > 0 ? this.movingUntil : Number.POSITIVE_INFINITY;
-    this.nextExpiryAt = Math.min(nextExpiryMs ?? Number.POSITIVE_INFINITY, moveEnd);
+    this.nextExpiryAt = Math.min(this.nextExpiryAt, nextExpiryMs ?? Number.POSITIVE_INFINITY, moveEnd);
   }
 
   private setStates(seats: readonly number[], state: number): void {
     for (const seatIndex of seats) this.states[seatIndex] = state;
+    this.noteNewer(seats);
+  }
+
+  private noteNewer(seats: readonly number[]): void {
+    if (this.refreshing) for (const seatIndex of seats) this.newerThanRead.add(seatIndex);
   }
 
   private async readAndApply(): Promise<void> {
-    this.apply(await this.read());
+    const { nextExpiryAt, isDoubtful } = this;
+    // Expiries and changes that are reported from now on may be missing in what is read.
+    this.nextExpiryAt = Number.POSITIVE_INFINITY;
+    this.isDoubtful = false;
+    this.newerThanRead.clear();
+    try {
+      this.apply(await this.read());
+    } catch (error) {
+      this.nextExpiryAt = Math.min(this.nextExpiryAt, nextExpiryAt);
+      this.isDoubtful ||= isDoubtful;
+      throw error;
+    }
   }
 }
 
