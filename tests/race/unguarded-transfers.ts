@@ -11,6 +11,7 @@ import { TicketingApi } from '../../apps/monolith/src/ticketing/ticketing.api.ts
 import { AcceptOffer } from '../../apps/monolith/src/transfer/accept-offer.ts';
 import { EndOffers } from '../../apps/monolith/src/transfer/end-offers.ts';
 import { OfferMessages } from '../../apps/monolith/src/transfer/offer-messages.ts';
+import { Receivers } from '../../apps/monolith/src/transfer/receivers.ts';
 import { ReadCommittedTransactions } from './unguarded-refunds.ts';
 
 /**
@@ -43,9 +44,9 @@ export function unguardedTransfers(monolith: WholeMonolith): { readonly accept: 
     },
   }) as PurchaseApi;
   const [ticketing, catalog, messages] = [monolith.get(TicketingApi), monolith.get(CatalogApi), monolith.get(OfferMessages)];
-  const [blacklist, fans] = [monolith.get(BlacklistApi), monolith.get(FansApi)];
+  const receivers = new Receivers(monolith.get(FansApi), monolith.get(BlacklistApi), purchase, ticketing);
   return {
-    accept: new AcceptOffer(transactions, ticketing, unlocked(60), catalog, purchase, blacklist, fans, messages),
+    accept: new AcceptOffer(transactions, ticketing, unlocked(60), catalog, receivers, messages),
     end: new EndOffers(transactions, unlocked(20), catalog, messages),
   };
 }

@@ -6,9 +6,8 @@ import { saleStatusAfterAction, assertSaleStatusAllowed, type SaleAction } from 
 import { matchChanged } from '#domain/notification/holder-notice';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi, CatalogMatch } from '../catalog/catalog.api.ts';
-import type { QuotaApi } from '../quota/quota.api.ts';
-import type { TicketOffers } from '../ticketing/ticket-offers.api.ts';
 import type { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
+import type { FollowMatch } from './follow-match.ts';
 
 /** The fields that `PATCH /ops/matches/{id}` can change. */
 export type MatchFactsChange = Partial<MatchFacts & Pick<CatalogMatch, 'transfers'>>;
@@ -24,8 +23,7 @@ export class ChangeMatch {
     private readonly catalog: CatalogApi,
     private readonly waitingRoom: WaitingRoomApi,
     private readonly jobs: Jobs,
-    private readonly quotas: QuotaApi,
-    private readonly offers: TicketOffers,
+    private readonly followMatch: FollowMatch,
     private readonly clock: Clock,
   ) {}
 
@@ -88,12 +86,7 @@ export class ChangeMatch {
       throw new DomainError('LOCK_TIMEOUT', 'Another request changed this match at the same time. Try again.');
     }
     await this.catalog.update(tx, id, facts);
-    const { kickoffAt } = facts;
-    if (kickoffAt.getTime() !== match.kickoffAt.getTime()) {
-      await this.quotas.followKickoff(tx, { matchId: id, kickoffAt });
-      await this.offers.followKickoff(tx, { matchId: id, kickoffAt });
-    }
-    if (facts.cancelledAt !== null && match.cancelledAt === null) await this.offers.withdrawOfMatch(tx, id);
+    await this.followMatch.execute(tx, match, facts);
     // The job notifies the ticket holders. Whether the match has ticket holders is only checked when the job runs.
     await this.jobs.put(tx, matchChanged(match, { id, ...facts }));
     return (await this.catalog.match(id, tx)) ?? { id, ...facts };

@@ -21,6 +21,7 @@ import { WaitingRoomModule } from '../waiting-room/waiting-room.module.ts';
 import { ChangeMatch } from './change-match.ts';
 import { CheckSale } from './check-sale.ts';
 import { CreateMatch } from './create-match.ts';
+import { FollowMatch } from './follow-match.ts';
 import { OperationsApi } from './operations.api.ts';
 import { OperationsController } from './operations.controller.ts';
 import { ReadMatchReport } from './read-match-report.ts';
@@ -37,7 +38,8 @@ import { SaleWatch } from './sale-watch.schedule.ts';
       useFactory: (createMatch: CreateMatch): OperationsApi => ({ createMatch: (command) => createMatch.execute(command) }),
       inject: [CreateMatch],
     },
-    useCase(ChangeMatch, TransactionManager, CatalogApi, WaitingRoomApi, Jobs, QuotaApi, TicketOffers, Clock),
+    useCase(ChangeMatch, TransactionManager, CatalogApi, WaitingRoomApi, Jobs, FollowMatch, Clock),
+    useCase(FollowMatch, QuotaApi, TicketOffers),
     useCase(ReadMatchReport, CatalogApi, PurchaseApi, WaitingRoomApi),
     useCase(CheckSale, TransactionManager, CatalogApi, PurchaseApi, WaitingRoomApi, Outbox, Ids),
     {

@@ -1,15 +1,11 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
-import { blacklisted } from '#domain/blacklist/blacklist-rules';
-import { assertWithinLimit } from '#domain/purchase/buying-rules';
 import { DomainError } from '#domain/shared/domain-error';
-import type { BlacklistApi } from '../blacklist/blacklist.api.ts';
 import type { CatalogApi, CatalogMatch } from '../catalog/catalog.api.ts';
-import type { FansApi } from '../fans/fans.api.ts';
-import type { PurchaseApi } from '../purchase/purchase.api.ts';
 import type { FanWithAddress, LockedOffer, TicketOffer, TicketOffers } from '../ticketing/ticket-offers.api.ts';
 import type { TicketingApi } from '../ticketing/ticketing.api.ts';
 import type { OfferMessages } from './offer-messages.ts';
 import { assertOpen, assertTransfersAllowed, isReceiver, unknownOffer } from './offer-rules.ts';
+import type { Receivers } from './receivers.ts';
 
 /** The receiver, and the name for the ticket if the receiver gives one. */
 export interface AcceptOfferCommand {
@@ -28,9 +24,7 @@ export class AcceptOffer {
     private readonly ticketing: TicketingApi,
     private readonly offers: TicketOffers,
     private readonly catalog: CatalogApi,
-    private readonly purchase: PurchaseApi,
-    private readonly blacklist: BlacklistApi,
-    private readonly fans: FansApi,
+    private readonly receivers: Receivers,
     private readonly messages: OfferMessages,
   ) {}
 
@@ -38,15 +32,16 @@ export class AcceptOffer {
     const offered = await this.offers.find(offerId);
     if (!offered || !isReceiver(offered, receiver)) throw unknownOffer();
     const givers = await this.messages.giversOf([offered]);
-    const { name: profileName } = await this.fans.find(receiver.userId);
+    const profileName = await this.receivers.nameOf(receiver.userId);
     return this.transactions.run(async (tx) => {
       const offer = await this.offers.lock(tx, offerId);
       if (!offer) throw unknownOffer();
       if (offer.status === 'accepted' && offer.toUserId === receiver.userId) return offer;
-      await this.assertMayReceive(tx, offer, receiver.userId);
+      await this.receivers.assertNotBlacklisted(tx, receiver.userId);
+      assertAcceptable(offer, receiver.userId);
       const match = await this.match(tx, offer.matchId);
       assertTransfersAllowed(match);
-      await this.count(tx, offer, match, receiver.userId);
+      await this.receivers.count(tx, offer, { userId: receiver.userId, limit: match.maxTicketsPerFan });
       const name = holderName ?? offer.holderName ?? profileName ?? offer.ticketHolderName;
       const to = { userId: receiver.userId, holderName: name, from: offer.fromUserId };
       const newTicketId = await this.ticketing.handOver(tx, offer.ticketId, to);
@@ -56,25 +51,16 @@ export class AcceptOffer {
     });
   }
 
-  private async assertMayReceive(tx: Transaction, offer: LockedOffer, userId: string): Promise<void> {
-    if ((await this.blacklist.listed(tx, [userId])).has(userId)) throw blacklisted('You may not receive tickets.');
-    assertOpen(offer);
-    if (offer.fromUserId === userId) throw new DomainError('INVALID_STATE', 'You already own this ticket.');
-    if (offer.ticketStatus !== 'valid')
-      throw new DomainError('INVALID_STATE', `This ticket was ${offer.ticketStatus}: it cannot be transferred.`);
-  }
-
-  /** A ticket that comes back to a fan who had it before still counts for this fan, so it is not counted again. */
-  private async count(tx: Transaction, offer: LockedOffer, match: CatalogMatch, userId: string): Promise<void> {
-    const { matchId, orderId, seatId } = offer;
-    if (await this.ticketing.everHad(tx, { userId, orderId, seatId })) return;
-    const taken = await this.purchase.countAccepted(tx, { matchId, orderId, userId });
-    if (taken !== undefined) assertWithinLimit({ limit: match.maxTicketsPerFan, taken, wanted: 1 });
-  }
-
   private async match(tx: Transaction, matchId: string): Promise<CatalogMatch> {
     const match = await this.catalog.match(matchId, tx);
     if (!match) throw new Error(`an offer exists for the unknown match ${matchId}`);
     return match;
   }
+}
+
+function assertAcceptable(offer: LockedOffer, userId: string): void {
+  assertOpen(offer);
+  if (offer.fromUserId === userId) throw new DomainError('INVALID_STATE', 'You already own this ticket.');
+  if (offer.ticketStatus !== 'valid')
+    throw new DomainError('INVALID_STATE', `This ticket was ${offer.ticketStatus}: it cannot be transferred.`);
 }

@@ -1,9 +1,6 @@
 import { TransactionManager } from '#application/transaction-manager';
-import { BlacklistApi } from '../blacklist/blacklist.api.ts';
 import { CatalogApi } from '../catalog/catalog.api.ts';
 import { verifyDatabase } from '../cli/verify/verify-database.ts';
-import { FansApi } from '../fans/fans.api.ts';
-import { PurchaseApi } from '../purchase/purchase.api.ts';
 import { openBoxOffice, type OpenBoxOffice } from '../purchase/testing/box-office.ts';
 import { TransferOffice } from '../purchase/testing/transfer-office.ts';
 import { killedAtEachStep } from '../testing/dying-transactions.ts';
@@ -12,8 +9,10 @@ import { TicketOffers } from '../ticketing/ticket-offers.api.ts';
 import { TicketingApi } from '../ticketing/ticketing.api.ts';
 import { AcceptOffer } from './accept-offer.ts';
 import { EndOffers } from './end-offers.ts';
+import { KnownFans } from './known-fans.ts';
 import { OfferMessages } from './offer-messages.ts';
 import { OfferTicket } from './offer-ticket.ts';
+import { Receivers } from './receivers.ts';
 
 let opened: OpenBoxOffice;
 let transfers: TransferOffice;
@@ -28,16 +27,9 @@ afterAll(() => opened.close());
 
 const get: TransferOffice['office']['monolith']['get'] = (token) => opened.office.monolith.get(token);
 const offering = (transactions: TransactionManager) =>
-  new OfferTicket(
-    transactions,
-    ...([get(TicketingApi), get(TicketOffers), get(CatalogApi), get(PurchaseApi), get(FansApi), get(OfferMessages)] as const),
-  );
+  new OfferTicket(transactions, get(TicketingApi), get(TicketOffers), get(CatalogApi), get(KnownFans), get(OfferMessages));
 const accepting = (transactions: TransactionManager) =>
-  new AcceptOffer(
-    transactions,
-    ...([get(TicketingApi), get(TicketOffers), get(CatalogApi), get(PurchaseApi), get(BlacklistApi)] as const),
-    ...([get(FansApi), get(OfferMessages)] as const),
-  );
+  new AcceptOffer(transactions, get(TicketingApi), get(TicketOffers), get(CatalogApi), get(Receivers), get(OfferMessages));
 const ending = (transactions: TransactionManager) =>
   new EndOffers(transactions, get(TicketOffers), get(CatalogApi), get(OfferMessages));
 

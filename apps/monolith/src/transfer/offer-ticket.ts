@@ -2,10 +2,9 @@ import type { Transaction, TransactionManager } from '#application/transaction-m
 import type { CatalogMatch } from '#domain/catalog/match';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi } from '../catalog/catalog.api.ts';
-import type { FansApi } from '../fans/fans.api.ts';
-import type { PurchaseApi } from '../purchase/purchase.api.ts';
 import type { FanWithAddress, TicketOffer, TicketOffers } from '../ticketing/ticket-offers.api.ts';
 import type { TicketingApi } from '../ticketing/ticketing.api.ts';
+import type { KnownFans } from './known-fans.ts';
 import type { OfferMessages } from './offer-messages.ts';
 import { assertTransfersAllowed, isSameAddress } from './offer-rules.ts';
 
@@ -30,8 +29,7 @@ export class OfferTicket {
     private readonly ticketing: TicketingApi,
     private readonly offers: TicketOffers,
     private readonly catalog: CatalogApi,
-    private readonly purchase: PurchaseApi,
-    private readonly fans: FansApi,
+    private readonly knownFans: KnownFans,
     private readonly messages: OfferMessages,
   ) {}
 
@@ -39,7 +37,8 @@ export class OfferTicket {
     return this.transactions.run(async (tx) => {
       const ticket = await this.ticketing.lock(tx, ticketId, giver.userId);
       if (!ticket) throw new DomainError('NOT_FOUND', 'There is no such ticket.');
-      if (to.userId !== null && !(await this.isKnown(tx, to.userId))) throw new DomainError('NOT_FOUND', 'There is no such fan.');
+      if (to.userId !== null && !(await this.knownFans.has(tx, to.userId)))
+        throw new DomainError('NOT_FOUND', 'There is no such fan.');
       const { matchId, status } = ticket;
       if (to.userId === giver.userId || isSameAddress(to.email, giver.email))
         throw new DomainError('INVALID_STATE', 'You already own this ticket.');
@@ -58,12 +57,6 @@ export class OfferTicket {
       await this.messages.offered(tx, offer, match);
       return offer;
     });
-  }
-
-  /** A fan is known who has a profile, a device, or ever held a seat or a ticket. */
-  private async isKnown(tx: Transaction, userId: string): Promise<boolean> {
-    if (await this.fans.isKnown(tx, userId)) return true;
-    return (await this.purchase.isBuyer(tx, userId)) || this.ticketing.isHolder(tx, userId);
   }
 
   private async match(tx: Transaction, matchId: string): Promise<CatalogMatch> {

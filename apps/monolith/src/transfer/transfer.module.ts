@@ -19,9 +19,11 @@ import { CONFIG } from '../tokens.ts';
 import { AcceptOffer } from './accept-offer.ts';
 import { CallerAddress } from './caller-address.ts';
 import { EndOffers } from './end-offers.ts';
+import { KnownFans } from './known-fans.ts';
 import { OfferDeadlines } from './offer-deadlines.schedule.ts';
 import { OfferMessages } from './offer-messages.ts';
 import { OfferTicket } from './offer-ticket.ts';
+import { Receivers } from './receivers.ts';
 import { TransfersController } from './transfers.controller.ts';
 
 /**
@@ -34,18 +36,10 @@ import { TransfersController } from './transfers.controller.ts';
   providers: [
     useCase(CallerAddress, FansApi, CONFIG),
     useCase(OfferMessages, FansApi, PurchaseApi, TicketOffers, Outbox, Ids, Clock),
-    useCase(OfferTicket, TransactionManager, TicketingApi, TicketOffers, CatalogApi, PurchaseApi, FansApi, OfferMessages),
-    useCase(
-      AcceptOffer,
-      TransactionManager,
-      TicketingApi,
-      TicketOffers,
-      CatalogApi,
-      PurchaseApi,
-      BlacklistApi,
-      FansApi,
-      OfferMessages,
-    ),
+    useCase(KnownFans, FansApi, PurchaseApi, TicketingApi),
+    useCase(OfferTicket, TransactionManager, TicketingApi, TicketOffers, CatalogApi, KnownFans, OfferMessages),
+    useCase(Receivers, FansApi, BlacklistApi, PurchaseApi, TicketingApi),
+    useCase(AcceptOffer, TransactionManager, TicketingApi, TicketOffers, CatalogApi, Receivers, OfferMessages),
     useCase(EndOffers, TransactionManager, TicketOffers, CatalogApi, OfferMessages),
     OfferDeadlines,
   ],

@@ -20,7 +20,7 @@ import { matchTitle } from '../text/match-title.ts';
 /** How often the page asks for new offers. */
 const refreshMs = 15_000;
 
-export interface OffersData {
+interface OffersData {
   offers: readonly Transfer[];
   matches: readonly Match[];
   profile: Profile;
