@@ -38,6 +38,7 @@ const byMatch = (ids: SampleIds) => ({ id: ids.matchId });
 const byQueue = (ids: SampleIds) => ({ match_id: ids.queueMatchId });
 const byQuota = (ids: SampleIds) => ({ id: ids.quotaId });
 const byTicket = (ids: SampleIds) => ({ id: ids.ticketId });
+const byReceivedOffer = (ids: SampleIds) => ({ id: ids.receivedOfferId });
 
 const matchFields = {
   home: text(100, 'Hrvatska'),
@@ -135,9 +136,24 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'GET /api/v1/tickets/:id/ticket.pdf': { path: byTicket, isOwned: true },
   'POST /api/v1/tickets/:id/transfer': {
     path: byTicket,
-    bodies: [object({ to_user_id: uuid(() => '0190a000-0000-7000-8000-0000000000f9'), holder_name: text(100, 'Barbara Barić') })],
+    bodies: [
+      object({
+        to_user_id: uuid(() => '0190a000-0000-7000-8000-0000000000f7'),
+        holder_name: optional(text(100, 'Barbara Barić')),
+      }),
+      object({ to_email: email('b@example.hr'), holder_name: optional(text(100, 'Barbara Barić')) }),
+    ],
     isOwned: true,
   },
+  'GET /api/v1/transfers': { query: 'page' },
+  'POST /api/v1/transfers/:id/accept': {
+    path: byReceivedOffer,
+    bodies: [object({ holder_name: optional(text(100, 'Barbara Barić')) })],
+    bodyOptional: true,
+    isOwned: true,
+  },
+  'POST /api/v1/transfers/:id/decline': { path: byReceivedOffer, isOwned: true },
+  'DELETE /api/v1/transfers/:id': { path: (ids) => ({ id: ids.givenOfferId }), isOwned: true },
   'GET /api/v1/me': {},
   'PUT /api/v1/me': {
     bodies: [object({ email: nullable(email('b@example.hr')), name: nullable(text(100, 'Barbara')), locale: oneOf('en') })],
@@ -155,7 +171,10 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'POST /api/v1/payments/webhooks/stripe': {},
   'POST /api/v1/ops/matches': { bodies: [newMatch(seated), newMatch(standing)] },
   'GET /api/v1/ops/matches': { query: 'page' },
-  'PATCH /api/v1/ops/matches/:id': { path: byMatch, bodies: [object({ ...allOptional(matchFields), ...queueFields })] },
+  'PATCH /api/v1/ops/matches/:id': {
+    path: byMatch,
+    bodies: [object({ ...allOptional(matchFields), ...queueFields, transfers: optional(oneOf('allowed')) })],
+  },
   'POST /api/v1/ops/matches/:id/sale': {
     path: byMatch,
     bodies: [object({ action: oneOf('pause'), reason: optional(text(200, 'floodlights')) })],

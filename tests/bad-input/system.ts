@@ -53,6 +53,10 @@ export interface SampleIds {
   orderId: string;
   intentId: string;
   ticketId: string;
+  /** The offer of this ticket to somebody else. */
+  givenOfferId: string;
+  /** An offer of another fan to FAN_ID. */
+  receivedOfferId: string;
   /** A quota of the sample match, for which PARTNER_ID acts. */
   quotaId: string;
 }
@@ -238,22 +242,29 @@ async function createSampleData(monolith: Service, queue: Service): Promise<Samp
   const seatsOf = async (match: string, sector: string): Promise<{ id: string }[]> =>
     (await call('GET', `/matches/${match}/sectors/${sector}/seats`)).items as { id: string }[];
   const seats = await seatsOf(matchId, sectorId);
-  const hold = async (seatId: string | undefined): Promise<string> =>
-    String((await call('POST', `/matches/${matchId}/reservations`, { seat_ids: [seatId] })).id);
-  const pay = (reservationId: string, seatId: string | undefined): Promise<Json> =>
-    call('POST', `/reservations/${reservationId}/checkout`, {
-      holders: [{ seat_id: seatId, name: 'Ana' }],
-      email: 'ana@example.hr',
-    });
+  const hold = async (seatId: string | undefined, fan = {}): Promise<string> =>
+    String((await call('POST', `/matches/${matchId}/reservations`, { seat_ids: [seatId] }, fan)).id);
+  const pay = (reservationId: string, seatId: string | undefined, fan = {}): Promise<Json> => {
+    const body = { holders: [{ seat_id: seatId, name: 'Ana' }], email: 'ana@example.hr' };
+    return call('POST', `/reservations/${reservationId}/checkout`, body, fan);
+  };
+  const ticketOf = async (seatId: string | undefined, fan = {}): Promise<{ orderId: string; ticketId: string }> => {
+    const order = await pay(await hold(seatId, fan), seatId, fan);
+    await deliverPayment(monolith, String((order.payment as Json).intent_id));
+    const [ticket] = (await call('GET', '/tickets', undefined, fan)).items as Json[];
+    return { orderId: String(order.order_id), ticketId: String(ticket?.id) };
+  };
 
   const heldReservationId = await hold(seats[0]?.id);
   const orderedReservationId = await hold(seats[2]?.id);
   const { payment } = await pay(orderedReservationId, seats[2]?.id);
-  const order = await pay(await hold(seats[4]?.id), seats[4]?.id);
-  await deliverPayment(monolith, String((order.payment as Json).intent_id));
-  const [ticket] = (await call('GET', '/tickets')).items as Json[];
+  const { orderId, ticketId } = await ticketOf(seats[4]?.id);
   await call('PUT', '/me', { email: 'ana@example.hr', name: 'Ana', locale: 'hr' });
   await call('PUT', '/me/devices/phone', { fcm_token: 'token-of-a-phone' });
+  const giver = { 'x-mock-user-id': '0190a000-0000-7000-8000-0000000000f7' };
+  const foreign = await ticketOf(seats[6]?.id, giver);
+  const received = await call('POST', `/tickets/${foreign.ticketId}/transfer`, { to_user_id: FAN_ID }, giver);
+  const given = await call('POST', `/tickets/${ticketId}/transfer`, { to_email: 'friend@example.hr' });
   await join('POST', `/queue/${queueMatchId}/join`, {});
   const places = [{ sector_id: String((match.sectors as Json[])[1]?.id), quantity: 4 }];
   const quotaFields = { name: 'Media', kind: 'media', members: [PARTNER_ID], places };
@@ -268,16 +279,20 @@ async function createSampleData(monolith: Service, queue: Service): Promise<Samp
     freeSeatIds: seats.slice(20).map(({ id }) => id),
     heldReservationId,
     orderedReservationId,
-    orderId: String(order.order_id),
+    orderId,
     intentId: String((payment as Json).intent_id),
-    ticketId: String(ticket?.id),
+    ticketId,
+    givenOfferId: String(given.id),
+    receivedOfferId: String(received.id),
     quotaId: String(quota.id),
   };
 }
 
 async function deliverPayment({ app }: Service, intentId: string): Promise<void> {
   const intent = { id: intentId, object: 'payment_intent', amount: 3000, amount_received: 3000, currency: 'eur' };
-  const payload = Buffer.from(JSON.stringify({ id: 'evt_1', type: 'payment_intent.succeeded', data: { object: intent } }));
+  const payload = Buffer.from(
+    JSON.stringify({ id: `evt_${intentId}`, type: 'payment_intent.succeeded', data: { object: intent } }),
+  );
   const headers = { 'stripe-signature': signWebhook(payload, developmentSecrets.STRIPE_WEBHOOK_SECRET, new Date()) };
   const answer = await app.inject({ method: 'POST', url: '/api/v1/payments/webhooks/stripe', payload, headers });
   if (answer.statusCode !== 200) throw new Error(`the webhook was answered ${answer.statusCode} ${answer.body}`);

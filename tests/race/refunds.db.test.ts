@@ -90,14 +90,16 @@ test('concurrent refunds of an order and of each of its tickets: every ticket is
   );
 }, 60_000);
 
-test('concurrent refund and transfer of one ticket: exactly one succeeds, and a refunded ticket is not valid for any fan', async () => {
+test('concurrent refund and acceptance of one ticket: exactly one succeeds, and a refunded ticket is not valid for any fan', async () => {
   const match = await onSale();
   const played = await runRounds(async () => {
     const ordered = await operators[0].paid(match);
     const [ticket] = (await operators[0].tickets(ordered)) as [TicketRow];
+    const receiver = randomUUID();
+    const offerId = await operators[1].offer(ticket, receiver);
     const [refunded, transfer] = await Promise.all([
       refund(operators[0], ordered, [ticket.id]),
-      operators[1].transfer(ticket, randomUUID()),
+      operators[1].accept(offerId, receiver),
     ]);
     return { ordered, refunded, transfer, after: await operators[0].tickets(ordered) };
   });
@@ -114,13 +116,14 @@ test('concurrent refund and transfer of one ticket: exactly one succeeds, and a 
   );
 }, 60_000);
 
-test('concurrent refund of a whole order and transfer of its ticket: the refund succeeds, and nobody has a ticket afterwards', async () => {
+test('concurrent refund of a whole order and acceptance of its ticket: the refund succeeds, and nobody has a ticket afterwards', async () => {
   const match = await onSale({ max_tickets_per_fan: 1 });
   const played = await runRounds(async () => {
     const ordered = await operators[0].paid(match);
     const [ticket] = (await operators[0].tickets(ordered)) as [TicketRow];
     const receiver = randomUUID();
-    const [refunded, transfer] = await Promise.all([refund(operators[0], ordered), operators[1].transfer(ticket, receiver)]);
+    const offerId = await operators[1].offer(ticket, receiver);
+    const [refunded, transfer] = await Promise.all([refund(operators[0], ordered), operators[1].accept(offerId, receiver)]);
     const newHold = await replicas.offices[1].hold(match, { as: receiver });
     return { ordered, refunded, transfer, newHold, after: await operators[0].tickets(ordered) };
   });

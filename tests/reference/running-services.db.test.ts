@@ -152,6 +152,7 @@ describe('periodic tasks', () => {
 
 /** Mutating operations that take no request body. */
 const WITHOUT_BODY = new Set([
+  '/api/v1/transfers/{id}/decline',
   '/api/v1/ops/jobs/{job_id}/retry',
   '/api/v1/ops/moves/{id}/approve',
   '/api/v1/ops/moves/{id}/reject',

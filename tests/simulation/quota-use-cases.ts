@@ -106,7 +106,15 @@ export function quotaUseCases({ db, transactions, matches, reservations, orders,
 
 /** The matches and sectors of the simulation, for quotas. Most fields of a match are read by nobody. */
 function catalogOf(db: SimulatedDatabase, matches: MemoryMatches): Pick<CatalogApi, 'match' | 'sectors' | 'sector'> {
-  const unread = { home: '', away: '', processingRate: 0, maxOpenWindows: 0, pauseReason: null, cancelReason: null };
+  const unread = {
+    home: '',
+    away: '',
+    processingRate: 0,
+    maxOpenWindows: 0,
+    pauseReason: null,
+    cancelReason: null,
+    transfers: 'allowed',
+  } as const;
   return {
     match: async (matchId, tx) => {
       const match = await matches.match(matchId, tx);

@@ -49,6 +49,13 @@ export const events: Readonly<Record<string, readonly [meaning: string, messages
     '`email`: one `quota_return` to its contact',
   ],
   'quota.returned': ['the return of a quota has taken effect', '`email`: one `quota_return` to its contact'],
+  'transfer.offered': [
+    'a fan offers a ticket to another one',
+    '`email`: one `transfer_offer` to the receiver; `push`: one to the devices of the fan whom the offer names',
+  ],
+  'ticket.transferred': ['the receiver of an offer has accepted the ticket', '`email`: one `transfer_answer` to the giver'],
+  'transfer.declined': ['the receiver of an offer has declined the ticket', '`email`: one `transfer_answer` to the giver'],
+  'transfer.expired': ['the time of an offer is over', '`email`: one `transfer_answer` to the giver'],
   'reservation.expired': ['a hold ended without payment', '`events` only: no mail and no push'],
   'queue.turn_granted': ['a fan got a turn', '`push-priority`: `queue_your_turn`'],
   'queue.front_reached': ['a fan who is away reached the front of the line', '`push-priority`: `queue_front`'],

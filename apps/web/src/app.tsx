@@ -11,6 +11,7 @@ import { NotFoundPage } from './pages/not-found-page.tsx';
 import { OrderPage } from './pages/order-page.tsx';
 import { TicketsPage } from './pages/tickets-page.tsx';
 import { Loading } from './parts/notice.tsx';
+import { TransfersPage } from './pages/transfers-page.tsx';
 import { SiteFooter } from './parts/site-footer.tsx';
 import { SiteHeader } from './parts/site-header.tsx';
 import { StaffPageLoader } from './parts/staff-page-loader.tsx';
@@ -76,6 +77,8 @@ function RoutePage({ route }: { route: Route }) {
       return <OrderPage key={route.orderId} orderId={route.orderId} />;
     case 'tickets':
       return <TicketsPage />;
+    case 'transfers':
+      return <TransfersPage />;
     case 'invitation':
       return <InvitationPage />;
     case 'quotas':

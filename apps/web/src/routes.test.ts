@@ -13,6 +13,7 @@ test.each<[string, Route]>([
   [paths.checkout(id), { page: 'checkout', matchId: id }],
   [paths.order(id), { page: 'order', orderId: id }],
   [paths.tickets, { page: 'tickets' }],
+  [paths.transfers, { page: 'transfers' }],
   [paths.invitation, { page: 'invitation' }],
   [paths.quotas, { page: 'quotas' }],
   [paths.quota(id), { page: 'quota', quotaId: id }],

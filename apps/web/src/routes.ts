@@ -7,6 +7,7 @@ export type Route =
   | { page: 'checkout'; matchId: string }
   | { page: 'order'; orderId: string }
   | { page: 'tickets' }
+  | { page: 'transfers' }
   | { page: 'invitation' }
   | { page: 'quotas' }
   | { page: 'quota'; quotaId: string }
@@ -26,6 +27,7 @@ export const paths = {
   checkout: (id: string) => `/matches/${id}/checkout`,
   order: (id: string) => `/orders/${id}`,
   tickets: '/tickets',
+  transfers: '/transfers',
   invitation: '/invitation',
   quotas: '/quotas',
   quota: (id: string) => `/quotas/${id}`,
@@ -45,6 +47,7 @@ export function parseRoute(location: { pathname: string; search: string }): Rout
   if (more.length > 0) return { page: 'unknown' };
   if (first === undefined) return { page: 'matches' };
   if (first === 'tickets' && !id) return { page: 'tickets' };
+  if (first === 'transfers' && !id) return { page: 'transfers' };
   if (first === 'invitation' && !id) return { page: 'invitation' };
   if (first === 'quotas' && !id) return { page: 'quotas' };
   if (first === 'ops' && !id) return { page: 'ops', matchId: new URLSearchParams(location.search).get('match') ?? undefined };

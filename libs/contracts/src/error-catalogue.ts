@@ -80,6 +80,7 @@ export const errorCatalogue = {
   SHUTTING_DOWN: { status: 503, title: 'This server is shutting down', retry: 'same-key', retryAfterSeconds: 1 },
   SOLD_OUT: { status: 409, title: 'Sold out', retry: 'no' },
   TICKET_LIMIT_REACHED: { status: 409, title: 'The ticket limit per fan is reached', retry: 'no' },
+  TRANSFERS_LOCKED: { status: 409, title: 'Tickets of this match cannot change hands', retry: 'no' },
   UNAUTHENTICATED: { status: 401, title: 'Who are you?', retry: 'no' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'Only application/json is read here', retry: 'no' },
   URI_TOO_LONG: { status: 414, title: 'A part of the path is too long', retry: 'no' },

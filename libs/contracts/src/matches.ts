@@ -1,4 +1,4 @@
-import type { CatalogMatch, CatalogSector } from '#domain/catalog/match';
+import { transferPolicies, type CatalogMatch, type CatalogSector } from '#domain/catalog/match';
 import { saleActions } from '#domain/catalog/sale-changes';
 import { saleStatuses } from '#domain/catalog/sale';
 import { z } from 'zod';
@@ -37,6 +37,9 @@ export const matchAnswer = z
       .nullable()
       .meta({ description: 'When the match was cancelled. Null: it was not. Paid orders are refunded' }),
     cancel_reason: z.string().nullable().meta({ description: 'Why the match was cancelled. Null: it was not cancelled' }),
+    transfers: z
+      .enum(transferPolicies)
+      .meta({ description: 'Whether fans may give tickets to each other. `locked`: nobody can offer or accept one' }),
   })
   .meta({ id: 'Match' });
 export type Match = z.infer<typeof matchAnswer>;
@@ -102,7 +105,14 @@ export const createMatchRequest = z
   .meta({ id: 'CreateMatchRequest' });
 
 export const changeMatchRequest = z
-  .strictObject({ ...facts, processing_rate: rate, max_open_windows: windows })
+  .strictObject({
+    ...facts,
+    processing_rate: rate,
+    max_open_windows: windows,
+    transfers: z
+      .enum(transferPolicies)
+      .meta({ description: '`locked`: no ticket can be offered to another fan, and no offer can be accepted' }),
+  })
   .partial()
   .refine((change) => Object.keys(change).length > 0, 'must change something')
   .meta({ id: 'ChangeMatchRequest' });
@@ -183,6 +193,7 @@ export function matchView(match: CatalogMatch): Match {
     queue_required: match.queueRequired,
     cancelled_at: match.cancelledAt?.toISOString() ?? null,
     cancel_reason: match.cancelReason,
+    transfers: match.transfers,
   };
 }
 

@@ -8,6 +8,7 @@ export const pageAddresses = [
   '/matches/:id/checkout',
   '/orders/:id',
   '/tickets',
+  '/transfers',
   '/invitation',
   '/quotas',
   '/quotas/:id',

@@ -13,6 +13,7 @@ import { holdBody, reservationAnswer } from './reservations.ts';
 import { seatListAnswer, seatQuery } from './seats.ts';
 import { sectorListAnswer } from './sectors.ts';
 import * as tickets from './tickets.ts';
+import * as transfers from './transfers.ts';
 import * as waitingRoom from './waiting-room.ts';
 import { queueStatusAnswer } from './waiting-room-control.ts';
 
@@ -48,6 +49,11 @@ export const pageRoutes = {
   'GET /api/v1/tickets': { query: pageQuery, answer: tickets.ticketListAnswer },
   'GET /api/v1/tickets/:id': { answer: tickets.ticketAnswer },
   'GET /api/v1/tickets/:id/qr.svg': {},
+  'POST /api/v1/tickets/:id/transfer': { body: transfers.transferRequest, answer: transfers.transferAnswer },
+  'GET /api/v1/transfers': { query: pageQuery, answer: transfers.transferListAnswer },
+  'POST /api/v1/transfers/:id/accept': { body: transfers.acceptTransferRequest, answer: transfers.transferAnswer },
+  'POST /api/v1/transfers/:id/decline': { answer: transfers.transferAnswer },
+  'DELETE /api/v1/transfers/:id': {},
   'GET /api/v1/me': { answer: fans.profileAnswer },
   'PUT /api/v1/me': { body: fans.profileBody, answer: fans.profileAnswer },
   'POST /api/v1/invitations/lookup': { body: invitations.invitationTokenRequest, answer: invitations.invitationLookupAnswer },
@@ -64,6 +70,7 @@ export const pageRoutes = {
   'DELETE /api/v1/invitations/:id': {},
   'GET /api/v1/ops/matches': { query: matches.opsMatchQuery, answer: matches.opsMatchListAnswer },
   'GET /api/v1/ops/matches/:id/report': { answer: matches.matchReportAnswer },
+  'PATCH /api/v1/ops/matches/:id': { body: matches.changeMatchRequest, answer: matches.opsMatchAnswer },
   'POST /api/v1/ops/matches/:id/sale': { body: matches.changeSaleRequest, answer: matches.opsMatchAnswer },
   'PUT /api/v1/ops/matches/:id/queue': { body: matches.changeQueueRequest, answer: matches.opsMatchAnswer },
   'POST /api/v1/ops/matches/:id/cancel': { body: matches.cancelMatchRequest, answer: matches.opsMatchAnswer },

@@ -1,5 +1,6 @@
 import { saleStatuses } from '#domain/catalog/sale';
 import { z } from 'zod';
+import { transferStatuses } from './transfers.ts';
 import { errorCatalogue, rowOf, type ErrorCode } from './error-catalogue.ts';
 
 const STATUS = 'HTTP status of the answer';
@@ -62,6 +63,7 @@ export const problemMembers = {
     reservation_status: z.string().optional().meta({ description: 'Present status of the reservation' }),
     order_status: z.string().optional().meta({ description: 'Present status of the order' }),
     sale_status: saleStatus.optional(),
+    transfer_status: z.enum(transferStatuses).optional().meta({ description: 'Present status of the offer of the ticket' }),
     cancelled_at: z.iso.datetime().optional().meta({ description: 'When the match was cancelled' }),
     tickets: z
       .array(
@@ -121,6 +123,7 @@ export const problemMembers = {
     limit: z.int().meta({ description: 'How many tickets of the match one fan may have' }),
     rest: z.int().min(0).meta({ description: 'How many more tickets the fan may take' }),
   },
+  TRANSFERS_LOCKED: {},
   UNAUTHENTICATED: {},
   UNSUPPORTED_MEDIA_TYPE: {},
   URI_TOO_LONG: {},

@@ -32,6 +32,7 @@ const about = z
     match_id: z.guid(),
     quota_id: z.guid(),
     invitation_id: z.guid(),
+    transfer_id: z.guid(),
     request_id: z.string(),
     traceparent: z.string(),
   })
@@ -110,6 +111,10 @@ export const emailJob = z.discriminatedUnion('template', [
     /** The quota that gets the places. Only with the value `parent` of `on_return`. */
     parent_name: z.string().optional(),
   }),
+  /** To a person to whom a fan offers a ticket. It has nothing that the fan has typed. */
+  mail('transfer_offer', { ...matchFacts, ticket: seat, expires_at: z.iso.datetime() }),
+  /** To the giver: how the offer of a ticket has ended. */
+  mail('transfer_answer', { ...matchFacts, ticket: seat, outcome: z.enum(['accepted', 'declined', 'expired']) }),
   mail('match_reminder', { ...match, tickets: z.array(seat).min(1) }),
   mail('match_changed', {
     ...match,
@@ -136,6 +141,7 @@ const push = {
     'queue_front',
     'queue_position',
     'quota_invitation',
+    'transfer_offer',
     'match_reminder',
     'match_changed',
   ]),

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { idOf } from './answer-fields.ts';
 import { pageOf } from './paging.ts';
 import { seatLabel } from './reservations.ts';
-import { personName, uuidField } from './text-fields.ts';
 
 /** `used`: a gate has admitted the ticket. `transferred` and `refunded`: the ticket and its code are no longer valid. */
 export const ticketStatus = z.enum(['valid', 'used', 'transferred', 'refunded']);
@@ -24,18 +23,3 @@ export const ticketAnswer = z
 export type Ticket = z.infer<typeof ticketAnswer>;
 
 export const ticketListAnswer = pageOf(ticketAnswer).meta({ id: 'TicketList' });
-
-export const transferRequest = z
-  .strictObject({
-    to_user_id: uuidField.meta({ description: 'The fan who receives the ticket' }),
-    holder_name: personName.meta({ description: 'Name of the new holder, printed on the ticket' }),
-  })
-  .meta({ id: 'TransferRequest' });
-
-/** The giver's ticket after the transfer. The receiver's ticket has another id and code, which the giver must not see. */
-export const transferredAnswer = ticketAnswer
-  .extend({
-    status: z.literal('transferred').meta({ description: 'The ticket now belongs to another fan' }),
-    code: z.string().meta({ description: 'The text of the old QR code, which is no longer valid' }),
-  })
-  .meta({ id: 'TransferredTicket' });

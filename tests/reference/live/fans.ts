@@ -113,7 +113,19 @@ export class FanActions {
     await this.client.send('monolith', { method: 'POST', url: '/api/v1/payments/webhooks/stripe', headers, payload });
   }
 
-  transfer(ticketId: string | undefined, as: string, to_user_id: string): Promise<ParsedAnswer> {
-    return this.request('POST', `/tickets/${ticketId}/transfer`, { as, body: { to_user_id, holder_name: 'Barbara' } });
+  offer(ticketId: string | undefined, as: string, to: { to_user_id: string } | { to_email: string }): Promise<ParsedAnswer> {
+    return this.request('POST', `/tickets/${ticketId}/transfer`, { as, body: { ...to, holder_name: 'Barbara' } });
+  }
+
+  /** The receiver's answer to an offer, or its withdrawal. */
+  answerOffer(offer: ParsedAnswer, as: string, answer: 'accept' | 'decline' | 'withdraw'): Promise<ParsedAnswer> {
+    if (answer === 'withdraw') return this.request('DELETE', `/transfers/${offer.id}`, { as });
+    const body = answer === 'accept' ? { body: { holder_name: 'Barbara' } } : {};
+    return this.request('POST', `/transfers/${offer.id}/${answer}`, { as, ...body });
+  }
+
+  /** Stores a profile, so that tickets can be offered to the fan. */
+  async makeKnown(as: string): Promise<void> {
+    await this.request('PUT', '/me', { as, body: { email: null, name: null, locale: 'hr' } });
   }
 }

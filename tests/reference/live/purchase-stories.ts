@@ -85,7 +85,8 @@ async function listedFan(fans: FanActions, match: MatchOnSale): Promise<void> {
   for (const reason of ['resold tickets', 'again'])
     await fans.request('POST', '/ops/blacklist', { ...ops, body: { user_id: listed, reason } });
   await fans.checkOut(held as never, listed);
-  await fans.transfer(tickets[0], ana, listed);
+  const offer = await fans.offer(tickets[0], ana, { to_user_id: listed });
+  await fans.answerOffer(offer, listed, 'accept');
   await fans.request('GET', `/ops/blacklist/${listed}`, ops);
   await fans.request('GET', '/ops/blacklist', ops);
   // Each process learns of a blacklisted fan within a second, later on a busy machine.
@@ -112,11 +113,8 @@ export async function orderStory(fans: FanActions): Promise<void> {
     await fans.request('GET', `/${path}`, { as: ana });
   const [first, second, third] = tickets;
   for (const part of ['', '/qr.svg', '/ticket.pdf']) await fans.request('GET', `/tickets/${first}${part}`, { as: ana });
-  await fans.transfer(first, ana, ana);
   await fans.buy(match, fanAtLimit, 4);
-  await fans.transfer(first, ana, fanAtLimit);
-  await fans.transfer(first, ana, barbara);
-  await fans.transfer(first, ana, barbara);
+  await transferStory(fans, { match, first: first!, ana, barbara, fanAtLimit });
   const refund = (ticket_ids: unknown[]) =>
     fans.request('POST', `/ops/orders/${orderId}/refund`, { ...ops, body: { ticket_ids } });
   for (const ticketId of [randomUUID(), second, second]) await refund([ticketId]);
@@ -126,6 +124,44 @@ export async function orderStory(fans: FanActions): Promise<void> {
   for (const query of ['', '?status=completed', '?q=ana@example.hr', '?limit=1'])
     await fans.request('GET', `/ops/orders${query}`, ops);
   await fans.request('GET', `/orders/${orderId}`, { as: ana });
+}
+
+interface TransferStory {
+  readonly match: MatchOnSale;
+  readonly first: string;
+  readonly ana: string;
+  readonly barbara: string;
+  readonly fanAtLimit: string;
+}
+
+/** Offers the first ticket of Ana until Barbara has it. */
+async function transferStory(fans: FanActions, { match, first, ana, barbara, fanAtLimit }: TransferStory): Promise<void> {
+  await fans.makeKnown(barbara);
+  for (const to_user_id of [ana, randomUUID()]) await fans.offer(first, ana, { to_user_id });
+  const toFanAtLimit = await fans.offer(first, ana, { to_user_id: fanAtLimit });
+  await fans.answerOffer(toFanAtLimit, fanAtLimit, 'accept');
+  await fans.answerOffer(toFanAtLimit, fanAtLimit, 'decline');
+  await fans.answerOffer(toFanAtLimit, barbara, 'decline');
+  await fans.answerOffer(toFanAtLimit, barbara, 'withdraw');
+  const toAddress = await fans.offer(first, ana, { to_email: 'barbara@example.hr' });
+  await fans.answerOffer(toAddress, ana, 'withdraw');
+  const offer = await fans.offer(first, ana, { to_user_id: barbara });
+  const lock = (transfers: string) => fans.request('PATCH', `/ops/matches/${match.id}`, { ...ops, body: { transfers } });
+  await lock('locked');
+  await fans.answerOffer(offer, barbara, 'accept');
+  await fans.answerOffer({ ...offer, id: randomUUID() }, barbara, 'accept');
+  await fans.answerOffer(offer, ana, 'decline');
+  await lock('allowed');
+  await fans.answerOffer(offer, barbara, 'accept');
+  for (const answer of ['decline', 'withdraw'] as const)
+    await fans.answerOffer(offer, answer === 'decline' ? barbara : ana, answer);
+  await fans.answerOffer(toAddress, barbara, 'accept');
+  await fans.answerOffer(toFanAtLimit, fanAtLimit, 'accept');
+  await lock('locked');
+  const [second] = (await fans.request('GET', '/tickets?limit=1', { as: ana })).items;
+  await fans.offer(second.id, ana, { to_user_id: barbara });
+  await lock('allowed');
+  for (const as of [ana, barbara]) await fans.request('GET', '/transfers?limit=1', { as });
 }
 
 /** Checks out a hold that is set to one of an invitation, after its sale was closed. */

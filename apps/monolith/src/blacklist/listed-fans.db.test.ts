@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../purchase/testing/box-office.ts';
 import { newKey, type TestAnswer } from '../testing/test-app.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../testing/whole-monolith.ts';
+import { offerTicket } from '../testing/transfer-calls.ts';
 
 // What a fan on the blacklist cannot do, and which refusal wins if several rules refuse.
 
@@ -153,36 +154,42 @@ describe('a transfer', () => {
     await office.settle(office.report(ordered));
     return { id: (await office.order(ordered)).tickets[0].id, fan: ordered.held.userId };
   }
-  const transfer = ({ id, fan }: { id: string; fan: string }, to: string, more: { key?: string } = {}) =>
-    office.monolith.call('POST', `/api/v1/tickets/${id}/transfer`, {
-      as: fan,
-      body: { to_user_id: to, holder_name: 'Barbara Barić' },
-      ...more,
-    });
+  const offer = ({ id, fan }: { id: string; fan: string }, to: string): Promise<string> =>
+    offerTicket(office.monolith, { ticketId: id, from: fan, to }).then((offered) => offered.id);
+  const accept = (offerId: string, as: string, more: { key?: string } = {}) =>
+    office.monolith.call('POST', `/api/v1/transfers/${offerId}/accept`, { as, ...more });
 
-  test('to a fan on the blacklist is refused and the ticket stays valid; after the fan is taken off, the same idempotency key succeeds', async () => {
-    const [given, receiver, key] = [await ticket(), randomUUID(), newKey()];
+  test('can be offered to a fan on the blacklist, so that the giver does not learn who is on it', async () => {
+    const [given, receiver] = [await ticket(), randomUUID()];
     await list(receiver);
-    expect(statusAndCode(await transfer(given, receiver, { key }))).toBe(REFUSED);
+    expect(await offer(given, receiver)).toEqual(expect.any(String));
+  });
+
+  test('is refused to a fan on the blacklist who accepts, and the ticket stays valid; after the fan is taken off, the same idempotency key succeeds', async () => {
+    const [given, receiver, key] = [await ticket(), randomUUID(), newKey()];
+    const offerId = await offer(given, receiver);
+    await list(receiver);
+    expect(statusAndCode(await accept(offerId, receiver, { key }))).toBe(REFUSED);
     const mine = await office.monolith.call('GET', `/api/v1/tickets/${given.id}`, { as: given.fan });
     expect(mine.json.status).toBe('valid');
     await lift(receiver);
-    expect(statusAndCode(await transfer(given, receiver, { key }))).toBe('200');
+    expect(statusAndCode(await accept(offerId, receiver, { key }))).toBe('200');
   });
 
-  test('to a fan on the blacklist: another fan’s ticket is 404 NOT_FOUND, and one’s own used ticket is 403 BLACKLISTED', async () => {
+  test('to a fan on the blacklist: another fan’s offer is 404 NOT_FOUND, and one’s own of a used ticket is 403 BLACKLISTED', async () => {
     const [given, receiver] = [await ticket(), randomUUID()];
+    const offerId = await offer(given, receiver);
     await list(receiver);
     await office.rows(`update tickets set status = 'used' where id = $1`, [given.id]);
-    expect(statusAndCode(await transfer({ ...given, fan: randomUUID() }, receiver))).toBe('404 NOT_FOUND');
-    expect(statusAndCode(await transfer(given, receiver))).toBe(REFUSED);
+    expect(statusAndCode(await accept(offerId, randomUUID()))).toBe('404 NOT_FOUND');
+    expect(statusAndCode(await accept(offerId, receiver))).toBe(REFUSED);
     await lift(receiver);
-    expect(statusAndCode(await transfer(given, receiver))).toBe('409 INVALID_STATE');
+    expect(statusAndCode(await accept(offerId, receiver))).toBe('409 INVALID_STATE');
   });
 
   test('from a fan on the blacklist to a fan who is not on it is allowed', async () => {
-    const given = await ticket();
+    const [given, receiver] = [await ticket(), randomUUID()];
     await list(given.fan);
-    expect(statusAndCode(await transfer(given, randomUUID()))).toBe('200');
+    expect(statusAndCode(await accept(await offer(given, receiver), receiver))).toBe('200');
   });
 });

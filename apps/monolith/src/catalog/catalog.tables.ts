@@ -21,6 +21,7 @@ const matchColumns: Columns<MatchRow> = {
   pauseReason: { name: 'pause_reason', type: 'text', nullable: true },
   cancelledAt: { name: 'cancelled_at', type: 'timestamptz', nullable: true },
   cancelReason: { name: 'cancel_reason', type: 'text', nullable: true },
+  transfers: { type: 'text', default: 'allowed' },
   processingRate: { name: 'processing_rate', type: 'integer' },
   maxOpenWindows: { name: 'max_open_windows', type: 'integer' },
   createdAt: { name: 'created_at', type: 'timestamptz', default: () => 'now()' },

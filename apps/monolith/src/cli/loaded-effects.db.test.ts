@@ -9,6 +9,7 @@ import { BoxOffice, openBoxOffice, type OpenBoxOffice } from '../purchase/testin
 import { ops, putOnSale, type MatchOnSale } from '../testing/whole-monolith.ts';
 import { GateLogApi } from '../ticketing/gate-log.api.ts';
 import { addLoaderCommands } from './loader-commands.ts';
+import { giveTicket } from '../testing/transfer-calls.ts';
 
 // Events of gates and partners: from the list of events at their source to their effect in our database.
 
@@ -133,10 +134,7 @@ describe('gate scans', () => {
 
   test('a second scan of a ticket, an old code, a ticket of another match and a forged code are conflicts and change no ticket', async () => {
     const [twice, transferred, elsewhere] = [await ticket(), await ticket(), await ticket()];
-    await office.monolith.call('POST', `/api/v1/tickets/${transferred.id}/transfer`, {
-      as: transferred.userId,
-      body: { to_user_id: randomUUID(), holder_name: 'Iva' },
-    });
+    await giveTicket(office.monolith, { ticketId: transferred.id, from: transferred.userId, to: randomUUID() });
     const ids = await addAndLoad(
       'gate',
       scan(twice.code),

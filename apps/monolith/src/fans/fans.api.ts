@@ -17,6 +17,10 @@ export interface FanContact {
 export abstract class FansApi {
   /** Returns a contact for every given fan. A fan without a profile gets Croatian, no address and no device. */
   abstract contacts(tx: Transaction, userIds: readonly string[]): Promise<ReadonlyMap<string, FanContact>>;
+  /** The address and the name in the fan's profile. Nobody has checked the address. */
+  abstract find(userId: string): Promise<{ readonly email: string | null; readonly name: string | null }>;
+  /** Whether the fan has stored a profile or a device. */
+  abstract isKnown(tx: Transaction, userId: string): Promise<boolean>;
 }
 
 /** Push tokens of devices, by the language of their fans. */

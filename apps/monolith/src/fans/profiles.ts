@@ -32,6 +32,11 @@ export class Profiles extends FansApi {
     return rows[0] ?? emptyProfile;
   }
 
+  async isKnown(tx: Transaction, userId: string): Promise<boolean> {
+    const known = `select from fans where user_id = $1 union all select from devices where user_id = $1 limit 1`;
+    return (await inside(tx).rows(known, [userId])).length > 0;
+  }
+
   /** Replaces the whole profile of a fan. */
   replace(userId: string, profile: Profile): Promise<Profile> {
     const { email, name, locale } = profile;

@@ -5,6 +5,7 @@ import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../purchase/t
 import { OutboxRelays } from '../relay/outbox-relays.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../testing/whole-monolith.ts';
 import { Reminders } from './reminders.schedule.ts';
+import { giveTicket } from '../testing/transfer-calls.ts';
 
 const HOUR_MS = 3_600_000;
 const inHours = (hours: number): string => new Date(Date.now() + hours * HOUR_MS).toISOString();
@@ -188,8 +189,7 @@ test('after a transfer the receiver gets the notice’s mail at the address of t
   const receiver = randomUUID();
   await office.monolith.call('PUT', '/api/v1/me', { as: receiver, body: { email: 'b@example.hr', name: null, locale: 'en' } });
   const [ticket] = (await office.monolith.call('GET', '/api/v1/tickets', { as: giver })).json.items;
-  const body = { to_user_id: receiver, holder_name: 'Barbara' };
-  await office.monolith.call('POST', `/api/v1/tickets/${ticket.id}/transfer`, { as: giver, body });
+  await giveTicket(office.monolith, { ticketId: ticket.id, from: giver, to: receiver });
   await change(match, { venue: 'Poljud' });
   await runJobs();
   expect((await mails('match_changed')).map(({ user_id, recipient }) => [user_id, recipient])).toEqual([

@@ -7,11 +7,11 @@ import { saleStatusAfterAction, assertSaleStatusAllowed, type SaleAction } from 
 import { matchChanged } from '#domain/notification/holder-notice';
 import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi, CatalogMatch } from '../catalog/catalog.api.ts';
-import type { QuotaApi } from '../quota/quota.api.ts';
 import type { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
+import type { FollowMatch } from './follow-match.ts';
 
 /** The fields that `PATCH /ops/matches/{id}` can change. */
-export type MatchFactsChange = Partial<MatchFacts>;
+export type MatchFactsChange = Partial<MatchFacts & Pick<CatalogMatch, 'transfers'>>;
 
 /**
  * All changes of an existing match by an operator. A change is sent to the waiting room first and committed to the catalogue
@@ -24,7 +24,7 @@ export class ChangeMatch {
     private readonly catalog: CatalogApi,
     private readonly waitingRoom: WaitingRoomApi,
     private readonly jobs: Jobs,
-    private readonly quotas: QuotaApi,
+    private readonly followMatch: FollowMatch,
     private readonly clock: Clock,
   ) {}
 
@@ -88,8 +88,7 @@ export class ChangeMatch {
     }
     await this.catalog.update(tx, id, facts);
     recordChange(tx, { before: { ...match }, after: { id, ...facts } });
-    const { kickoffAt } = facts;
-    if (kickoffAt.getTime() !== match.kickoffAt.getTime()) await this.quotas.followKickoff(tx, { matchId: id, kickoffAt });
+    await this.followMatch.execute(tx, match, facts);
     // The job notifies the ticket holders. Whether the match has ticket holders is only checked when the job runs.
     await this.jobs.put(tx, matchChanged(match, { id, ...facts }));
     return (await this.catalog.match(id, tx)) ?? { id, ...facts };

@@ -31,6 +31,7 @@ export class CreateMatch {
       pauseReason: null,
       cancelledAt: null,
       cancelReason: null,
+      transfers: 'allowed',
     };
     const sectors = planned.map(({ plan, ...sectorFacts }): CatalogSector => ({
       ...sectorFacts,

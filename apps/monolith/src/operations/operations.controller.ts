@@ -75,7 +75,8 @@ export class OperationsController {
   @Endpoint({ operationId: 'changeMatch', access: 'ops:sale', audited: 'match', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary: 'Correct the facts of a match',
-    description: 'Omitted fields keep their value. Fans with tickets get a mail when kick-off or venue changed.',
+    description:
+      'Omitted fields keep their value. Fans with tickets get a mail when kick-off or venue changed. Open offers of tickets end at the new kick-off at the latest; while `transfers` is `locked`, nobody can accept them.',
   })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   patch(
@@ -93,6 +94,7 @@ export class OperationsController {
       maxOpenWindows: rest.max_open_windows,
       kickoffAt: kickoff_at === undefined ? undefined : new Date(kickoff_at),
       opensAt: typeof opens_at === 'string' ? new Date(opens_at) : opens_at,
+      transfers: rest.transfers,
     };
     return this.applyChange(reply, () => this.changeMatch.changeFacts({ matchId, change: onlyGiven(change) }));
   }

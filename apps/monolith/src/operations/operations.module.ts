@@ -13,12 +13,15 @@ import { PurchaseApi } from '../purchase/purchase.api.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { QuotaApi } from '../quota/quota.api.ts';
 import { QuotaModule } from '../quota/quota.module.ts';
+import { TicketOffers } from '../ticketing/ticket-offers.api.ts';
+import { TicketingModule } from '../ticketing/ticketing.module.ts';
 import { CONFIG } from '../tokens.ts';
 import { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 import { WaitingRoomModule } from '../waiting-room/waiting-room.module.ts';
 import { ChangeMatch } from './change-match.ts';
 import { CheckSale } from './check-sale.ts';
 import { CreateMatch } from './create-match.ts';
+import { FollowMatch } from './follow-match.ts';
 import { OperationsApi } from './operations.api.ts';
 import { OperationsController } from './operations.controller.ts';
 import { ReadMatchReport } from './read-match-report.ts';
@@ -26,7 +29,7 @@ import { SaleWatch } from './sale-watch.schedule.ts';
 
 /** Operators create matches and change matches, sales and queues with this context. It also watches the running sales. */
 @Module({
-  imports: [CatalogModule, PurchaseModule, QuotaModule, WaitingRoomModule],
+  imports: [CatalogModule, PurchaseModule, QuotaModule, TicketingModule, WaitingRoomModule],
   controllers: [OperationsController],
   providers: [
     useCase(CreateMatch, TransactionManager, CatalogApi, PurchaseApi, Outbox, Ids),
@@ -35,7 +38,8 @@ import { SaleWatch } from './sale-watch.schedule.ts';
       useFactory: (createMatch: CreateMatch): OperationsApi => ({ createMatch: (command) => createMatch.execute(command) }),
       inject: [CreateMatch],
     },
-    useCase(ChangeMatch, TransactionManager, CatalogApi, WaitingRoomApi, Jobs, QuotaApi, Clock),
+    useCase(ChangeMatch, TransactionManager, CatalogApi, WaitingRoomApi, Jobs, FollowMatch, Clock),
+    useCase(FollowMatch, QuotaApi, TicketOffers),
     useCase(ReadMatchReport, CatalogApi, PurchaseApi, WaitingRoomApi),
     useCase(CheckSale, TransactionManager, CatalogApi, PurchaseApi, WaitingRoomApi, Outbox, Ids),
     {

@@ -37,12 +37,11 @@ export interface NewSectorSeats {
   readonly seats: readonly SeatGeometry[];
 }
 
-/** A ticket of an order changes its owner. */
-export interface Handover {
+/** A fan accepts a ticket of an order that another fan has bought. */
+export interface AcceptedTicket {
   readonly matchId: string;
   readonly orderId: string;
-  readonly from: string;
-  readonly to: string;
+  readonly userId: string;
 }
 
 /** The functions of `purchase` that other contexts may call. */
@@ -56,10 +55,12 @@ export abstract class PurchaseApi {
   /** True if the public may still get a seat: it is free, or held and not of a quota. Read in this transaction. */
   abstract hasSeatsLeft(tx: Transaction, matchId: string): Promise<boolean>;
   /**
-   * Counts one transferred ticket of the order for the fan `to` instead of the fan `from`. Returns how many seats `to` had before.
-   * Undefined for a ticket of a quota, which counts for nobody.
+   * Counts the accepted ticket for its new owner. It goes on counting for all who had it before. Returns how many seats the fan had
+   * before. Undefined for a ticket of a quota, which counts for nobody.
    */
-  abstract handOver(tx: Transaction, change: Handover): Promise<number | undefined>;
+  abstract countAccepted(tx: Transaction, accepted: AcceptedTicket): Promise<number | undefined>;
+  /** Whether the fan ever held seats. */
+  abstract isBuyer(tx: Transaction, userId: string): Promise<boolean>;
   /** User id → email address to which the tickets of this match were sent. Fans who bought no tickets are missing. */
   abstract addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The sales numbers of a match, counted now. */

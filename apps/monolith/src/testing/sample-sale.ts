@@ -4,6 +4,7 @@ import { ExpireReservations } from '../purchase/hold/application/expire-reservat
 import { BoxOffice } from '../purchase/testing/box-office.ts';
 import { QuotaOffice } from '../purchase/testing/quota-office.ts';
 import { OutboxRelays } from '../relay/outbox-relays.ts';
+import { giveTicket, offerTicket } from './transfer-calls.ts';
 import { grantTurn, openMonolith, ops, putOnSale, seated, type MatchOnSale, type WholeMonolith } from './whole-monolith.ts';
 
 /** The seats of a fan, with their reservation, order and payment intent. */
@@ -70,7 +71,7 @@ export async function makeSampleSale(shop: WholeMonolith): Promise<SampleSale> {
   const held = await hold(shop, match);
   const awaiting = await checkOut(shop, await hold(shop, match));
   const completed = await buy(shop, await hold(shop, match));
-  await buy(shop, await hold(shop, match, { sector: 1 }));
+  await offered(shop, await buy(shop, await hold(shop, match, { sector: 1 })));
   await release(shop, await hold(shop, match));
   const cancelled = await checkOut(shop, await hold(shop, match));
   await release(shop, cancelled);
@@ -152,12 +153,16 @@ async function expiredOrders(shop: WholeMonolith, match: MatchOnSale): Promise<v
 
 async function refundTransferred(shop: WholeMonolith, { userId, orderId }: SoldSeats): Promise<void> {
   const [ticket] = (await shop.call('GET', '/api/v1/tickets', { as: userId })).json.items;
-  const body = { to_user_id: randomUUID(), holder_name: 'A friend' };
-  await shop.call('POST', `/api/v1/tickets/${ticket.id}/transfer`, { as: userId, body });
-  const [received] = (await shop.call('GET', '/api/v1/tickets', { as: body.to_user_id })).json.items;
-  const refund = { ...ops, body: { ticket_ids: [received.id] } };
+  const { new_ticket_id } = await giveTicket(shop, { ticketId: ticket.id, from: userId, to: randomUUID() });
+  const refund = { ...ops, body: { ticket_ids: [new_ticket_id] } };
   const { status, text } = await shop.call('POST', `/api/v1/ops/orders/${orderId}/refund`, refund);
   if (status !== 200) throw new Error(`the refund failed: ${text}`);
+}
+
+/** Offers one of two tickets of a standing sector. */
+async function offered(shop: WholeMonolith, { userId }: SoldSeats): Promise<void> {
+  const [ticket] = (await shop.call('GET', '/api/v1/tickets', { as: userId })).json.items;
+  await offerTicket(shop, { ticketId: ticket.id, from: userId, to: randomUUID() });
 }
 
 /** An order that is paid after its hold expired and another fan took the seats. */

@@ -7,6 +7,7 @@ import type { TicketStatus } from '#contracts/tickets';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { TicketCodes } from './ticket-codes.ts';
+import { WITHDRAW_OFFERS_OF_TICKETS } from './ticket-offers.sql.ts';
 import * as api from './ticketing.api.ts';
 import * as sql from './tickets.sql.ts';
 
@@ -52,20 +53,31 @@ export class PostgresTickets extends api.TicketingApi {
   /**
    * Transfers a ticket. The receiver gets a new ticket, so that the giver still sees the old one and sees nothing of the new one.
    */
-  async handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void> {
+  async handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<string> {
     const { from, ...receiver } = to;
     const ticket = await this.lockOwn(tx, ticketId, from);
     if (!ticket) throw new Error(`ticket ${ticketId} is not ${from}'s`);
     await this.setStatus(tx, [ticketId], 'transferred');
-    await this.add(tx, [{ ...ticket, ...receiver, id: this.ids.next(), status: 'valid', serial: ticket.serial + 1 }]);
+    const id = this.ids.next();
+    await this.add(tx, [{ ...ticket, ...receiver, id, status: 'valid', serial: ticket.serial + 1 }]);
+    return id;
+  }
+
+  async everHad(tx: Transaction, ticket: { userId: string; orderId: string; seatId: string }): Promise<boolean> {
+    return (await inside(tx).rows(sql.TICKET_EVER_HAD.with(ticket))).length > 0;
+  }
+
+  async isHolder(tx: Transaction, userId: string): Promise<boolean> {
+    return (await inside(tx).rows(sql.ANY_TICKET_OF_FAN.with({ userId }))).length > 0;
   }
 
   async lockOfOrder(tx: Transaction, orderId: string): Promise<readonly api.OrderTicket[]> {
     return inside(tx).rows<api.OrderTicket>(sql.LOCK_TICKETS_OF_ORDER.with({ orderId }));
   }
 
-  refund(tx: Transaction, ticketIds: readonly string[]): Promise<void> {
-    return this.setStatus(tx, ticketIds, 'refunded');
+  async refund(tx: Transaction, ticketIds: readonly string[]): Promise<void> {
+    await this.setStatus(tx, ticketIds, 'refunded');
+    await inside(tx).rows(WITHDRAW_OFFERS_OF_TICKETS.with({ ticketIds }));
   }
 
   holders(matchId: string, page: { after: string | null; limit: number }): Promise<readonly api.TicketHolder[]> {
@@ -88,9 +100,10 @@ export class PostgresTickets extends api.TicketingApi {
     return ticket;
   }
 
-  /** Marks a valid ticket as used. */
+  /** Marks a valid ticket as used. Its offer to another fan ends. */
   async use(tx: Transaction, ticketId: string): Promise<void> {
     await inside(tx).rows(`update tickets set status = 'used' where id = $1 and status = 'valid'`, [ticketId]);
+    await inside(tx).rows(WITHDRAW_OFFERS_OF_TICKETS.with({ ticketIds: [ticketId] }));
   }
 
   /** One page of the fan's tickets, newest first. `after` is the id of the last ticket of the page before. */

@@ -55,8 +55,12 @@ export abstract class TicketingApi {
    * Returns a ticket of this fan, locked until the transaction ends. Undefined if the ticket does not exist or is another fan's.
    */
   abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<OwnTicket | undefined>;
-  /** Transfers the ticket: the ticket and its code become invalid, and the receiver gets a new ticket. */
-  abstract handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void>;
+  /** Transfers the ticket: the ticket and its code become invalid. Returns the id of the new ticket, which the receiver gets. */
+  abstract handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<string>;
+  /** Whether the fan ever had a ticket of this order for this seat. */
+  abstract everHad(tx: Transaction, ticket: { userId: string; orderId: string; seatId: string }): Promise<boolean>;
+  /** Whether the fan ever had a ticket. */
+  abstract isHolder(tx: Transaction, userId: string): Promise<boolean>;
   /**
    * The fans with a valid or used ticket of this match, sorted by id, with their seats. `after` is the last id of the page
    * before.
@@ -64,7 +68,10 @@ export abstract class TicketingApi {
   abstract holders(matchId: string, page: { after: string | null; limit: number }): Promise<readonly TicketHolder[]>;
   /** Returns all tickets of an order with any status, sorted by id and locked until the transaction ends. */
   abstract lockOfOrder(tx: Transaction, orderId: string): Promise<readonly OrderTicket[]>;
-  /** Marks the tickets as refunded, also those that were transferred to another fan. Their codes become invalid. */
+  /**
+   * Marks the tickets as refunded, also those that were transferred to another fan. Their codes become invalid, and their open
+   * offers end.
+   */
   abstract refund(tx: Transaction, ticketIds: readonly string[]): Promise<void>;
   abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly TicketOfOrder[]>>;
 }

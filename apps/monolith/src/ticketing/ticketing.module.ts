@@ -9,6 +9,8 @@ import { GateLogApi } from './gate-log.api.ts';
 import { GateLog } from './gate-log.ts';
 import { PostgresTickets } from './postgres-tickets.ts';
 import { NoTicketCodes, TicketCodeReader, TicketCodes } from './ticket-codes.ts';
+import { PostgresTicketOffers } from './postgres-ticket-offers.ts';
+import { TicketOffers } from './ticket-offers.api.ts';
 import { TicketingApi } from './ticketing.api.ts';
 import { TicketsController } from './tickets.controller.ts';
 
@@ -31,9 +33,10 @@ import { TicketsController } from './tickets.controller.ts';
     },
     PostgresTickets,
     { provide: TicketingApi, useExisting: PostgresTickets },
+    { provide: TicketOffers, useClass: PostgresTicketOffers },
     useCase(GateLog, TransactionManager, PostgresTickets, TicketCodeReader),
     { provide: GateLogApi, useExisting: GateLog },
   ],
-  exports: [TicketingApi, GateLogApi],
+  exports: [TicketingApi, TicketOffers, GateLogApi],
 })
 export class TicketingModule {}

@@ -42,6 +42,17 @@ export const TICKET_HOLDERS = namedSql<{ readonly matchId: string; readonly afte
   group by user_id order by user_id limit :limit`,
 );
 
+/** A ticket of this order and seat that the fan has or had. */
+export const TICKET_EVER_HAD = namedSql<{ readonly userId: string; readonly orderId: string; readonly seatId: string }>(
+  'ticket-ever-had',
+  `select from tickets where order_id = :orderId and seat_id = :seatId and user_id = :userId limit 1`,
+);
+
+export const ANY_TICKET_OF_FAN = namedSql<{ readonly userId: string }>(
+  'any-ticket-of-fan',
+  `select from tickets where user_id = :userId limit 1`,
+);
+
 /** The ids and statuses of the tickets of several orders. */
 export const TICKETS_OF_ORDERS = namedSql<{ readonly orderIds: readonly string[] }>(
   'tickets-of-orders',

@@ -21,7 +21,9 @@ export class EmailModule {
   static register(parts: WorkerParts): DynamicModule {
     const { config } = parts;
     const mails = mailsOf(parts);
-    const sendMail = new SendMail(mails, { ticketsUrl: `${publicUrls(config).publicUrl}/tickets` }, ticketAttachments);
+    const { publicUrl } = publicUrls(config);
+    const links = { ticketsUrl: `${publicUrl}/tickets`, transfersUrl: `${publicUrl}/transfers` };
+    const sendMail = new SendMail(mails, links, ticketAttachments);
     const useFactory = (): EmailProcessor =>
       new EmailProcessor(sendMail, mails, MAIL_CONCURRENCY, processorOptions(parts, 'email', ['email']));
     return { module: EmailModule, providers: [{ provide: EmailProcessor, useFactory }], exports: [EmailProcessor] };

@@ -99,7 +99,11 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
       new Claims(statements, { consumer: 'email', lockMs, marks, possibleDuplicates }),
       limiter,
     );
-    const sendMail = new SendMail(mails, { ticketsUrl: 'http://127.0.0.1/tickets' }, ticketAttachments);
+    const sendMail = new SendMail(
+      mails,
+      { ticketsUrl: 'http://127.0.0.1/tickets', transfersUrl: 'http://127.0.0.1/transfers' },
+      ticketAttachments,
+    );
     const metrics = new SendingMetrics(registry, 'email', new UnsentJobs(jobs, ['email']));
     processors.push(new EmailProcessor(sendMail, mails, options.mailsAtOnce ?? 10, { ...common, metrics }));
   }

@@ -84,7 +84,7 @@ export class WaitingRoomModule implements OnApplicationShutdown {
         { provide: ConnectionBudget, useValue: budget },
         ...adapters(parts),
         ...connectedFansProviders,
-        useCase(JoinLine, WaitingLines, Receipts, Blacklist),
+        useCase(JoinLine, WaitingLines, Receipts, Blacklist, CountJoins),
         useCase(RemoveBlacklistedFans, Blacklist, WaitingLines, ConnectedFans),
         useCase(ReadPosition, WaitingLines),
         useCase(CountJoins, JoinCounts),
@@ -130,8 +130,7 @@ function adapters({ config: settings, metrics, connections: { redis } }: QueueSe
     settings.QUEUE_PERSISTENCE_SECONDS,
     settings.QUEUE_UPDATE_SECONDS * 1000,
     settings.QUEUE_PRESENCE_SECONDS * 1000,
-    settings.INTERNAL_AUTH_SECRET,
-    settings.QUEUE_RECEIPT_SECRET,
+    { internalSecrets: settings.INTERNAL_AUTH_SECRET, tokenSecrets: settings.QUEUE_RECEIPT_SECRET },
     publicUrls(settings),
   );
   const replicas = settings.QUEUE_CONFIRM_REPLICAS;

@@ -77,6 +77,13 @@ export class TribinaApi {
   ticket = (id: string, signal?: AbortSignal) => this.get('GET /api/v1/tickets/:id', { id }, { signal });
   ticketQr = (id: string, signal?: AbortSignal) =>
     this.client.getBlob(this.url('GET /api/v1/tickets/:id/qr.svg', { id }), signal);
+  offerTicket = (id: string, request: RouteBody<'POST /api/v1/tickets/:id/transfer'>) =>
+    this.send('POST /api/v1/tickets/:id/transfer', { id }, request);
+  transfers = (signal?: AbortSignal) => this.get('GET /api/v1/transfers', {}, { query: { limit }, signal });
+  acceptTransfer = (id: string, request: RouteBody<'POST /api/v1/transfers/:id/accept'>) =>
+    this.send('POST /api/v1/transfers/:id/accept', { id }, request);
+  declineTransfer = (id: string) => this.send('POST /api/v1/transfers/:id/decline', { id }, undefined);
+  withdrawTransfer = (id: string) => this.delete('DELETE /api/v1/transfers/:id', { id });
 
   // The fan
   profile = (signal?: AbortSignal) => this.get('GET /api/v1/me', {}, { signal });
@@ -113,6 +120,8 @@ export class TribinaApi {
     this.get('GET /api/v1/ops/matches', {}, { query: q ? { limit, q } : { limit }, signal });
   opsChangeSale = (id: string, change: RouteBody<'POST /api/v1/ops/matches/:id/sale'>) =>
     this.send('POST /api/v1/ops/matches/:id/sale', { id }, change);
+  opsChangeMatch = (id: string, change: RouteBody<'PATCH /api/v1/ops/matches/:id'>) =>
+    this.send('PATCH /api/v1/ops/matches/:id', { id }, change);
   opsChangeQueueLimits = (id: string, limits: RouteBody<'PUT /api/v1/ops/matches/:id/queue'>) =>
     this.send('PUT /api/v1/ops/matches/:id/queue', { id }, limits);
   opsReport = (id: string, signal?: AbortSignal) => this.get('GET /api/v1/ops/matches/:id/report', { id }, { signal });

@@ -11,6 +11,7 @@ import { OpsQueueForm } from '../parts/ops-queue-form.tsx';
 import { OpsQuotasSummary } from '../parts/ops-quotas-summary.tsx';
 import { OpsReport } from '../parts/ops-report.tsx';
 import { OpsSale } from '../parts/ops-sale.tsx';
+import { OpsTransfers } from '../parts/ops-transfers.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { RoleChoice } from '../parts/role-choice.tsx';
 import { RoleNeeded, useMay } from '../parts/role-needed.tsx';
@@ -101,6 +102,7 @@ export function OpsMatchCard({ match, isOpen, onOpen, onChange }: OpsMatchCardPr
           <OpsQuotasSummary key={match.id} matchId={match.id} />
           {match.queue_required && maySell && <OpsQueueForm match={match} onChange={onChange} />}
           {!match.queue_required && <p className="fine-print">{texts.ops.noQueue}</p>}
+          {maySell && <OpsTransfers match={match} onChange={onChange} />}
           <OpsOrders match={match} onChange={onChange} />
           {(mayPayBack || match.cancelled_at) && <OpsCancel match={match} onChange={onChange} />}
           <RoleNeeded access="ops:money" work="money" />

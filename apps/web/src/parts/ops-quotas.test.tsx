@@ -29,7 +29,7 @@ const [matchId, east, west] = [1, 2, 3].map((n) => `0190a000-0000-7000-8000-0000
 const match: Match = {
   ...{ id: matchId, home: 'Hrvatska', away: 'Italija', venue: 'Poljud', kickoff_at: '2026-12-20T20:00:00.000Z', currency: 'EUR' },
   sale: { status: 'open', opens_at: null, policy: 'direct' },
-  ...{ max_tickets_per_fan: 4, queue_required: false, cancelled_at: null, cancel_reason: null },
+  ...{ max_tickets_per_fan: 4, queue_required: false, cancelled_at: null, cancel_reason: null, transfers: 'allowed' as const },
 };
 const sectors: Sector[] = [
   {

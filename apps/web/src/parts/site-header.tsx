@@ -17,7 +17,7 @@ export function SiteHeader({ route }: { route: Route }) {
           <Link to={paths.matches} current={inShop}>
             {texts.nav.matches}
           </Link>
-          <Link to={paths.tickets} current={route.page === 'tickets' || route.page === 'order'}>
+          <Link to={paths.tickets} current={route.page === 'tickets' || route.page === 'order' || route.page === 'transfers'}>
             {texts.nav.tickets}
           </Link>
         </nav>

@@ -5,8 +5,8 @@ import { useLanguage } from '../text/language.tsx';
 import { matchTitle } from '../text/match-title.ts';
 import { TicketQr } from './ticket-qr.tsx';
 
-/** A ticket with its seat, its holder and the QR code. */
-export function TicketCard({ ticket, match }: { ticket: Ticket; match: Match | undefined }) {
+/** A ticket with its seat, its holder and the QR code. `children`: what its owner can do with it. */
+export function TicketCard({ ticket, match, children }: { ticket: Ticket; match: Match | undefined; children?: ReactNode }) {
   const { texts, format } = useLanguage();
   const { seat } = ticket;
   const isValid = ticket.status === 'valid';
@@ -38,6 +38,7 @@ export function TicketCard({ ticket, match }: { ticket: Ticket; match: Match | u
           <span>{texts.tickets.holder}</span>
           <strong data-testid="ticket-holder">{ticket.holder_name}</strong>
         </p>
+        {children}
       </div>
       <div className="ticket-stub">
         {isValid ? (

@@ -44,6 +44,7 @@ export const match: Match = {
   sale: { status: 'scheduled', opens_at: null, policy: 'fifo' },
   cancelled_at: null,
   cancel_reason: null,
+  transfers: 'allowed',
 };
 
 export const invitation: InvitationLookup = {

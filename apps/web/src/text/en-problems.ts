@@ -38,6 +38,7 @@ export const problemTexts = {
       : `The limit is ${members.limit ?? ''} tickets per fan, and you have reached it.`,
   HOLD_COOLDOWN: ({ members }, format) =>
     `You let several holds of this match run out or gave them back. ${members.until ? `You can take seats again at ${format.clock(members.until)}.` : 'You can take seats again in a few minutes.'}`,
+  TRANSFERS_LOCKED: () => 'The organiser does not allow tickets of this match to be passed on now.',
   PAYMENT_REFUSED: () =>
     'The payment provider does not accept this payment. Nothing was charged and your seats stay on hold. Try again, or choose other seats.',
   RESERVATION_EXPIRED: () => 'Your hold has run out and the seats are free again. Nothing was charged.',

@@ -38,6 +38,7 @@ export const problemTexts: Record<ProblemCode, ProblemText> = {
       : `Najveći broj ulaznica po navijaču je ${members.limit ?? ''} i već ste ga dosegnuli.`,
   HOLD_COOLDOWN: ({ members }, format) =>
     `Nekoliko vam je rezervacija za ovu utakmicu isteklo ili ste ih vratili. ${members.until ? `Mjesta ponovno možete uzeti u ${format.clock(members.until)}.` : 'Mjesta ponovno možete uzeti za nekoliko minuta.'}`,
+  TRANSFERS_LOCKED: () => 'Organizator sada ne dopušta prijenos ulaznica za ovu utakmicu.',
   PAYMENT_REFUSED: () =>
     'Pružatelj usluge plaćanja ne prihvaća ovo plaćanje. Ništa nije naplaćeno i mjesta su i dalje rezervirana za vas. Pokušajte ponovno ili odaberite druga mjesta.',
   RESERVATION_EXPIRED: () => 'Rezervacija je istekla i mjesta su opet slobodna. Ništa nije naplaćeno.',

@@ -21,6 +21,19 @@ export function opsTexts(t: Translate) {
       yes: t('Yes, close', 'Da, zatvori'),
       no: cancel,
     },
+    transfers: {
+      title: t('Passing on tickets', 'Prijenos ulaznica'),
+      allowed: t(
+        'Fans may offer and accept tickets of this match.',
+        'Navijači smiju nuditi i prihvaćati ulaznice za ovu utakmicu.',
+      ),
+      locked: t(
+        'Locked: no ticket can be offered or accepted. Open offers wait until their time is over.',
+        'Zaključano: ulaznice se ne mogu nuditi ni prihvaćati. Otvorene ponude čekaju do isteka.',
+      ),
+      lock: t('Lock transfers', 'Zaključaj prijenos'),
+      allow: t('Allow transfers', 'Dopusti prijenos'),
+    },
     line: t('Line', 'Red'),
     rate: t('Admissions per minute', 'Propuštenih u minuti'),
     windows: t('Maximum open windows', 'Najviše istodobnih kupnji'),

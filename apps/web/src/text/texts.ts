@@ -5,6 +5,7 @@ import { invitationTexts } from './invitation-texts.ts';
 import { lineTexts } from './line-texts.ts';
 import { purchaseTexts } from './purchase-texts.ts';
 import { shopTexts } from './shop-texts.ts';
+import { transferTexts } from './transfer-texts.ts';
 
 /** Chooses the text of one language. Each text stands beside its translation, so that no language can miss one. */
 export type Translate = <T>(english: T, croatian: T) => T;
@@ -14,6 +15,7 @@ const textsFor = (t: Translate) => ({
   ...lineTexts(t),
   ...purchaseTexts(t),
   invitation: invitationTexts(t),
+  transfers: transferTexts(t),
   problems: t<Record<ProblemCode, ProblemText>>(english, croatian),
 });
 

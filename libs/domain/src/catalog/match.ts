@@ -1,5 +1,9 @@
 import type { SaleStatus } from './sale.ts';
 
+/** `locked`: no ticket of the match can be offered, and no offer can be accepted. */
+export const transferPolicies = ['allowed', 'locked'] as const;
+export type TransferPolicy = (typeof transferPolicies)[number];
+
 /** What an operator says about a match. */
 export interface MatchFacts {
   readonly home: string;
@@ -23,6 +27,8 @@ export interface CatalogMatch extends MatchFacts {
   /** When an operator cancelled the match; null if it is not cancelled. */
   readonly cancelledAt: Date | null;
   readonly cancelReason: string | null;
+  /** Whether fans may give tickets to each other. */
+  readonly transfers: TransferPolicy;
 }
 
 /** What an operator says about a sector, except how its seats are laid out. */

@@ -2,7 +2,7 @@ import type { MailText } from './mail-document.ts';
 import { shortTicketId, writeMail, type MailContent } from './mail-templates.ts';
 import { kickoffText } from './mail-words.ts';
 
-const links = { ticketsUrl: 'http://127.0.0.1:3000/tickets' };
+const links = { ticketsUrl: 'http://127.0.0.1:3000/tickets', transfersUrl: 'http://127.0.0.1:3000/transfers' };
 const match = {
   order_id: 'ORD-2026-001234',
   match_name: 'Dinamo - Hajduk',
@@ -35,6 +35,8 @@ const samples: Record<MailContent['template'], Sample> = {
     places_count: 12,
     on_return: 'public',
   },
+  transfer_offer: { ...facts, ticket: seat, expires_at: '2026-12-10T11:00:00Z' },
+  transfer_answer: { ...facts, ticket: seat, outcome: 'accepted' },
   match_reminder: { ...facts, tickets: [seat] },
   match_changed: {
     ...facts,
@@ -49,6 +51,8 @@ const optional: Partial<Record<string, readonly string[]>> = {
   order_confirmation: ['kickoff_at', 'venue'],
   ticket_delivery: ['kickoff_at', 'venue'],
   quota_invitation: ['kickoff_at', 'venue'],
+  transfer_offer: ['kickoff_at', 'venue'],
+  transfer_answer: ['kickoff_at', 'venue'],
 };
 const templates = Object.entries(samples).map(([name, sample]) => ({
   name,

@@ -11,6 +11,7 @@ import {
   type MailSeat,
 } from './mail-words.ts';
 import { quotaInvitation, quotaReturn, type QuotaInvitation, type QuotaReturn } from './quota-mails.ts';
+import { transferAnswer, transferOffer, type TransferAnswer, type TransferOffer } from './transfer-mails.ts';
 
 /** Payload of the mail that brings the tickets. */
 export interface TicketDelivery extends MatchFacts {
@@ -41,6 +42,8 @@ interface MailPayloads {
   };
   quota_invitation: QuotaInvitation;
   quota_return: QuotaReturn;
+  transfer_offer: TransferOffer;
+  transfer_answer: TransferAnswer;
   match_reminder: DatedMatch & { readonly tickets: readonly MailSeat[] };
   /** About a moved match (new kickoff or venue) or a cancelled one. It names the previous kickoff and venue, which the fan remembers. */
   match_changed: DatedMatch & {
@@ -63,6 +66,7 @@ export type MailContent<T extends Template = Template> = {
 /** URLs for mails that come from the configuration, not from a mail's payload. */
 export interface MailLinks {
   readonly ticketsUrl: string;
+  readonly transfersUrl: string;
 }
 
 /**
@@ -161,6 +165,8 @@ const writers: { readonly [T in Template]: (payload: MailPayloads[T], links: Mai
 
   quota_invitation: quotaInvitation,
   quota_return: quotaReturn,
+  transfer_offer: transferOffer,
+  transfer_answer: transferAnswer,
 
   match_reminder: (reminder, links) => {
     const { locale, match_name } = reminder;

@@ -7,6 +7,7 @@ const samples: readonly PushContent[] = [
   { template: 'queue_position', position: 100 },
   { template: 'ticket_delivery', match_name: facts.match_name, tickets_count: 2 },
   { template: 'quota_invitation', match_name: facts.match_name, tickets_count: 5 },
+  { template: 'transfer_offer', match_name: facts.match_name },
   { template: 'match_reminder', ...facts },
   { template: 'match_changed', ...facts, change: 'moved' },
   { template: 'match_changed', match_name: facts.match_name, change: 'cancelled' },

@@ -12,6 +12,7 @@ export type PushContent =
   | { readonly template: 'queue_position'; readonly position: number }
   | { readonly template: 'ticket_delivery'; readonly match_name: string; readonly tickets_count: number }
   | InvitationPush
+  | { readonly template: 'transfer_offer'; readonly match_name: string }
   | (DatedMatch & { readonly template: 'match_reminder' })
   | MatchChangedPush;
 
@@ -63,6 +64,10 @@ export function writePush(content: PushContent, locale: MailLocale): PushText {
       const body = hr ? say`${tickets}. Poveznica je u e-poruci.` : say`${tickets}. The link is in your mail.`;
       return { title: content.reminder ? reminded : invited, body };
     }
+    case 'transfer_offer':
+      return hr
+        ? { title: 'Netko vam nudi ulaznicu', body: say`${content.match_name}: prihvatite je ili odbijte.` }
+        : { title: 'You are offered a ticket', body: say`${content.match_name}: accept or decline it.` };
     case 'match_reminder':
       return {
         title: hr ? say`Uskoro: ${content.match_name}` : say`Coming up: ${content.match_name}`,

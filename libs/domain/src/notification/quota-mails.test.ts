@@ -1,7 +1,7 @@
 import { writeMail } from './mail-templates.ts';
 import type { QuotaInvitation, QuotaReturn } from './quota-mails.ts';
 
-const links = { ticketsUrl: 'http://127.0.0.1:3000/tickets' };
+const links = { ticketsUrl: 'http://127.0.0.1:3000/tickets', transfersUrl: 'http://127.0.0.1:3000/transfers' };
 const facts = { match_name: 'Dinamo - Hajduk', kickoff_at: '2026-12-12T19:45:00Z', venue: 'Stadion Maksimir' };
 const invitation: QuotaInvitation = {
   ...facts,

@@ -22,6 +22,7 @@ export type DomainErrorCode =
   | 'SEATS_UNAVAILABLE'
   | 'SOLD_OUT'
   | 'TICKET_LIMIT_REACHED'
+  | 'TRANSFERS_LOCKED'
   | 'VALIDATION_FAILED';
 
 /**

@@ -5,6 +5,8 @@ import type { FastifyRequest } from 'fastify';
 export interface CallerIdentity {
   readonly userId: string;
   readonly roles: readonly string[];
+  /** The caller's e-mail address, if the token has it and says that the identity provider has verified it. */
+  readonly verifiedEmail?: string;
 }
 
 declare module 'fastify' {

@@ -6,7 +6,7 @@ import type { authenticationSettings } from '../config/settings.ts';
 import type { CallerIdentity } from './caller.ts';
 import { ProviderKeys } from './provider-keys.ts';
 import { RequestRefused } from './request-refused.ts';
-import { CLOCK_TOLERANCE_SECONDS, isUuid, userOf } from './token-claims.ts';
+import { CLOCK_TOLERANCE_SECONDS, isUuid, userOf, verifiedEmailOf } from './token-claims.ts';
 
 /**
  * A function that identifies the caller from the request headers. It returns undefined if the credentials are missing or invalid.
@@ -63,7 +63,12 @@ export function identifyByToken(options: {
     const userId = verified && userOf(verified.protectedHeader, verified.payload, Date.now() / 1000);
     if (!userId) return undefined;
     const roles = verified.payload[options.rolesClaim];
-    return { userId, roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [] };
+    const email = verifiedEmailOf(verified.payload);
+    return {
+      userId,
+      roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
+      ...(email === undefined ? {} : { verifiedEmail: email }),
+    };
   };
 }
 

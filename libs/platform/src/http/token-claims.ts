@@ -38,6 +38,14 @@ export function userOf(header: JWTHeaderParameters, claims: JWTPayload, nowSecon
   return sub.toLowerCase();
 }
 
+/**
+ * Returns the e-mail address in a token, only if the identity provider says that it belongs to the user. `"true"` as text does not
+ * count: some providers copy such claims from what the user has typed.
+ */
+export function verifiedEmailOf({ email, email_verified: isVerified }: JWTPayload): string | undefined {
+  return isVerified === true && typeof email === 'string' && email !== '' ? email : undefined;
+}
+
 function isAccessToken(typ: unknown): boolean {
   if (typ === undefined) return true;
   return typeof typ === 'string' && TYPES.has(typ.toLowerCase().replace(/^application\//, ''));

@@ -45,7 +45,7 @@ export class UnreadAnswers {
 }
 
 function isUnread({ socket }: ServerResponse): boolean {
-  return socket != null && !socket.destroyed && socket.writableLength > 0;
+  return socket !== null && socket !== undefined && !socket.destroyed && socket.writableLength > 0;
 }
 
 /** Checks all answers under way until the server closes. */

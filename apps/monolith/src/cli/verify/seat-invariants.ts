@@ -1,5 +1,18 @@
 import { AS_OF, holdEnd, isLivingHold, isLivingTicket, ofMatch, type Invariant } from './invariant.ts';
 
+/**
+ * The tickets that count towards the limit of a fan: those that the fan ever bought or accepted, also if they were given away, unless
+ * their last owner's ticket was refunded. A ticket that came back to a fan counts once, from the first time on. Tickets of invitations
+ * do not count.
+ */
+const COUNTED_TICKETS = `
+  select t.match_id, t.user_id, t.order_id, t.seat_id,
+         min(case when t.serial = 1 then coalesce(r.created_at, t.issued_at) else t.issued_at end) as got_at
+  from tickets t
+    join tickets last on last.order_id = t.order_id and last.seat_id = t.seat_id and ${isLivingTicket('last')}
+    left join orders o on o.id = t.order_id left join reservations r on r.id = o.reservation_id
+  where r.invitation_id is null and ${ofMatch('t.match_id')} group by t.match_id, t.user_id, t.order_id, t.seat_id`;
+
 /** Invariants: no seat is held, sold or ticketed twice, and no fan has more seats than the limit. */
 export const seatInvariants: readonly Invariant[] = [
   {
@@ -76,7 +89,8 @@ export const seatInvariants: readonly Invariant[] = [
     // Seats of invitations count for nobody. Seats bought before the limit was lowered may exceed the new limit. The extra minute in the query allows for holds that
     // were in progress when the limit was lowered.
     name: 'fan-limit',
-    sentence: 'no fan has more seats of a match, in living holds and living tickets, than the limit at the time allowed',
+    sentence:
+      'no fan has more seats of a match than the limit at the time allowed, in living holds and in tickets that the fan ever had and that were not refunded',
     sql: `
       select h.match_id, h.user_id,
              case when count(distinct h.seat_id) > m.max_tickets_per_fan
@@ -84,17 +98,16 @@ export const seatInvariants: readonly Invariant[] = [
                     then count(distinct h.seat_id) || ' seats, but only ' || m.max_tickets_per_fan || ' are allowed' end as problem
       from (select r.match_id, r.user_id, rs.seat_id, r.created_at as got_at
               from reservations r join reservation_seats rs on rs.reservation_id = r.id where ${isLivingHold('r')} and r.invitation_id is null and ${ofMatch('r.match_id')}
-            union all select t.match_id, t.user_id, t.seat_id, coalesce(r.created_at, t.issued_at)
-              from tickets t left join orders o on o.id = t.order_id left join reservations r on r.id = o.reservation_id
-              where ${isLivingTicket('t')} and r.invitation_id is null and ${ofMatch('t.match_id')}) h
+            union all select match_id, user_id, seat_id, got_at from (${COUNTED_TICKETS}) t) h
         join matches m on m.id = h.match_id
       group by h.match_id, h.user_id, m.max_tickets_per_fan, m.limit_lowered_at`,
   },
   {
-    // The limit is checked with the counter in fan_seats, which has no seats of invitations: the fan's reservations, plus tickets received, minus tickets given away
-    // or refunded.
+    // The limit is checked with the counter in fan_seats, which has no seats of invitations: the fan's reservations, plus tickets
+    // accepted, minus those that were refunded.
     name: 'fan-seats',
-    sentence: 'the seats that count towards a fan’s limit are the seats of the fan’s living holds and living tickets',
+    sentence:
+      'the seats that count towards a fan’s limit are those of living holds, and of tickets that the fan ever had and that were not refunded',
     sql: `
       select coalesce(c.match_id, h.match_id) as match_id, coalesce(c.user_id, h.user_id) as user_id,
              case when coalesce(c.n, 0) <> coalesce(h.n, 0) then coalesce(c.n, 0) || ' seats are counted, but the fan has ' || coalesce(h.n, 0) end as problem
@@ -104,9 +117,7 @@ export const seatInvariants: readonly Invariant[] = [
         full join (select match_id, user_id, count(distinct seat_id) as n
                    from (select r.match_id, r.user_id, rs.seat_id from reservations r join reservation_seats rs on rs.reservation_id = r.id
                            where ${isLivingHold('r')} and r.invitation_id is null and ${ofMatch('r.match_id')}
-                         union all select t.match_id, t.user_id, t.seat_id from tickets t
-                           left join orders o on o.id = t.order_id left join reservations r on r.id = o.reservation_id
-                           where ${isLivingTicket('t')} and r.invitation_id is null and ${ofMatch('t.match_id')}) one
+                         union all select match_id, user_id, seat_id from (${COUNTED_TICKETS}) t) one
                    group by match_id, user_id) h on h.match_id = c.match_id and h.user_id = c.user_id`,
   },
   {

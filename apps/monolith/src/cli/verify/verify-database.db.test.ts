@@ -71,8 +71,14 @@ describe('verifyDatabase for a sale with holds, orders, refunds and transfers', 
       update tickets set status = 'refunded' where seat_id = '%completedSeat';
       ${insertRefund('%completedIntent', 2500)};
       update orders set refunded_tickets = 1, refunded_cents = 2500 where id = '%completedOrder';
-      update tickets set user_id = '${friend}', serial = 2 where order_id = '%completedOrder' and status = 'valid';
-      update fan_seats set received = -2 where user_id = '%fan';
+      update tickets set status = 'transferred' where order_id = '%completedOrder' and status = 'valid';
+      insert into tickets (id, order_id, match_id, user_id, seat_id, sector, holder_name, serial)
+        select '%new', order_id, match_id, '${friend}', seat_id, sector, 'A friend', 2 from tickets
+        where order_id = '%completedOrder' and status = 'transferred';
+      insert into transfer_offers (id, ticket_id, match_id, from_user_id, to_user_id, status, expires_at, ended_at, new_ticket_id)
+        select gen_random_uuid(), id, match_id, user_id, '${friend}', 'accepted', now(), now(), '%new' from tickets
+        where order_id = '%completedOrder' and status = 'transferred';
+      update fan_seats set received = -1 where user_id = '%fan';
       insert into fan_seats (match_id, user_id, revision, reservation_ids, received) values ('%match', '${friend}', 1, '{}', 1);
       insert into fan_seats (match_id, user_id, revision, reservation_ids) values ('%match', '${otherFan}', 1, array['%new'::uuid]);
       ${insertHold(`'${otherFan}'::uuid`, `('%completedSeat')`)};

@@ -5,12 +5,14 @@ import { orderInvariants } from './order-invariants.ts';
 import { paymentInvariants } from './payment-invariants.ts';
 import { quotaInvariants } from './quota-invariants.ts';
 import { seatInvariants } from './seat-invariants.ts';
+import { transferInvariants } from './transfer-invariants.ts';
 
 /** All invariants, in the order in which they are checked and printed. */
 export const invariants: readonly Invariant[] = [
   ...seatInvariants,
   ...quotaInvariants,
   ...orderInvariants,
+  ...transferInvariants,
   ...paymentInvariants,
   ...flowInvariants,
 ];

@@ -4,8 +4,8 @@ import type { SeatViews } from '../availability/application/availability-reader.
 import type { PostgresAvailability } from '../availability/outbound/postgres-availability.ts';
 import type { PostgresSeatInventory } from '../availability/outbound/postgres-seat-inventory.ts';
 import type { PurchaseReader } from '../checkout/application/purchase-reader.ts';
-import { countHandover } from '../hold/outbound/postgres-fan-seats.ts';
-import type { Handover, PurchaseApi, MatchReport, NewSectorSeats, SeatCounts, SeatsLeft } from '../purchase.api.ts';
+import { countAccepted, hasSeatCounts } from '../hold/outbound/postgres-fan-seats.ts';
+import type { AcceptedTicket, PurchaseApi, MatchReport, NewSectorSeats, SeatCounts, SeatsLeft } from '../purchase.api.ts';
 
 /** Implements the functions of `purchase` that other modules may call. */
 export class PostgresPurchaseApi implements PurchaseApi {
@@ -36,8 +36,12 @@ export class PostgresPurchaseApi implements PurchaseApi {
     return this.postgresAvailability.hasSeatsLeft(tx, matchId);
   }
 
-  handOver(tx: Transaction, change: Handover): Promise<number | undefined> {
-    return countHandover(tx, change);
+  countAccepted(tx: Transaction, accepted: AcceptedTicket): Promise<number | undefined> {
+    return countAccepted(tx, accepted);
+  }
+
+  isBuyer(tx: Transaction, userId: string): Promise<boolean> {
+    return hasSeatCounts(tx, userId);
   }
 
   addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {

@@ -4,6 +4,7 @@ import { ops, putOnSale, seated, type MatchOnSale } from '../../testing/whole-mo
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
 import { QuotaOffice, type Invited } from '../testing/quota-office.ts';
+import { giveTicket } from '../../testing/transfer-calls.ts';
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -331,9 +332,7 @@ describe('checkout and payment', () => {
     const [ticket] = (await office.order(ordered)).tickets;
     const to = randomUUID();
     await office.held(match, { as: to, quantity: 2 });
-    const body = { to_user_id: to, holder_name: 'Iva' };
-    const url = `/api/v1/tickets/${ticket.id}/transfer`;
-    expect((await office.monolith.call('POST', url, { as: ordered.held.userId, body })).status).toBeLessThan(300);
+    await giveTicket(office.monolith, { ticketId: ticket.id, from: ordered.held.userId, to });
     expect(await fanRows(ordered.held.userId)).toEqual([]);
     const refund = await office.monolith.call('POST', `/api/v1/ops/orders/${ordered.orderId}/refund`, { ...ops, body: {} });
     expect([refund.status, await quotas.counts(match, quotaId)]).toEqual([200, [10, 10, 0, 0, 0]]);

@@ -18,7 +18,7 @@ import type { NewHold, PurchaseSetup, TestSector, Turn } from './purchase-setup.
 const TEN_MINUTES_MS = 600_000;
 const TABLES =
   'matches, match_search, sectors, seats, reservations, fan_seats, orders, order_intents, order_timeline, payment_inbox, purchase_windows, ' +
-  'queue_event_cursors, tickets, outbox, blacklist, idempotency_keys, quotas, quota_moves, quota_move_requests, quota_notices, invitations, invitation_tokens';
+  'queue_event_cursors, tickets, transfer_offers, outbox, blacklist, idempotency_keys, quotas, quota_moves, quota_move_requests, quota_notices, invitations, invitation_tokens';
 
 /** The adapters of `purchase` as the monolith wires them, on PostgreSQL and Redis. */
 export class PostgresPurchase implements PurchaseSetup {

@@ -1,5 +1,6 @@
 import { OutboxRelays } from '../../relay/outbox-relays.ts';
 import type { TestAnswer } from '../../testing/test-app.ts';
+import { acceptOffer, giveTicket, offerTicket } from '../../testing/transfer-calls.ts';
 import { ops, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import type { BoxOffice, Ordered } from './box-office.ts';
 
@@ -33,9 +34,18 @@ export class RefundActions {
     return this.office.monolith.call('POST', `/api/v1/ops/orders/${orderId}/refund`, { ...ops, body, ...more });
   }
 
-  transfer(ticket: Pick<TicketRow, 'id' | 'user_id'>, to: string): Promise<TestAnswer> {
-    const body = { to_user_id: to, holder_name: 'Barbara' };
-    return this.office.monolith.call('POST', `/api/v1/tickets/${ticket.id}/transfer`, { as: ticket.user_id, body });
+  /** Offers the ticket to the fan, who accepts it. */
+  async transfer(ticket: Pick<TicketRow, 'id' | 'user_id'>, to: string): Promise<void> {
+    await giveTicket(this.office.monolith, { ticketId: ticket.id, from: ticket.user_id, to });
+  }
+
+  /** Offers the ticket to the fan. Returns the id of the offer. */
+  async offer(ticket: Pick<TicketRow, 'id' | 'user_id'>, to: string): Promise<string> {
+    return (await offerTicket(this.office.monolith, { ticketId: ticket.id, from: ticket.user_id, to })).id;
+  }
+
+  accept(offerId: string, as: string): Promise<TestAnswer> {
+    return acceptOffer(this.office.monolith, offerId, as);
   }
 
   /** The tickets of the order, sorted by id, which is the order of their seats. */

@@ -88,6 +88,7 @@ export class RehearsedPurchases {
       processingRate: 1,
       maxOpenWindows: 1,
       saleStatus: 'open',
+      transfers: 'allowed',
     } as const;
     const reasons = { pauseReason: null, cancelledAt: null, cancelReason: null };
     const sector = { id: sectorId, matchId, name, gate: null, wheelchair: false, priceCents: 100, capacity: 1000 };

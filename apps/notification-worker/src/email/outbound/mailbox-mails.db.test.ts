@@ -38,7 +38,7 @@ async function sendEightTimes(inbox: Inbox): Promise<number> {
   const mailbox = new PostgresMailbox(database);
   const sendMail = new SendMail(
     new MailboxMails(inbox, mailbox, new UnlimitedProvider()),
-    { ticketsUrl: 'http://127.0.0.1:3000/tickets' },
+    { ticketsUrl: 'http://127.0.0.1:3000/tickets', transfersUrl: 'http://127.0.0.1:3000/transfers' },
     ticketAttachments,
   );
   const job = ticketMail();

@@ -30,7 +30,10 @@ test('the HTML of a ticket mail shows the QR code of each ticket, and every imag
     code: `TRB1.code-${end}`,
   }));
   const payload = { ...match, order_id: 'ORD-2026-001234', locale: 'en' as const, tickets };
-  const { html } = writeMail({ template: 'ticket_delivery', payload }, { ticketsUrl: 'https://hns.hr/tickets' });
+  const { html } = writeMail(
+    { template: 'ticket_delivery', payload },
+    { ticketsUrl: 'https://hns.hr/tickets', transfersUrl: 'https://hns.hr/transfers' },
+  );
   const images = ticketAttachments(payload).filter(({ inline }) => inline);
   expect([...html.matchAll(/<img src="([^"]*)"/g)].map(([, source]) => source)).toEqual(images.map(({ name }) => `cid:${name}`));
   expect(images.map(({ content, contentType }) => [contentType, content])).toEqual(

@@ -1,5 +1,6 @@
 import { blacklisted } from '#domain/blacklist/blacklist-rules';
 import { DomainError } from '#domain/shared/domain-error';
+import type { CountJoins } from './count-joins.ts';
 import type { Blacklist, QueueEntry, Receipts, WaitingLines } from './ports.ts';
 
 /** Puts a fan into the line of a match. A fan has one queue entry, whatever the number of devices. */
@@ -8,10 +9,11 @@ export class JoinLine {
     private readonly lines: WaitingLines,
     private readonly receipts: Receipts,
     private readonly blacklist: Blacklist,
+    private readonly counts: Pick<CountJoins, 'note'>,
   ) {}
 
   async execute(
-    { matchId, userId }: { matchId: string; userId: string },
+    { matchId, userId, address }: { matchId: string; userId: string; address: string },
     receipt?: string,
   ): Promise<{ created: boolean; entry: QueueEntry }> {
     const score = receipt === undefined ? undefined : await this.scoreOf(matchId, userId, receipt);
@@ -22,7 +24,11 @@ export class JoinLine {
       await this.lines.leave(matchId, userId);
       throw blacklisted();
     }
-    if ('entry' in outcome) return { created: outcome.kind !== 'kept', entry: outcome.entry };
+    if ('entry' in outcome) {
+      const [created, { entry }] = [outcome.kind !== 'kept', outcome];
+      if (created && entry.queue.isOpening) this.counts.note(matchId, address);
+      return { created, entry };
+    }
     switch (outcome.kind) {
       case 'unknown':
         throw new DomainError('NOT_FOUND', 'This match has no waiting room.');

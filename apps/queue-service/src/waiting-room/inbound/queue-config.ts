@@ -11,16 +11,21 @@ const MAX_RUN_INTERVAL_MS = 1000;
 export class QueueConfig {
   /** The interval between two regular updates. */
   readonly runIntervalMs: number;
+  /** Each accepts a call of our own services. */
+  readonly internalSecrets: readonly string[];
+  /** The first makes queue tokens, all read them. */
+  readonly tokenSecrets: readonly [string, ...string[]];
 
   constructor(
     readonly purchaseWindowMs: number,
     readonly persistenceSeconds: number,
     readonly updateMs: number,
     readonly presenceMs: number,
-    readonly internalSecrets: readonly string[],
-    readonly tokenSecrets: readonly [string, ...string[]],
+    secrets: Pick<QueueConfig, 'internalSecrets' | 'tokenSecrets'>,
     private readonly urls: { readonly publicUrl: string; readonly queuePublicUrl: string },
   ) {
+    this.internalSecrets = secrets.internalSecrets;
+    this.tokenSecrets = secrets.tokenSecrets;
     this.runIntervalMs = Math.min(MAX_RUN_INTERVAL_MS, updateMs / 2, presenceMs / 3);
   }
 

@@ -6,7 +6,6 @@ import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { limitedAddress } from '#platform/limits/client-address';
 import { AwaitState } from './await-state.ts';
-import { CountJoins } from '../application/count-joins.ts';
 import { JoinLine } from '../application/join-line.ts';
 import { ReadPosition } from '../application/read-position.ts';
 import { WaitingLines } from '../application/ports.ts';
@@ -21,7 +20,6 @@ import { joinRequest, positionAnswer, type PositionAnswer } from '#contracts/wai
 export class QueueController {
   constructor(
     private readonly joinLine: JoinLine,
-    private readonly countJoins: CountJoins,
     private readonly readPosition: ReadPosition,
     private readonly lines: WaitingLines,
     private readonly answers: PositionAnswers,
@@ -51,11 +49,10 @@ export class QueueController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const fan = { matchId, userId: caller.userId };
+    const fan = { matchId, userId: caller.userId, address: limitedAddress(request.ip) };
     const { created, entry } = await this.awaitState.run(matchId, () => this.joinLine.execute(fan, body?.receipt));
     this.admission.runSoon(matchId);
     const answer = this.answers.build(matchId, caller.userId, entry);
-    if (created && entry.queue.isOpening) this.countJoins.note(matchId, limitedAddress(request.ip));
     if (created) void reply.header('location', `/api/v1/queue/${matchId}/position`);
     void reply.status(created ? 201 : 200).send(answer);
   }

@@ -12,7 +12,10 @@ const receipts = new SignedReceipts(['s'.repeat(32)]);
 const emptyBlacklist = { has: () => false, refresh: () => Promise.resolve([]) };
 
 async function join(matchId: string, userId: string, receipt?: string) {
-  const { entry, created } = await new JoinLine(fixture.lines, receipts, emptyBlacklist).execute({ matchId, userId }, receipt);
+  const { entry, created } = await new JoinLine(fixture.lines, receipts, emptyBlacklist, { note: () => undefined }).execute(
+    { matchId, userId, address: '127.0.0.1' },
+    receipt,
+  );
   const position = entry.state.kind === 'waiting' ? entry.state.position : 0;
   return { created, position, receipt: entry.score === null ? '' : receipts.sign(matchId, userId, entry.score) };
 }

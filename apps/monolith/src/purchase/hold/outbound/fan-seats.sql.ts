@@ -4,8 +4,8 @@ import { namedSql } from '#platform/postgres/named-sql';
 /** How many seats of a match a fan has, and the revision of the fan's row at the time of the count. */
 export interface FanSeats {
   /**
-   * Seats that the fan holds, has ordered, bought or received by transfer, without those given away, refunded or in an expired
-   * hold.
+   * Seats that the fan holds or has ordered, and tickets that the fan ever bought or accepted, also those given away since. Without
+   * refunded tickets and expired holds.
    */
   readonly taken: number;
   /** Grows whenever the fan gets seats of the match. HOLD_BATCH holds nothing if it has grown since the count. */

@@ -1,6 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
-import type { Handover } from '../../purchase.api.ts';
+import type { AcceptedTicket } from '../../purchase.api.ts';
 import { COUNT_FAN_SEATS, FAN_WITHOUT_SEATS, type FanSeats } from './fan-seats.sql.ts';
 
 interface FanAtMatch {
@@ -55,30 +55,35 @@ export async function keepCounted(
 }
 
 /**
- * Moves a transferred ticket from the count of the fan `from` to that of the fan `to`. Returns how many seats `to` had before;
- * undefined for a ticket of a quota, which counts for nobody. The revisions of both fans grow, so that no transaction adds to an old count. Rows are locked in the order of their keys, because two
- * fans may give each other tickets at the same time.
+ * Adds an accepted ticket to the count of its new owner. Returns how many seats the fan had before; undefined for a ticket of a
+ * quota, which counts for nobody. The revision grows, so that no transaction adds to an old count. The counts of the fans who had
+ * the ticket before stay: giving away lets nobody buy more.
  */
-export async function countHandover(tx: Transaction, { matchId, orderId, from, to }: Handover): Promise<number | undefined> {
+export async function countAccepted(tx: Transaction, { matchId, orderId, userId }: AcceptedTicket): Promise<number | undefined> {
   const [ofInvitation] = await inside(tx).rows(
     `select from reservations where id = (select reservation_id from orders where id = $1) and invitation_id is not null`,
     [orderId],
   );
   if (ofInvitation) return undefined;
-  const counted = await countSeats(tx, { matchId, userId: to });
+  const counted = await countSeats(tx, { matchId, userId });
   await inside(tx).rows(
-    `insert into fan_seats (match_id, user_id, revision, reservation_ids, received)
-     select $1, user_id, 1, '{}', change from unnest($2::uuid[], array[-1, 1]) as c(user_id, change) order by user_id
+    `insert into fan_seats (match_id, user_id, revision, reservation_ids, received) values ($1, $2, 1, '{}', 1)
      on conflict (user_id, match_id) do update
-       set revision = fan_seats.revision + 1, received = fan_seats.received + excluded.received returning 1`,
-    [matchId, [from, to]],
+       set revision = fan_seats.revision + 1, received = fan_seats.received + 1 returning 1`,
+    [matchId, userId],
   );
   return counted.taken;
 }
 
+/** Whether seats were ever counted for the fan. */
+export async function hasSeatCounts(tx: Transaction, userId: string): Promise<boolean> {
+  return (await inside(tx).rows(`select from fan_seats where user_id = $1 limit 1`, [userId])).length > 0;
+}
+
 /**
- * Subtracts refunded tickets from the counts of their owners. `userIds` has one entry for each ticket: its owner. The revisions
- * of the owners grow, so that no transaction adds to an old count. Rows are locked in the order of their keys, as in a transfer.
+ * Subtracts refunded tickets from the counts of all fans who ever had them. `userIds` has one entry for each ticket and each of
+ * these fans. The revisions of the fans grow, so that no transaction adds to an old count. Rows are locked in the order of their
+ * keys, so that two refunds never wait for each other.
  */
 export async function countRefunded(tx: Transaction, matchId: string, userIds: readonly string[]): Promise<void> {
   const rows = await inside(tx).rows<{ n: number }>(
@@ -94,5 +99,5 @@ export async function countRefunded(tx: Transaction, matchId: string, userIds: r
     [matchId, userIds],
   );
   if (rows[0]?.n !== userIds.length)
-    throw new Error(`of ${userIds.length} tickets of match ${matchId} ${rows[0]?.n} were counted`);
+    throw new Error(`of ${userIds.length} counted tickets of match ${matchId} ${rows[0]?.n} were counted`);
 }

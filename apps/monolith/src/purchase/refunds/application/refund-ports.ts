@@ -7,7 +7,7 @@ import type { Order } from '../../application/sale-ports.ts';
  */
 export interface SoldTicket {
   readonly id: string;
-  /** The owner of the ticket. It counts against this fan's limit. */
+  /** The owner of the ticket. It counts against the limit of this fan, and of all who had it before. */
   readonly userId: string;
   readonly seatId: string;
   readonly status: 'valid' | 'used' | 'transferred' | 'refunded';
@@ -19,8 +19,11 @@ export interface Refund {
   readonly amount: Money;
   /** Idempotency key for the provider: it pays back only once for the same key. */
   readonly key: string;
-  /** True if the tickets count against the limits of their owners. Tickets of a quota count for nobody. */
-  readonly isCounted: boolean;
+  /**
+   * The fans for whom a ticket counts: all who ever had it, one entry for each ticket and fan. Empty for tickets of a quota, which
+   * count for nobody.
+   */
+  readonly countedFor: readonly string[];
   /** True if the match was cancelled: all ticket holders were informed already, so receivers of transferred tickets get no mail. */
   readonly isAnnounced: boolean;
 }
@@ -30,7 +33,7 @@ export abstract class Refunds {
   /** The reservation of the order. Callers lock it before they lock the order. */
   abstract reservationOf(tx: Transaction, orderId: string): Promise<string | undefined>;
   /**
-   * Puts the refunded seats on sale (a place of a quota is free in its quota) and subtracts them from the owners' seat counts. Fails if a seat is not sold to this order's
+   * Puts the refunded seats on sale (a place of a quota is free in its quota) and subtracts them from the fans' seat counts. Fails if a seat is not sold to this order's
    * reservation.
    */
   abstract giveBack(tx: Transaction, order: Order, refund: Refund): Promise<void>;

@@ -66,7 +66,8 @@ export class RefundTickets {
     const amount = { amountCents: priceOf(reservation, refunding), currency: order.currency };
     if (refunding.length === 0) return { order, statusBefore: order.status, reservation, tickets, ticketIds: [], amount };
     const key = refundKey(orderId, tickets);
-    const refund = { tickets: refunding, amount, key, isCounted: reservation.invitationId === null, isAnnounced: includeUsed };
+    const countedFor = reservation.invitationId === null ? everHad(tickets, refunding) : [];
+    const refund = { tickets: refunding, amount, key, countedFor, isAnnounced: includeUsed };
     await this.refunds.giveBack(tx, order, refund);
     const isOrderRefunded = isRefundedWith(tickets, refunding);
     if (isOrderRefunded) await this.orders.setStatus(tx, [orderId], 'refunded', ['refunded']);
@@ -98,4 +99,12 @@ function priceOf({ seats }: Reservation, tickets: readonly SoldTicket[]): number
     if (price === undefined) throw new Error(`ticket ${id} is for a seat that is not in its order`);
     return sum + price;
   }, 0);
+}
+
+/** All fans who ever had one of these tickets: one entry for each ticket and fan, also if a fan got it back. */
+function everHad(tickets: readonly SoldTicket[], refunding: readonly SoldTicket[]): readonly string[] {
+  return refunding.flatMap(({ seatId }) => {
+    const owners = tickets.filter((ticket) => ticket.seatId === seatId).map(({ userId }) => userId);
+    return [...new Set(owners)];
+  });
 }

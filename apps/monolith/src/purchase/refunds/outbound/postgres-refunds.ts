@@ -20,9 +20,8 @@ export class PostgresRefunds implements Refunds {
    * Frees the seats and adds the refund to the order's sums. Guarantee: only seats that were sold with this order's reservation
    * become free. The fans' rows are locked before the seats. Settling a payment locks in the same order, so there are no deadlocks.
    */
-  async giveBack(tx: Transaction, order: Order, { tickets, amount, isCounted }: Refund): Promise<void> {
-    const userIds = tickets.map(({ userId }) => userId);
-    if (isCounted) await countRefunded(tx, order.matchId, userIds);
+  async giveBack(tx: Transaction, order: Order, { tickets, amount, countedFor }: Refund): Promise<void> {
+    if (countedFor.length > 0) await countRefunded(tx, order.matchId, countedFor);
     const seatIds = tickets.map(({ seatId }) => seatId);
     const [freed] = await inside(tx).rows<{ n: number }>(
       `with freed as (
