@@ -1,3 +1,4 @@
+import { isForOperators } from '#contracts/roles';
 import type { DeclaredRoute } from '#platform/http/route-table';
 import {
   forEachConcurrently,
@@ -76,7 +77,8 @@ function targets(name: (typeof services)[number]): Target[] {
   return service.routes.flatMap((route) => {
     const sample = samples[name][`${route.method} ${route.url}`];
     if (!sample) return [];
-    const isLarge = ['ops', 'internal'].includes(route.rules?.access ?? '') || route.rules?.body === 'raw';
+    const access = route.rules?.access;
+    const isLarge = isForOperators(access) || access === 'internal' || route.rules?.body === 'raw';
     const limitBytes = (route.rules?.takesLists ? 2048 : isLarge ? 256 : 16) * 1024;
     return [
       {

@@ -247,6 +247,7 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
     ],
     bodyOptional: true,
   },
+  'GET /api/v1/ops/audit': { query: 'page' },
   'GET /api/v1/ops/blacklist': { query: 'page' },
   'POST /api/v1/ops/blacklist': {
     bodies: [

@@ -108,6 +108,20 @@ test.each(validTokens)('an access token %s is accepted by both services', async 
   expect(answers.map(({ outcome }) => outcome)).toEqual(['200', '404 NOT_FOUND']);
 });
 
+test('a role is what the presented token says: the next token without the role of the last one is refused with 403', async () => {
+  const withRoles = (...roles: string[]) => sign({ claims: { roles } });
+  const send = async (method: string, url: string, token: string) =>
+    (await sendOverSocket(system.monolith, { method, url, headers: { authorization: `Bearer ${token}` } })).outcome;
+  const orders = async (...roles: string[]) => send('GET', '/api/v1/ops/orders', await withRoles(...roles));
+  const lift = async (...roles: string[]) => send('DELETE', `/api/v1/ops/blacklist/${FAN_ID}`, await withRoles(...roles));
+  expect([await orders('ops:read'), await orders(), await orders('ops:read')]).toEqual(['200', '403 FORBIDDEN', '200']);
+  expect([await lift('ops:money', 'ops:lists'), await lift('ops:money'), await lift('ops:lists')]).toEqual([
+    '204',
+    '403 FORBIDDEN',
+    '204',
+  ]);
+});
+
 const invalidTimes = [
   '"soon"',
   '"1790000000"',

@@ -1,4 +1,5 @@
 import type { Scenario } from './scenario.ts';
+import { actsKilled } from './scenarios/acts-killed.ts';
 import { checkoutKilled } from './scenarios/checkout-killed.ts';
 import { commitUnanswered } from './scenarios/commit-unanswered.ts';
 import { contentionStorm } from './scenarios/contention-storm.ts';
@@ -34,6 +35,7 @@ export const scenarios: readonly Scenario[] = [
   databaseReplicaLost({ buyers: 8 }),
   quotasKilled({ moves: 100, claims: 100, kills: 8, flushesRedis: false }),
   invitationsKilled({ people: 500, fromStep: 0, reminds: true }),
+  actsKilled({ fromStep: 0 }),
 ];
 
 /** Small versions of the scenarios for `npm test`: together at most 25 s. They share PostgreSQL and Redis, so none kills a server. */
@@ -43,6 +45,7 @@ export const smallScenarios: readonly Scenario[] = [
   redisLost({ buyers: 6, flushes: 5, downMs: 0 }),
   quotasKilled({ moves: 10, claims: 10, kills: 1, flushesRedis: true }),
   invitationsKilled({ people: 100, fromStep: 4, reminds: false }),
+  actsKilled({ fromStep: 3 }),
   replicaKilled({ buyers: 6, kills: 1, runMs: 300, flushesRedis: true }),
   turnsKept({ fans: 24, wipes: 3, windows: 8 }),
 ];

@@ -2,6 +2,7 @@ import { HealthModule } from '#platform/health/health.module';
 import { pingDatabase } from '#platform/postgres/database';
 import { SchedulingModule } from '#platform/schedule/scheduling.module';
 import { Module, type DynamicModule } from '@nestjs/common';
+import { AuditModule } from './audit/audit.module.ts';
 import { BlacklistModule } from './blacklist/blacklist.module.ts';
 import { CatalogModule } from './catalog/catalog.module.ts';
 import { FansModule } from './fans/fans.module.ts';
@@ -46,6 +47,7 @@ export class AppModule {
         QuotaModule,
         JobsModule,
         TransferModule,
+        AuditModule,
         RelayModule,
       ],
     };

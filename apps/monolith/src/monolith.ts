@@ -1,4 +1,5 @@
 import { observeLoader } from '#event-loader/adapters/loader-status';
+import { recordActs } from '#platform/audit/audit-hook';
 import { publicUrls } from '#platform/config/settings';
 import { allowedOrigins } from '#platform/http/cors';
 import { createHttpApp } from '#platform/http/http-app';
@@ -44,6 +45,7 @@ export async function createMonolith(resources: Resources, parts = { backgroundW
     ),
     afterAccess: (fastify) => {
       metrics.timeRequests(fastify);
+      recordActs(fastify, dataSource);
       guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows: new IdempotencyRows(dataSource), logger });
       limitByFan(fastify, new RateLimiter(redis, 'rate_limit:user', config.RATE_LIMIT_USER_PER_MINUTE));
     },

@@ -55,7 +55,11 @@ export async function serveWebPages(
   config: MonolithConfig,
   folder = projectFile('dist', 'web'),
 ): Promise<void> {
-  const settings = { queue_url: publicUrls(config).queuePublicUrl, auth_mode: config.AUTH_MODE };
+  const settings = {
+    queue_url: publicUrls(config).queuePublicUrl,
+    auth_mode: config.AUTH_MODE,
+    roles_claim: config.JWT_ROLES_CLAIM,
+  };
   fastify.get('/config.json', { config: { access: 'public', noAddressLimit: true } }, (_request, reply) =>
     reply.header('cache-control', 'no-cache').send(settings),
   );

@@ -43,7 +43,7 @@ function Site({ startupConfig }: { startupConfig: StartupConfig }) {
   const { texts } = useLanguage();
   const route = useRoute();
   const services = useMemo(() => {
-    const caller = currentCaller(startupConfig.auth_mode);
+    const caller = currentCaller(startupConfig);
     return { caller, api: new TribinaApi(startupConfig, caller), purchaseStore: new PurchaseStore(caller.fanId) };
   }, [startupConfig]);
   return (

@@ -1,6 +1,10 @@
+import type { RecordedChange } from './recorded-change.ts';
+
 /** An open transaction, passed to the ports. Only the adapter that opened it can use its database connection. */
 export abstract class Transaction {
   abstract readonly id: string;
+  /** Set by `recordChange`: what the audit log says about this transaction, if the call of an operator or partner runs it. */
+  recordedChange?: RecordedChange;
 }
 
 /**
@@ -32,7 +36,8 @@ export interface RunOptions {
 /**
  * Runs a block of database work in one SERIALIZABLE transaction. After a conflict the whole block runs again in a new transaction,
  * up to six times, so it may only call ports that take `tx`. If the request has an idempotency key, the returned value is the
- * request's answer, and is stored with the key in the same commit.
+ * request's answer, and is stored with the key in the same commit. A call that an operator or partner makes also gets its row of the audit
+ * log in this commit.
  */
 export abstract class TransactionManager {
   abstract run<T>(work: (tx: Transaction) => Promise<T>, options?: RunOptions): Promise<T>;

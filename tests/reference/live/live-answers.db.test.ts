@@ -16,6 +16,7 @@ import { DocumentedAnswers, type LiveAnswer } from './documented-answers.ts';
 import { ChosenExamples } from './examples.ts';
 import { responseHeaders } from '#platform/http/documented-headers';
 import { recordedExamples } from '#contracts/recorded-examples';
+import { isForOperators } from '#contracts/roles';
 import { expectGenerated } from '../generated.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-document.ts';
 
@@ -71,7 +72,7 @@ async function sendFaultyRequests(): Promise<readonly RecordedAnswer[]> {
       const calls: (Call | false)[] = [
         route.method === 'GET' && valid(),
         access !== 'public' && { ...valid(), headers: json },
-        (access === 'ops' || access === 'partner') && { ...valid(), headers: { ...valid().headers, ...callers.fan } },
+        (isForOperators(access) || access === 'partner') && { ...valid(), headers: { ...valid().headers, ...callers.fan } },
         route.url.includes(':') && { ...valid(), url: fillPath(route.url, unknownIds(route.url)) },
         route.url.includes(':') && {
           ...valid(),

@@ -34,7 +34,7 @@ export class BlacklistController {
   ) {}
 
   @Get()
-  @Endpoint({ operationId: 'listBlacklist', access: 'ops' })
+  @Endpoint({ operationId: 'listBlacklist', access: 'ops:read', audited: 'fan' })
   @ApiOperation({
     summary: 'The fans on the blacklist, newest first',
     description: 'Entries whose `until` has passed are not listed.',
@@ -46,7 +46,7 @@ export class BlacklistController {
   }
 
   @Get(':user_id')
-  @Endpoint({ operationId: 'getBlacklistEntry', access: 'ops' })
+  @Endpoint({ operationId: 'getBlacklistEntry', access: 'ops:read', audited: 'fan' })
   @ApiOperation({
     summary: 'The blacklist entry of a fan and its history',
     description: '200 also for a fan who was never listed: then `entry` is null and `history` is empty.',
@@ -57,7 +57,7 @@ export class BlacklistController {
   }
 
   @Post()
-  @Endpoint({ operationId: 'putOnBlacklist', access: 'ops' })
+  @Endpoint({ operationId: 'putOnBlacklist', access: 'ops:lists', audited: 'fan' })
   @ApiOperation({ summary: 'Put a fan on the blacklist', description: LIST })
   @ApiCreatedResponse({ standardSchema: blacklistEntryAnswer })
   @ApiOkResponse({ standardSchema: blacklistEntryAnswer, description: 'The fan was listed already' })
@@ -84,7 +84,7 @@ export class BlacklistController {
   }
 
   @Delete(':user_id')
-  @Endpoint({ operationId: 'takeOffBlacklist', access: 'ops', status: 204, body: 'none' })
+  @Endpoint({ operationId: 'takeOffBlacklist', access: 'ops:lists', audited: 'fan', status: 204, body: 'none' })
   @ApiOperation({
     summary: 'Take a fan off the blacklist; 204 also if the fan is not listed',
     description: 'The fan can buy again within a second. The history keeps the change.',

@@ -1,4 +1,5 @@
 import type { Ids } from '#application/ids';
+import { recordChange } from '#application/recorded-change';
 import type { TransactionManager } from '#application/transaction-manager';
 import { assertEndsInFuture } from '#domain/blacklist/blacklist-rules';
 import type { CachedBlacklist } from './cached-blacklist.ts';
@@ -22,7 +23,9 @@ export class ChangeBlacklist {
       const now = await this.blacklist.lock(tx);
       assertEndsInFuture({ until, now });
       const listing = { id: this.ids.next(), userId, reason, until, listedBy: by, listedAt: now };
-      return { listing, isNew: await this.blacklist.put(tx, listing) };
+      const before = await this.blacklist.put(tx, listing);
+      recordChange(tx, { target: { type: 'fan', id: userId }, before: before ?? null, after: { reason, until } });
+      return { listing, isNew: before === undefined };
     });
     await this.copies.updateAll();
     return listed;
@@ -32,7 +35,9 @@ export class ChangeBlacklist {
   async lift({ userId, by }: { userId: string; by: string }): Promise<boolean> {
     const wasListed = await this.transactions.run(async (tx) => {
       const at = await this.blacklist.lock(tx);
-      return this.blacklist.lift(tx, { userId, by, at });
+      const before = await this.blacklist.lift(tx, { userId, by, at });
+      recordChange(tx, { before: before ?? null, after: null });
+      return before !== undefined;
     });
     await this.copies.updateAll();
     return wasListed;

@@ -13,6 +13,9 @@ export interface BlacklistEntry {
   readonly listedAt: Date;
 }
 
+/** What an entry said before it was replaced or removed. */
+type FormerEntry = Pick<BlacklistEntry, 'reason' | 'until'>;
+
 /** A row of the history: an operator put a fan on the blacklist (`list`) or took the fan off (`lift`). */
 export interface BlacklistChange {
   readonly action: 'list' | 'lift';
@@ -35,21 +38,21 @@ const LOCK = 'lock table blacklist in share row exclusive mode';
 
 const PUT = `
   with before as (
-    select user_id from blacklist where user_id = $2 and ${IN_FORCE}
+    select reason, until from blacklist where user_id = $2 and ${IN_FORCE}
   ), noted as (
     insert into blacklist_changes (user_id, action, reason, until, by, at) values ($2, 'list', $3, $4, $5, $6)
   ), put as (
     insert into blacklist (entry_id, user_id, reason, until, listed_by, listed_at) values ($1, $2, $3, $4, $5, $6)
     on conflict (user_id) do update set entry_id = excluded.entry_id, reason = excluded.reason, until = excluded.until,
       listed_by = excluded.listed_by, listed_at = excluded.listed_at
-  ) select not exists (select 1 from before) as "isNew"`;
+  ) select reason, until from before`;
 
 const LIFT = `
   with removed as (
-    delete from blacklist where user_id = $1 returning ${IN_FORCE} as in_force
+    delete from blacklist where user_id = $1 returning reason, until, ${IN_FORCE} as in_force
   ), noted as (
     insert into blacklist_changes (user_id, action, by, at) select $1, 'lift', $2, $3 from removed where in_force
-  ) select 1 from removed where in_force`;
+  ) select reason, until from removed where in_force`;
 
 /** Revision and entries are read in one statement, so that the entries are those of this revision. */
 const ALL = `
@@ -76,15 +79,17 @@ export class PostgresBlacklist {
     return row.now;
   }
 
-  /** Adds the entry, or replaces the fan's entry. Returns false if the fan was on the blacklist already. */
-  async put(tx: Transaction, { id, userId, reason, until, listedBy, listedAt }: BlacklistEntry): Promise<boolean> {
-    const rows = await inside(tx).rows<{ isNew: boolean }>(PUT, [id, userId, reason, until, listedBy, listedAt]);
-    return rows[0]?.isNew ?? false;
+  /** Adds the entry, or replaces the fan's entry and returns the old one. */
+  async put(tx: Transaction, entry: BlacklistEntry): Promise<FormerEntry | undefined> {
+    const { id, userId, reason, until, listedBy, listedAt } = entry;
+    const [before] = await inside(tx).rows<FormerEntry>(PUT, [id, userId, reason, until, listedBy, listedAt]);
+    return before;
   }
 
-  /** Removes the fan's entry. Returns false if the fan was not on the blacklist. */
-  async lift(tx: Transaction, { userId, by, at }: { userId: string; by: string; at: Date }): Promise<boolean> {
-    return (await inside(tx).rows(LIFT, [userId, by, at])).length > 0;
+  /** Removes the fan's entry and returns it. Returns undefined if the fan was not on the blacklist. */
+  async lift(tx: Transaction, { userId, by, at }: { userId: string; by: string; at: Date }): Promise<FormerEntry | undefined> {
+    const [before] = await inside(tx).rows<FormerEntry>(LIFT, [userId, by, at]);
+    return before;
   }
 
   async find(userId: string): Promise<{ listing: BlacklistEntry | undefined; changes: readonly BlacklistChange[] }> {

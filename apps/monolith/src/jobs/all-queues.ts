@@ -93,7 +93,10 @@ export class AllQueues {
   async drop(tx: Transaction, { id, queue }: JobName, by: string): Promise<(() => Promise<boolean>) | undefined> {
     if (queue === 'jobs' && !(await this.ledger.drop(tx, id))) return undefined;
     if (queue === 'outbox' && !(await this.parked.drop(tx, id))) return undefined;
-    if (queue !== 'jobs' && queue !== 'outbox') await deleteJobCopy(tx, id);
+    if (queue !== 'jobs' && queue !== 'outbox') {
+      await deleteJobCopy(tx, id);
+      await this.retries.append(tx, [{ job_id: id, queue, dropped: true }]);
+    }
     await this.interventions.note(tx, [{ queue, id }], { action: 'drop', by });
     if (queue === 'outbox') return () => Promise.resolve(true);
     return queue === 'jobs' ? () => this.dropGeneral(id) : () => this.notifications.drop(queue satisfies JobQueue, id);

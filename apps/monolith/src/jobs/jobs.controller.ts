@@ -31,7 +31,7 @@ export class JobsController {
   ) {}
 
   @Get()
-  @Endpoint({ operationId: 'listJobs', access: 'ops' })
+  @Endpoint({ operationId: 'listJobs', access: 'ops:read', audited: 'job' })
   @ApiOperation({
     summary: 'Mails, pushes, background jobs and parked messages, newest first; state `failed` is the dead letter',
     description: 'Payloads are masked. Use `q` to find everything about one order, fan or match.',
@@ -45,7 +45,7 @@ export class JobsController {
   }
 
   @Get('counts')
-  @Endpoint({ operationId: 'countJobs', access: 'ops' })
+  @Endpoint({ operationId: 'countJobs', access: 'ops:read' })
   @ApiOperation({
     summary: 'How many jobs each queue has in each state',
     description: 'With the age of the oldest job that waits. The queue `outbox` has the parked messages.',
@@ -59,7 +59,7 @@ export class JobsController {
   }
 
   @Post('retry')
-  @Endpoint({ operationId: 'retryJobs', access: 'ops' })
+  @Endpoint({ operationId: 'retryJobs', access: 'ops:sale', audited: 'job' })
   @ApiOperation({
     summary: 'Retry all failed jobs that match the filters; each gets all its attempts again',
     description: 'Without filters all failed jobs and parked messages. With `dry_run` they are only counted.',
@@ -79,7 +79,13 @@ export class JobsController {
   }
 
   @Post(':job_id/retry')
-  @Endpoint({ operationId: 'retryJob', access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({
+    operationId: 'retryJob',
+    access: 'ops:sale',
+    audited: 'job',
+    body: 'none',
+    refusals: ['NOT_FOUND', 'INVALID_STATE'],
+  })
   @ApiOperation({
     summary: 'Retry a failed job; it gets all its attempts again',
     description: 'Only a failed job or a parked message can be retried; any other is 409 `INVALID_STATE`.',
@@ -98,7 +104,14 @@ export class JobsController {
   }
 
   @Delete(':job_id')
-  @Endpoint({ operationId: 'dropJob', access: 'ops', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({
+    operationId: 'dropJob',
+    access: 'ops:sale',
+    audited: 'job',
+    status: 204,
+    body: 'none',
+    refusals: ['NOT_FOUND', 'INVALID_STATE'],
+  })
   @ApiOperation({
     summary: 'Drop a waiting or failed job, or a parked message',
     description: 'The job never runs again. A running or a completed job is 409 `INVALID_STATE`.',

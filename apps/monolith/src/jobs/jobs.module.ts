@@ -93,7 +93,12 @@ export class JobDestinations {
     {
       provide: JobDestinations,
       useFactory: (transport: JobTransport, notifications: NotificationQueues) =>
-        new JobDestinations([new JobsDestination(transport, (queue, id) => notifications.retry(queue, id))]),
+        new JobDestinations([
+          new JobsDestination(transport, {
+            retry: (queue, id) => notifications.retry(queue, id),
+            drop: (queue, id) => notifications.drop(queue, id),
+          }),
+        ]),
       inject: [JOB_TRANSPORT, NotificationQueues],
     },
     {

@@ -1,4 +1,5 @@
 import type { Jobs } from '#application/jobs';
+import { recordChange } from '#application/recorded-change';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { Clock } from '#application/clock';
 import type { MatchFacts } from '#domain/catalog/match';
@@ -86,6 +87,7 @@ export class ChangeMatch {
       throw new DomainError('LOCK_TIMEOUT', 'Another request changed this match at the same time. Try again.');
     }
     await this.catalog.update(tx, id, facts);
+    recordChange(tx, { before: { ...match }, after: { id, ...facts } });
     const { kickoffAt } = facts;
     if (kickoffAt.getTime() !== match.kickoffAt.getTime()) await this.quotas.followKickoff(tx, { matchId: id, kickoffAt });
     // The job notifies the ticket holders. Whether the match has ticket holders is only checked when the job runs.

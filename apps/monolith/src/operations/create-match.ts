@@ -1,5 +1,6 @@
 import type { Ids } from '#application/ids';
 import type { Outbox } from '#application/outbox';
+import { recordChange } from '#application/recorded-change';
 import type { TransactionManager } from '#application/transaction-manager';
 import { capacityOf, layOut } from '#domain/catalog/stadium-layout';
 import { DomainError } from '#domain/shared/domain-error';
@@ -51,6 +52,9 @@ export class CreateMatch {
           { id: this.ids.next(), destination: 'waiting-room', event: 'match.created', aggregateId: match.id, body },
         ]);
       }
+      const { id, ...created } = match;
+      const places = sectors.reduce((sum, { capacity }) => sum + capacity, 0);
+      recordChange(tx, { target: { type: 'match', id }, before: null, after: { ...created, sectors: sectors.length, places } });
       return { match, sectors };
     });
   }

@@ -32,7 +32,7 @@ export class OperationsController {
   ) {}
 
   @Post()
-  @Endpoint({ operationId: 'createMatch', access: 'ops' })
+  @Endpoint({ operationId: 'createMatch', access: 'ops:sale', audited: 'match' })
   @ApiOperation({
     summary: 'Create a match with its sectors and seats',
     description:
@@ -55,7 +55,7 @@ export class OperationsController {
   }
 
   @Get()
-  @Endpoint({ operationId: 'listOpsMatches', access: 'ops' })
+  @Endpoint({ operationId: 'listOpsMatches', access: 'ops:read' })
   @ApiOperation({
     summary: 'All matches, with the fields that only operators see',
     description: 'As `GET /matches`, with the settings of the waiting room and the reasons that operators gave.',
@@ -72,7 +72,7 @@ export class OperationsController {
   }
 
   @Patch(':id')
-  @Endpoint({ operationId: 'changeMatch', access: 'ops', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'changeMatch', access: 'ops:sale', audited: 'match', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary: 'Correct the facts of a match',
     description: 'Omitted fields keep their value. Fans with tickets get a mail when kick-off or venue changed.',
@@ -98,7 +98,7 @@ export class OperationsController {
   }
 
   @Post(':id/sale')
-  @Endpoint({ operationId: 'changeSale', access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({ operationId: 'changeSale', access: 'ops:sale', audited: 'match', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({
     summary: 'Open, pause, resume or close the sale and its queue',
     description:
@@ -116,7 +116,7 @@ export class OperationsController {
   }
 
   @Post(':id/cancel')
-  @Endpoint({ operationId: 'cancelMatch', access: 'ops', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'cancelMatch', access: 'ops:money', audited: 'match', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary: 'Cancel the match: close its sale for ever, notify all ticket holders, refund all orders',
     description: CANCEL,
@@ -131,7 +131,7 @@ export class OperationsController {
   }
 
   @Put(':id/queue')
-  @Endpoint({ operationId: 'changeQueue', access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({ operationId: 'changeQueue', access: 'ops:sale', audited: 'match', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({
     summary: 'Change how fast turns are granted and how many windows may be open; in force within a second',
     description: 'Omitted fields keep their value. A match without a waiting room is 409 `INVALID_STATE`.',
@@ -149,7 +149,7 @@ export class OperationsController {
   }
 
   @Get(':id/report')
-  @Endpoint({ operationId: 'getMatchReport', access: 'ops', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'getMatchReport', access: 'ops:read', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary: 'Current sales figures of the match',
     description: '`capacity` is always the sum of `available`, `held`, `sold` and `blocked`.',

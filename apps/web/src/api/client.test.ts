@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts';
 import { Client } from './client.ts';
 import { Problem } from './problem.ts';
 
-const fan: Caller = { mode: 'mock', fanId: 'ana', signedIn: true, headers: () => ({ 'X-Mock-User-Id': 'ana' }) };
+const fan: Caller = { mode: 'mock', fanId: 'ana', signedIn: true, roles: [], headers: () => ({ 'X-Mock-User-Id': 'ana' }) };
 const url = '/api/v1/matches/1/reservations';
 const holdRequest = { quantity: 2 };
 

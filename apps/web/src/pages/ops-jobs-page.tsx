@@ -10,6 +10,7 @@ import { OpsJobCounts } from '../parts/ops-job-counts.tsx';
 import { OpsJobFilter } from '../parts/ops-job-filter.tsx';
 import { OpsRetryAll } from '../parts/ops-retry-all.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
+import { RoleNeeded, useMay } from '../parts/role-needed.tsx';
 import { type JobFilter, useJobFilter } from '../parts/use-job-filter.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { paths } from '../routes.ts';
@@ -62,6 +63,7 @@ function FoundJobs({ filter, onChange }: { filter: JobFilter; onChange: () => vo
   const [openJob, setOpenJob] = useState<string>();
   const [happened, setHappened] = useState<{ key: string; text: string }>();
   const heading = useRef<HTMLHeadingElement>(null);
+  const mayChange = useMay('ops:sale');
   const { found } = texts.opsJobs;
   const nameOf = (job: Job) => `${job.queue} ${job.id}`;
 
@@ -91,7 +93,8 @@ function FoundJobs({ filter, onChange }: { filter: JobFilter; onChange: () => vo
       <p role="status" className="job-happened" data-testid="job-happened">
         {happened?.key === key ? happened.text : announced?.key === key ? announced.text : ''}
       </p>
-      {(state === undefined || state === 'failed') && <OpsRetryAll key={key} filter={others} onDone={onAct} />}
+      <RoleNeeded access="ops:sale" work="jobs" />
+      {mayChange && (state === undefined || state === 'failed') && <OpsRetryAll key={key} filter={others} onDone={onAct} />}
       {problem && value && <ProblemNotice problem={problem} />}
       {!value && <Loading problem={problem} onRetry={reload} />}
       {value?.items.length === 0 && !value.isMore && (

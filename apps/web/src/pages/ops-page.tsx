@@ -12,6 +12,8 @@ import { OpsQuotasSummary } from '../parts/ops-quotas-summary.tsx';
 import { OpsReport } from '../parts/ops-report.tsx';
 import { OpsSale } from '../parts/ops-sale.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
+import { RoleChoice } from '../parts/role-choice.tsx';
+import { RoleNeeded, useMay } from '../parts/role-needed.tsx';
 import { useMatchSearch } from '../parts/use-match-search.ts';
 import { navigate, paths } from '../routes.ts';
 import { useStaffLanguage } from '../text/staff-language.ts';
@@ -33,6 +35,7 @@ export function OpsPage({ chosenId }: { chosenId: string | undefined }) {
     <>
       <PageTitle>{texts.ops.title}</PageTitle>
       <p className="lead">{texts.ops.intro}</p>
+      <RoleChoice />
       <p>
         <Link to={paths.opsJobs} testId="ops-jobs-link">
           {texts.opsJobs.link}
@@ -65,8 +68,9 @@ interface OpsMatchCardProps {
 }
 
 /** A match for operators. An opened card shows the report and the forms of the match. */
-function OpsMatchCard({ match, isOpen, onOpen, onChange }: OpsMatchCardProps) {
+export function OpsMatchCard({ match, isOpen, onOpen, onChange }: OpsMatchCardProps) {
   const { texts, format } = useStaffLanguage();
+  const [maySell, mayPayBack] = [useMay('ops:sale'), useMay('ops:money')];
   return (
     <li className="card ops-match" data-testid="ops-match" data-match-id={match.id}>
       <h2>
@@ -83,15 +87,14 @@ function OpsMatchCard({ match, isOpen, onOpen, onChange }: OpsMatchCardProps) {
       {isOpen && (
         <div className="ops-panel">
           <OpsReport match={match} />
-          <OpsSale match={match} onChange={onChange} />
+          {maySell && <OpsSale match={match} onChange={onChange} />}
+          <RoleNeeded access="ops:sale" work="sale" />
           <OpsQuotasSummary key={match.id} matchId={match.id} />
-          {match.queue_required ? (
-            <OpsQueueForm match={match} onChange={onChange} />
-          ) : (
-            <p className="fine-print">{texts.ops.noQueue}</p>
-          )}
+          {match.queue_required && maySell && <OpsQueueForm match={match} onChange={onChange} />}
+          {!match.queue_required && <p className="fine-print">{texts.ops.noQueue}</p>}
           <OpsOrders match={match} onChange={onChange} />
-          <OpsCancel match={match} onChange={onChange} />
+          {(mayPayBack || match.cancelled_at) && <OpsCancel match={match} onChange={onChange} />}
+          <RoleNeeded access="ops:money" work="money" />
         </div>
       )}
     </li>

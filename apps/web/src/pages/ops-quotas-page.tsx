@@ -14,6 +14,7 @@ import { OpsQuotaLedger } from '../parts/ops-quota-ledger.tsx';
 import { OpsQuotaOverview } from '../parts/ops-quota-overview.tsx';
 import { OpsQuotaPending } from '../parts/ops-quota-pending.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
+import { RoleNeeded, useMay } from '../parts/role-needed.tsx';
 import { possibleParents, quotaTree } from '../parts/quota-tree.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { paths } from '../routes.ts';
@@ -109,6 +110,7 @@ interface QuotaTreeProps {
 function QuotaTree({ match, quotas, sectors, onChange }: QuotaTreeProps) {
   const { texts } = useStaffLanguage();
   const [form, setForm] = useState<'open' | 'cancelled'>();
+  const mayChange = useMay('ops:sale');
   const nodes = quotaTree(quotas);
   const onCreated = (happened: string) => {
     setForm(undefined);
@@ -123,7 +125,8 @@ function QuotaTree({ match, quotas, sectors, onChange }: QuotaTreeProps) {
           ))}
         </ul>
       )}
-      {form === 'open' ? (
+      <RoleNeeded access="ops:sale" work="quotas" />
+      {mayChange && form === 'open' && (
         <div className="card quota-section">
           <h3>{texts.opsQuotas.create.label}</h3>
           <OpsQuotaCreate
@@ -133,7 +136,8 @@ function QuotaTree({ match, quotas, sectors, onChange }: QuotaTreeProps) {
             onCancel={() => setForm('cancelled')}
           />
         </div>
-      ) : (
+      )}
+      {mayChange && form !== 'open' && (
         // After "cancel" the focus returns to this button.
         <Button tone="primary" autoFocus={form === 'cancelled'} onClick={() => setForm('open')} testId="quota-new">
           {texts.opsQuotas.create.label}

@@ -5,6 +5,7 @@ import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button, ConfirmButton } from './button.tsx';
 import { Field } from './field.tsx';
 import { ProblemNotice } from './notice.tsx';
+import { RoleNeeded, useMay } from './role-needed.tsx';
 import { useAction } from './use-action.ts';
 import { useLoaded } from './use-loaded.ts';
 
@@ -13,6 +14,7 @@ export function OpsBlacklist() {
   const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const { value, problem: loadProblem, reload } = useLoaded((signal) => api.opsBlacklist(signal), 'blacklist');
+  const mayChange = useMay('ops:lists');
   const [fanId, setFanId] = useState('');
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState('');
@@ -50,43 +52,48 @@ export function OpsBlacklist() {
               <code>{entry.user_id}</code> · {entry.reason} ·{' '}
               {entry.until ? blacklistTexts.until(format.dateTime(entry.until)) : blacklistTexts.forGood}
             </p>
-            <ConfirmButton
-              texts={blacklistTexts.lift}
-              disabled={busy}
-              onConfirm={() => void change(() => api.opsRemoveFromBlacklist(entry.user_id))}
-              testId="ops-lift"
-            />
+            {mayChange && (
+              <ConfirmButton
+                texts={blacklistTexts.lift}
+                disabled={busy}
+                onConfirm={() => void change(() => api.opsRemoveFromBlacklist(entry.user_id))}
+                testId="ops-lift"
+              />
+            )}
           </li>
         ))}
       </ul>
-      <form className="ops-fields" onSubmit={(event) => void add(event)} noValidate>
-        <Field
-          label={blacklistTexts.fan}
-          value={fanId}
-          onChange={setFanId}
-          maxLength={36}
-          error={isChecked && !isFanIdValid ? blacklistTexts.fanNeeded : undefined}
-          testId="ops-list-fan"
-        />
-        <Field
-          label={blacklistTexts.reason}
-          value={reason}
-          onChange={setReason}
-          maxLength={200}
-          error={isChecked && !hasReason ? blacklistTexts.reasonNeeded : undefined}
-          testId="ops-list-reason"
-        />
-        <Field
-          label={blacklistTexts.untilLabel}
-          type="datetime-local"
-          value={until}
-          onChange={setUntil}
-          testId="ops-list-until"
-        />
-        <Button type="submit" tone="warning" disabled={busy} testId="ops-list">
-          {blacklistTexts.add}
-        </Button>
-      </form>
+      <RoleNeeded access="ops:lists" work="lists" />
+      {mayChange && (
+        <form className="ops-fields" onSubmit={(event) => void add(event)} noValidate>
+          <Field
+            label={blacklistTexts.fan}
+            value={fanId}
+            onChange={setFanId}
+            maxLength={36}
+            error={isChecked && !isFanIdValid ? blacklistTexts.fanNeeded : undefined}
+            testId="ops-list-fan"
+          />
+          <Field
+            label={blacklistTexts.reason}
+            value={reason}
+            onChange={setReason}
+            maxLength={200}
+            error={isChecked && !hasReason ? blacklistTexts.reasonNeeded : undefined}
+            testId="ops-list-reason"
+          />
+          <Field
+            label={blacklistTexts.untilLabel}
+            type="datetime-local"
+            value={until}
+            onChange={setUntil}
+            testId="ops-list-until"
+          />
+          <Button type="submit" tone="warning" disabled={busy} testId="ops-list">
+            {blacklistTexts.add}
+          </Button>
+        </form>
+      )}
     </section>
   );
 }

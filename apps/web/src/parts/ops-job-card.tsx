@@ -4,6 +4,7 @@ import { useAppServices } from '../api/app-services.ts';
 import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button, ConfirmButton } from './button.tsx';
 import { ProblemNotice } from './notice.tsx';
+import { useMay } from './role-needed.tsx';
 import { useAction } from './use-action.ts';
 
 interface OpsJobCardProps {
@@ -19,6 +20,7 @@ export function OpsJobCard({ job, isOpen, onToggle, onChange }: OpsJobCardProps)
   const { texts, format } = useStaffLanguage();
   const { api } = useAppServices();
   const { busy, problem, run } = useAction();
+  const mayChange = useMay('ops:sale');
   const id = useId();
   const jobTexts = texts.opsJobs;
   const [last] = job.attempts;
@@ -48,7 +50,7 @@ export function OpsJobCard({ job, isOpen, onToggle, onChange }: OpsJobCardProps)
             {problem && <ProblemNotice problem={problem} />}
             <JobFacts job={job} />
             <div className="button-row">
-              {job.state === 'failed' && (
+              {mayChange && job.state === 'failed' && (
                 <Button
                   tone="primary"
                   disabled={busy}
@@ -58,7 +60,7 @@ export function OpsJobCard({ job, isOpen, onToggle, onChange }: OpsJobCardProps)
                   {jobTexts.retry}
                 </Button>
               )}
-              {job.state !== 'active' && job.state !== 'completed' && (
+              {mayChange && job.state !== 'active' && job.state !== 'completed' && (
                 <ConfirmButton
                   texts={jobTexts.drop}
                   disabled={busy}

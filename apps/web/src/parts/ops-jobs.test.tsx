@@ -29,7 +29,7 @@ const job: Job = {
   interventions: [{ action: 'retry', by: 'cli:ana', at: '2026-11-18T12:04:00.000Z' }],
 };
 
-const caller = { mode: 'mock' as const, fanId: 'ana', signedIn: true, headers: () => ({}) };
+const caller = { mode: 'mock' as const, fanId: 'ana', signedIn: true, roles: ['ops'], headers: () => ({}) };
 const api = new TribinaApi({ queue_url: 'http://queue.example', auth_mode: 'mock' }, caller);
 
 function html(element: React.ReactNode, language: Language = 'en'): string {

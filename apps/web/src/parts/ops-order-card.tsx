@@ -4,6 +4,7 @@ import { useAppServices } from '../api/app-services.ts';
 import { useStaffLanguage } from '../text/staff-language.ts';
 import { ConfirmButton } from './button.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
+import { useMay } from './role-needed.tsx';
 import { useAction } from './use-action.ts';
 
 /** The last eight digits of a ticket's id. Mails name tickets in the same way. */
@@ -15,6 +16,7 @@ export function OpsOrderCard({ order, onChange }: { order: OpsOrder; onChange: (
   const { api } = useAppServices();
   const { busy, problem, run } = useAction();
   const [refundedCents, setRefundedCents] = useState<number>();
+  const mayRefund = useMay('ops:money');
   const valid = order.tickets.filter(({ status }) => status === 'valid');
 
   const refund = (ticketIds?: string[]) =>
@@ -42,7 +44,7 @@ export function OpsOrderCard({ order, onChange }: { order: OpsOrder; onChange: (
             <span>
               {texts.ops.refund.ticket(shortId(id))} · {texts.tickets.statuses[status]}
             </span>
-            {status === 'valid' && valid.length > 1 && (
+            {mayRefund && status === 'valid' && valid.length > 1 && (
               <ConfirmButton
                 texts={texts.ops.refund.one(shortId(id))}
                 disabled={busy}
@@ -53,7 +55,7 @@ export function OpsOrderCard({ order, onChange }: { order: OpsOrder; onChange: (
           </li>
         ))}
       </ul>
-      {order.status === 'completed' && valid.length > 0 && (
+      {mayRefund && order.status === 'completed' && valid.length > 0 && (
         <ConfirmButton
           texts={texts.ops.refund.all(order.number)}
           disabled={busy}

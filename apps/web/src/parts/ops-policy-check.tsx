@@ -6,6 +6,7 @@ import { useStaffLanguage } from '../text/staff-language.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { Loading, Notice, ProblemNotice } from './notice.tsx';
+import { RoleNeeded, useMay } from './role-needed.tsx';
 import { Select } from './select.tsx';
 import { useLoaded } from './use-loaded.ts';
 
@@ -25,10 +26,11 @@ const chosenKey = (matchId: string) => `tribina.policy.${matchId}`;
 export function OpsPolicyCheck({ matchId, nameOf, version, isShort = false }: OpsPolicyCheckProps) {
   const { texts } = useStaffLanguage();
   const { api } = useAppServices();
-  const policies = useLoaded((signal) => api.opsPolicies(signal), 'policies');
+  const mayCheck = useMay('ops:sale');
+  const policies = useLoaded((signal) => api.opsPolicies(signal), mayCheck ? 'policies' : undefined);
   const [remembered, setRemembered] = useState(() => storage.local.read(chosenKey(matchId)) ?? '');
   const chosen = policies.value?.items.find(({ name }) => name === remembered)?.name ?? '';
-  const key = chosen === '' ? undefined : `${matchId} ${chosen} ${version}`;
+  const key = chosen === '' || !mayCheck ? undefined : `${matchId} ${chosen} ${version}`;
   const check = useLoaded(() => api.opsCheckPolicy(matchId, chosen), key);
   const { policy } = texts.opsQuotas;
   const choose = (name: string) => {
@@ -37,6 +39,7 @@ export function OpsPolicyCheck({ matchId, nameOf, version, isShort = false }: Op
     setRemembered(name);
   };
 
+  if (!mayCheck) return <RoleNeeded access="ops:sale" work="policy" />;
   if (!policies.value) return <Loading problem={policies.problem} onRetry={policies.reload} />;
   if (policies.value.items.length === 0) return <p className="fine-print">{policy.noPolicies}</p>;
   return (

@@ -9,6 +9,7 @@ import { OpsQuotaChange } from './ops-quota-change.tsx';
 import { OpsQuotaFacts } from './ops-quota-facts.tsx';
 import { OpsQuotaMove } from './ops-quota-move.tsx';
 import { QuotaBar } from './quota-bar.tsx';
+import { useMay } from './role-needed.tsx';
 import type { QuotaNode } from './quota-tree.ts';
 
 interface OpsQuotaCardProps {
@@ -80,6 +81,7 @@ function ReturnOf({ quota }: { quota: Quota }) {
 /** The settings of a quota, and the form that the operator has chosen. */
 function QuotaDetails({ quota, match, sectors, quotas, onChange }: Omit<OpsQuotaCardProps, 'node'> & { quota: Quota }) {
   const { texts } = useStaffLanguage();
+  const mayChange = useMay('ops:sale');
   const [form, setForm] = useState<'change' | 'move'>();
   // After a form is closed the keyboard continues at the button that opened it.
   const [closed, setClosed] = useState<'change' | 'move'>();
@@ -97,7 +99,7 @@ function QuotaDetails({ quota, match, sectors, quotas, onChange }: Omit<OpsQuota
       <OpsQuotaFacts quota={quota} match={match} sectors={sectors} />
       {form === 'change' && <OpsQuotaChange match={match} quota={quota} onDone={onDone} onCancel={close} />}
       {form === 'move' && <OpsQuotaMove quota={quota} quotas={quotas} sectors={sectors} onDone={onDone} onCancel={close} />}
-      {form === undefined && (
+      {mayChange && form === undefined && (
         <div className="button-row">
           <Button autoFocus={closed === 'change'} onClick={() => setForm('change')} testId="quota-change">
             {texts.opsQuotas.change.label}

@@ -4,6 +4,7 @@ import { useStaffLanguage } from '../text/staff-language.ts';
 import { ConfirmButton } from './button.tsx';
 import { Loading, ProblemNotice } from './notice.tsx';
 import { OpsMoveFacts } from './ops-move-facts.tsx';
+import { useMay } from './role-needed.tsx';
 import { useAction } from './use-action.ts';
 import { useLoaded } from './use-loaded.ts';
 
@@ -55,6 +56,7 @@ interface PendingMoveProps {
 function PendingMove({ move, nameOf, onDecided }: PendingMoveProps) {
   const { texts } = useStaffLanguage();
   const { api, caller } = useAppServices();
+  const mayDecide = useMay('ops:sale');
   const { busy, problem, run } = useAction();
   const { pending } = texts.opsQuotas;
   const decide = async (decision: () => Promise<unknown>, happened: string) =>
@@ -68,21 +70,23 @@ function PendingMove({ move, nameOf, onDecided }: PendingMoveProps) {
           {pending.own}
         </p>
       ) : (
-        <div className="button-row">
-          <ConfirmButton
-            texts={pending.approve}
-            tone="primary"
-            disabled={busy}
-            onConfirm={() => void decide(() => api.opsApproveMove(move.id), pending.approved)}
-            testId="move-approve"
-          />
-          <ConfirmButton
-            texts={pending.reject}
-            disabled={busy}
-            onConfirm={() => void decide(() => api.opsRejectMove(move.id), pending.rejected)}
-            testId="move-reject"
-          />
-        </div>
+        mayDecide && (
+          <div className="button-row">
+            <ConfirmButton
+              texts={pending.approve}
+              tone="primary"
+              disabled={busy}
+              onConfirm={() => void decide(() => api.opsApproveMove(move.id), pending.approved)}
+              testId="move-approve"
+            />
+            <ConfirmButton
+              texts={pending.reject}
+              disabled={busy}
+              onConfirm={() => void decide(() => api.opsRejectMove(move.id), pending.rejected)}
+              testId="move-reject"
+            />
+          </div>
+        )
       )}
     </li>
   );

@@ -56,7 +56,7 @@ const quota: Quota = {
 };
 const none: QuotaCounts = { total: 0, free: 0, invited: 0, held: 0, sold: 0 };
 
-const caller = { mode: 'mock' as const, fanId: 'ana', signedIn: true, headers: () => ({}) };
+const caller = { mode: 'mock' as const, fanId: 'ana', signedIn: true, roles: ['ops'], headers: () => ({}) };
 const api = new TribinaApi({ queue_url: 'http://queue.example', auth_mode: 'mock' }, caller);
 const ignore = () => undefined;
 

@@ -55,7 +55,7 @@ class FakeQueue {
   };
 }
 
-const fan: Caller = { mode: 'mock', fanId: 'ana', signedIn: true, headers: () => ({ 'X-Mock-User-Id': 'ana' }) };
+const fan: Caller = { mode: 'mock', fanId: 'ana', signedIn: true, roles: [], headers: () => ({ 'X-Mock-User-Id': 'ana' }) };
 let queue: FakeQueue;
 
 beforeEach(() => {

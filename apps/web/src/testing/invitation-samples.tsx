@@ -10,7 +10,7 @@ import { LanguageProvider } from '../text/language.tsx';
 import type { Language } from '../text/texts.ts';
 import { installFakeStorage } from './browser-storage.ts';
 
-const caller = { mode: 'mock' as const, fanId: 'ana', signedIn: true, headers: () => ({}) };
+const caller = { mode: 'mock' as const, fanId: 'ana', signedIn: true, roles: ['ops'], headers: () => ({}) };
 
 /** The API of the page, whose requests reach the fake server of the test. */
 export const api = new TribinaApi({ queue_url: 'http://queue.example', auth_mode: 'mock' }, caller);

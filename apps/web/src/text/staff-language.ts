@@ -3,6 +3,7 @@ import { opsJobsTexts } from './ops-jobs-texts.ts';
 import { opsQuotasTexts } from './ops-quotas-texts.ts';
 import { opsTexts } from './ops-texts.ts';
 import { quotaTexts } from './quota-texts.ts';
+import { roleTexts } from './role-texts.ts';
 import { type Language, languages, type Texts, type Translate } from './texts.ts';
 
 // Only the pages of operators and partners may import this file: with it their texts would come into the script that each fan loads.
@@ -12,6 +13,7 @@ const staffTextsFor = (t: Translate) => ({
   ops: opsTexts(t),
   opsJobs: opsJobsTexts(t),
   opsQuotas: opsQuotasTexts(t),
+  roles: roleTexts(t),
 });
 
 /** The texts of all pages, also of those for operators and partners, in one language. */

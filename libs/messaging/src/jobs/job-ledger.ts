@@ -30,8 +30,9 @@ export const JOBS_DESTINATION = GENERAL_QUEUE;
 /** The body of an outbox message with the destination JOBS_DESTINATION. `again`: an operator retries the job. */
 export type JobsMessage =
   | { readonly job_id: string; readonly class: string; readonly again?: boolean }
-  /** A job of a notification queue (mails, pushes) that an operator retries. */
-  | { readonly job_id: string; readonly queue: string; readonly again: true };
+  /** A job of a notification queue (mails, pushes) that an operator retries, or has dropped. */
+  | { readonly job_id: string; readonly queue: string; readonly again: true }
+  | { readonly job_id: string; readonly queue: string; readonly dropped: true };
 
 /** How long done jobs, and jobs that failed for good, are kept. */
 const DONE_RETENTION = '1 hour';
@@ -172,8 +173,9 @@ const PENDING_RETRIES = `
   select body ->> 'queue' as queue, body ->> 'job_id' as "jobId" from outbox
   where destination = $1 and event = $2 and parked_at is null and body ? 'queue'`;
 const RETRY_EVENT = 'job.retry';
+const DROP_EVENT = 'job.drop';
 
-/** The retries that operators asked for, as messages of the outbox. */
+/** The retries and drops that operators asked for, as messages of the outbox. */
 export class JobRetries {
   constructor(
     private readonly dataSource: DataSource,
@@ -181,12 +183,12 @@ export class JobRetries {
     private readonly ids: Ids,
   ) {}
 
-  /** Asks for retries, after the commit. */
+  /** Asks for retries or drops, after the commit. */
   async append(tx: Transaction, jobs: readonly JobsMessage[]): Promise<void> {
-    const about = { destination: JOBS_DESTINATION, event: RETRY_EVENT };
+    const about = (body: JobsMessage) => ({ destination: JOBS_DESTINATION, event: 'dropped' in body ? DROP_EVENT : RETRY_EVENT });
     await this.outbox.append(
       tx,
-      jobs.map((body): OutboxMessage => ({ id: this.ids.next(), ...about, body })),
+      jobs.map((body): OutboxMessage => ({ id: this.ids.next(), ...about(body), body })),
     );
   }
 

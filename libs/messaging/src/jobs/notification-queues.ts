@@ -133,8 +133,8 @@ export class NotificationQueues {
   }
 
   /** Deletes the job. Returns false when a worker is doing it. A job that no longer exists counts as deleted. */
-  async drop(queue: JobQueue, id: string): Promise<boolean> {
-    const job = (await this.queues.get(queue)?.getJob(id)) as Job | undefined;
+  async drop(queue: string, id: string): Promise<boolean> {
+    const job = (await this.queues.get(queue as JobQueue)?.getJob(id)) as Job | undefined;
     if (!job) return true;
     try {
       await job.remove();

@@ -1,3 +1,4 @@
+import { rolesWith } from '#contracts/roles';
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import type { CallerIdentity } from './caller.ts';
@@ -50,7 +51,12 @@ export function guardAccess(fastify: FastifyInstance, options: { identify: Ident
 
 function admit(request: FastifyRequest, caller: CallerIdentity | undefined, access: Access): void {
   if (!caller) throw new RequestRefused('UNAUTHENTICATED', { detail: 'Credentials are missing or not valid.' });
-  const isAllowed = access === 'fan' || caller.roles.includes(access) || (access === 'partner' && caller.roles.includes('ops'));
-  if (!isAllowed) throw new RequestRefused('FORBIDDEN', { detail: `This call needs the role ${access}.` });
+  const roles = rolesWith(access);
+  if (roles && !roles.some((role) => caller.roles.includes(role)))
+    throw new RequestRefused('FORBIDDEN', { detail: `This call needs ${namesOf(roles)}.` });
   request.caller = caller;
+}
+
+function namesOf(roles: readonly string[]): string {
+  return roles.length === 1 ? `the role ${roles[0]}` : `one of the roles ${roles.join(', ')}`;
 }

@@ -27,6 +27,12 @@ class AccessController {
     return { caller };
   }
 
+  @Get('ops/sale')
+  @Endpoint({ access: 'ops:sale' })
+  sale(): unknown {
+    return {};
+  }
+
   @Get('partner')
   @Endpoint({ access: 'partner' })
   partner(): unknown {
@@ -104,6 +110,14 @@ describe('access by caller and route', () => {
 
   test('a user id in capitals is converted to lower case', async () => {
     expect((await get('/fan', { 'x-mock-user-id': ANA.toUpperCase() })).json()).toEqual({ caller: { userId: ANA, roles: [] } });
+  });
+
+  test('a refusal names the roles of which the caller needs one', async () => {
+    const detailOf = async (url: string) => ((await get(url, callers['a fan'])).json() as { detail: string }).detail;
+    expect([await detailOf('/ops'), await detailOf('/ops/sale')]).toEqual([
+      'This call needs the role ops.',
+      'This call needs one of the roles ops:sale, ops.',
+    ]);
   });
 
   test.each([

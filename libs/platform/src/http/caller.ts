@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 
-/** The user who sends a request, and the roles of that user (`ops`, `partner`, `gate`). */
+/** The user who sends a request, and the roles of that user (contracts/roles.ts). */
 export interface CallerIdentity {
   readonly userId: string;
   readonly roles: readonly string[];

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { rowOf, type ErrorCode } from '#contracts/error-catalogue';
 import type { OperationExamples } from '#contracts/recorded-examples';
+import { rolesWith } from '#contracts/roles';
 import { headersOf } from './documented-headers.ts';
 import { describePathParameters, type Parameter } from './documented-parameters.ts';
 import { refusalResponses } from './documented-refusals.ts';
@@ -26,20 +27,30 @@ export interface Operation {
   responses?: Record<string, Response>;
   security?: unknown[];
   parameters?: Parameter[];
+  description?: string;
   'x-access'?: string;
+  'x-roles'?: readonly string[];
 }
 
 /** The code of a defect. Every operation documents it in its `default` response. */
 export const DEFECT = 'INTERNAL_ERROR' satisfies ErrorCode;
 
-const securityOf: Record<EndpointRules['access'], unknown[]> = {
-  public: [],
-  fan: [{ bearer: [] }, { mockUser: [] }],
-  ops: [{ bearer: [] }, { mockUser: [], mockRoles: [] }],
-  partner: [{ bearer: [] }, { mockUser: [], mockRoles: [] }],
-  gate: [{ bearer: [] }, { mockUser: [], mockRoles: [] }],
-  internal: [{ internal: [] }],
-};
+/** How a caller without a role proves its access; undefined for a call that needs a role. */
+function securityWithoutRole(access: EndpointRules['access']): unknown[] | undefined {
+  if (access === 'public') return [];
+  if (access === 'fan') return [{ bearer: [] }, { mockUser: [] }];
+  return access === 'internal' ? [{ internal: [] }] : undefined;
+}
+
+/** Documents who may call the operation. One of the roles is enough. */
+function describeAccess(operation: Operation, access: EndpointRules['access']): void {
+  operation.security = securityWithoutRole(access) ?? [{ bearer: [] }, { mockUser: [], mockRoles: [] }];
+  operation['x-access'] = access;
+  const roles = rolesWith(access);
+  if (!roles) return;
+  operation['x-roles'] = roles;
+  operation.description = `${operation.description ?? ''}\n\nRoles: ${roles.map((role) => `\`${role}\``).join(', ')}.`.trim();
+}
 
 const keyParameter = {
   name: 'Idempotency-Key',
@@ -67,8 +78,7 @@ interface OperationFacts {
 
 /** Adds to an operation what follows from the declaration of its route. */
 export function completeOperation(operation: Operation, { path, rules, needsKey, codes }: OperationFacts): void {
-  operation.security = securityOf[rules.access];
-  operation['x-access'] = rules.access;
+  describeAccess(operation, rules.access);
   for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
     if (operation.requestBody && schema?.[OPTIONAL_BODY]) operation.requestBody.required = false;
     delete schema?.[OPTIONAL_BODY];

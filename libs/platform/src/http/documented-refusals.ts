@@ -1,6 +1,7 @@
 import type { EndpointRules } from './endpoint.ts';
 import { rowOf, type ErrorCode } from '#contracts/error-catalogue';
 import { problemName } from '#contracts/problems';
+import { rolesWith } from '#contracts/roles';
 
 interface DocumentedRoute {
   readonly method: string;
@@ -29,7 +30,7 @@ export function refusalsOf({ method, path, rules, needsKey }: DocumentedRoute): 
   const codes: (ErrorCode | false | readonly ErrorCode[])[] = [
     COMMON_REFUSALS,
     rules.access !== 'public' && 'UNAUTHENTICATED',
-    ['ops', 'partner', 'gate'].includes(rules.access) && 'FORBIDDEN',
+    rolesWith(rules.access) !== undefined && 'FORBIDDEN',
     path.includes('{') && 'URI_TOO_LONG',
     isWrite && ['PAYLOAD_TOO_LARGE', 'OUTCOME_UNKNOWN'],
     takesJson && 'UNSUPPORTED_MEDIA_TYPE',

@@ -3,12 +3,13 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { inputOf } from './input-fields.ts';
 import { directHandler } from './direct-handler.ts';
 import type { ErrorCode } from '#contracts/error-catalogue';
+import type { StaffAccess } from '#contracts/roles';
 
 /**
- * Who may call a route: everybody, any identified fan, a caller with the role `ops`, `partner` or `gate`, or only our own services.
- * The routes of partners are open to operators too.
+ * Who may call a route: everybody, any identified fan, only our own services, or people with a role. `libs/contracts/src/roles.ts`
+ * says which roles have which access.
  */
-export type Access = 'public' | 'fan' | 'ops' | 'partner' | 'gate' | 'internal';
+export type Access = 'public' | 'fan' | 'internal' | StaffAccess;
 
 /** What a route declares about itself: who may call it, which checks apply, and how it is answered. */
 export interface EndpointRules {
@@ -28,6 +29,13 @@ export interface EndpointRules {
    * not know it, the insert of the row fails, and then `Answers` (answers.ts) reads the row.
    */
   readonly keyWithEffect?: true;
+  /**
+   * The audit log records the call (audit-hook.ts): a write of operators and partners, or a read of personal data. The type of the
+   * object in the path.
+   */
+  readonly audited?: 'match' | 'order' | 'fan' | 'job' | 'quota' | 'move' | 'invitation' | 'audit';
+  /** The reason why this write of operators or partners is not in the audit log. */
+  readonly notAuditedBecause?: string;
   /** Each call counts for the fan's limit of ten purchases a minute. */
   readonly fanLimit?: true;
   /** Calls do not count for the rate limit of the client's address. */

@@ -1,3 +1,4 @@
+import { isForOperators } from '#contracts/roles';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { DynamicModule, Type } from '@nestjs/common';
@@ -127,7 +128,7 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
 function setBodyLimits(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.config?.takesLists) route.bodyLimit = LIST_BODY_LIMIT_BYTES;
-    else if (route.config?.access === 'ops' || route.config?.access === 'internal' || route.config?.body === 'raw')
+    else if (isForOperators(route.config?.access) || route.config?.access === 'internal' || route.config?.body === 'raw')
       route.bodyLimit = LARGE_BODY_LIMIT_BYTES;
   });
 }

@@ -81,7 +81,12 @@ export function describeApi(app: NestFastifyApplication, facts: ApiFacts): OpenA
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'AUTH_MODE=jwt' }, 'bearer')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Mock-User-Id', description: 'AUTH_MODE=mock only' }, 'mockUser')
     .addApiKey(
-      { type: 'apiKey', in: 'header', name: 'X-Mock-Roles', description: 'AUTH_MODE=mock only: ops,partner,gate' },
+      {
+        type: 'apiKey',
+        in: 'header',
+        name: 'X-Mock-Roles',
+        description: 'AUTH_MODE=mock only: roles, separated by commas, such as ops:sale,ops:money',
+      },
       'mockRoles',
     )
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Internal-Auth', description: 'Between our own services' }, 'internal');

@@ -1,3 +1,4 @@
+import type { ActTarget } from '#application/recorded-change';
 import type { IdempotencyKey } from '#application/idempotency-key';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { TracePosition } from '../tracing/traceparent.ts';
@@ -13,6 +14,22 @@ export interface RequestContext {
   /** The position in the trace that the caller of the request, or an OpenTelemetry SDK, has begun. */
   readonly trace?: TracePosition | undefined;
   requestKey?: RequestKey;
+  /** Set for calls that the audit log records: those of operators and partners that write. */
+  act?: CurrentAct;
+}
+
+/** A call of an operator or partner, as the audit log records it (CONTRACT §14). */
+export interface CurrentAct {
+  /** The operation id of the route. */
+  readonly action: string;
+  readonly actor: string;
+  readonly roles: readonly string[];
+  /** What the path says that the call is about. A use case may name the object more exactly (`recordChange`). */
+  readonly target: ActTarget;
+  readonly requestId: string;
+  readonly address: string;
+  /** True once its row is committed. */
+  isRecorded?: boolean;
 }
 
 /** The idempotency key of the current request, and its answer once it is known (CONTRACT §4). */

@@ -2,7 +2,8 @@ import { TransactionManager, type RunOptions, type SharedWork, type Transaction 
 import type { Counter } from 'prom-client';
 import type { DataSource } from 'typeorm';
 import { storeAnswer, storeAnswers, insertKey } from './idempotency-row.ts';
-import { requestContext, type RequestKey } from '../logging/request-context.ts';
+import { addActWith } from '../audit/audit-rows.ts';
+import { requestContext, type CurrentAct, type RequestKey } from '../logging/request-context.ts';
 import { breakConnection, driverClientOf, type DriverClient } from './database.ts';
 import type { SpanOptions } from '../tracing/spans.ts';
 import { isTransactionOpen, whileTransactionIsOpen } from './open-transaction.ts';
@@ -54,19 +55,26 @@ export class PostgresTransactionManager extends TransactionManager {
   }
 
   run<T>(work: (tx: Transaction) => Promise<T>, { isolation }: RunOptions = { isolation: 'serializable' }): Promise<T> {
-    const requestKey = currentRequestKey();
-    if (!requestKey) return this.runWithRetries(work, { isolation });
-    /** Inserts the idempotency key before `work` and stores the answer after it, in the same transaction. */
-    const workWithKey = async (tx: PostgresTransaction): Promise<T> => {
-      await insertKey(tx, requestKey);
+    const [requestKey, act] = [currentRequestKey(), currentAct()];
+    if (!requestKey && !act) return this.runWithRetries(work, { isolation });
+    /** Inserts the idempotency key before `work`, and adds the row of the audit log and the answer after it, in the same transaction. */
+    const wholeWork = async (tx: PostgresTransaction): Promise<T> => {
+      if (requestKey) await insertKey(tx, requestKey);
       const result = await work(tx);
-      await storeAnswer(tx, requestKey, result);
+      if (act) await addActWith(tx, act);
+      if (requestKey) await storeAnswer(tx, requestKey, result);
       return result;
     };
-    return this.runWithRetries(workWithKey, { isolation }).catch((error: unknown) => {
-      delete requestKey.stored;
-      throw error;
-    });
+    return this.runWithRetries(wholeWork, { isolation }).then(
+      (result) => {
+        if (act) act.isRecorded = true;
+        return result;
+      },
+      (error: unknown) => {
+        delete requestKey?.stored;
+        throw error;
+      },
+    );
   }
 
   runStep<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -75,7 +83,8 @@ export class PostgresTransactionManager extends TransactionManager {
 
   together<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
     const runner = this.runnerOf(work, (command) => this.run((tx) => work.one(tx, command)));
-    return (command) => this.sharedCommands.run(runner, command, currentRequestKey());
+    // A batch has no row of the audit log: it may have commands of several callers.
+    return (command) => (currentAct() ? runner.runOne(command) : this.sharedCommands.run(runner, command, currentRequestKey()));
   }
 
   stepTogether<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
@@ -184,6 +193,13 @@ function currentRequestKey(): RequestKey | undefined {
   if (requestKey?.stored)
     throw new Error('A second run in one request: its answer is stored already. Earlier steps use runStep.');
   return requestKey;
+}
+
+/** Returns the call that the audit log must record; undefined for the calls of fans and for background work. */
+function currentAct(): CurrentAct | undefined {
+  const act = requestContext.current()?.act;
+  if (act?.isRecorded) throw new Error('A second run in one request: its act is recorded already. Earlier steps use runStep.');
+  return act;
 }
 
 /**

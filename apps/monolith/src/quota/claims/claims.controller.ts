@@ -80,6 +80,7 @@ export class ClaimsController {
   @Endpoint({
     operationId: 'withdrawInvitation',
     access: 'partner',
+    audited: 'invitation',
     status: 204,
     body: 'none',
     refusals: ['NOT_FOUND', 'INVALID_STATE'],

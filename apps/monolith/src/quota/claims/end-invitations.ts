@@ -1,3 +1,4 @@
+import { recordChange } from '#application/recorded-change';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
@@ -30,6 +31,8 @@ export class EndInvitations {
       const invitation = await this.invitations.lock(tx, id);
       if (!invitation) throw unknownInvitation();
       const { status } = invitation;
+      const { matchId } = invitation;
+      recordChange(tx, { matchId, before: { status }, after: { status: status === 'open' ? 'withdrawn' : status } });
       if (status === 'expired' || status === 'withdrawn') return;
       const hasEnded = status === 'open' && (await this.end(tx, [invitation], 'withdrawn')).length > 0;
       if (!hasEnded)

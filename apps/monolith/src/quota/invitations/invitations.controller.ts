@@ -40,6 +40,7 @@ export class InvitationsController {
   @Endpoint({
     operationId: 'issueInvitations',
     access: 'partner',
+    audited: 'quota',
     status: 200,
     takesLists: true,
     csv: csvLists,
@@ -69,7 +70,7 @@ export class InvitationsController {
   }
 
   @Get('quotas/:id/invitations')
-  @Endpoint({ operationId: 'listInvitations', access: 'partner', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'listInvitations', access: 'partner', audited: 'quota', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary: 'The invitations of a quota and what has become of them',
     description: 'The invitations of the quota itself, without those of its descendants, newest first.',
@@ -95,6 +96,7 @@ export class InvitationsController {
   @Endpoint({
     operationId: 'resendInvitation',
     access: 'partner',
+    audited: 'invitation',
     status: 200,
     body: 'none',
     refusals: ['NOT_FOUND', 'INVALID_STATE'],

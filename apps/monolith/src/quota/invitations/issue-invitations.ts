@@ -1,3 +1,4 @@
+import { recordChange } from '#application/recorded-change';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { InviteAnswer } from '#contracts/invitations';
 import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
@@ -43,11 +44,17 @@ export class IssueInvitations {
   private issueChecked(command: IssueInvitationsCommand, list: CheckedList): Promise<Verdicts> {
     return withFreePlaces(
       () => this.plans.choose(command, list),
-      async (planned) => {
-        if (planned.some(({ kind }) => kind === 'placed'))
-          return this.transactions.run((tx) => this.issue(tx, command, { sectors: list.sectors, planned }));
-        return verdictsOf(planned, { created: new Map(), listed: await this.invitations.listed(command, addressesOf(planned)) });
-      },
+      (planned) =>
+        this.transactions.run(async (tx) => {
+          const verdicts = planned.some(({ kind }) => kind === 'placed')
+            ? await this.issue(tx, command, { sectors: list.sectors, planned })
+            : verdictsOf(planned, {
+                created: new Map(),
+                listed: await this.invitations.listed(command, addressesOf(planned), tx),
+              });
+          recordChange(tx, { matchId: list.quota.matchId, before: null, after: summaryOf(command, verdicts) });
+          return verdicts;
+        }),
     );
   }
 
@@ -108,6 +115,13 @@ function verdictsOf(planned: readonly PlannedRow[], ids?: InvitationIds): Verdic
     const before = ids.listed.get(addressOf(row));
     return { index, status: 'duplicate', ...(before ? { id: before } : {}) };
   });
+}
+
+/** What the audit log says about a list: whom it invites is personal data. */
+function summaryOf({ listKey, expiresAt }: IssueInvitationsCommand, verdicts: Verdicts) {
+  const count = (wanted: Verdicts[number]['status']): number => verdicts.filter(({ status }) => status === wanted).length;
+  const invitationIds = verdicts.flatMap(({ status, id }) => (status === 'created' && id ? [id] : []));
+  return { listKey, expiresAt, invitationIds, duplicates: count('duplicate'), refused: count('refused') };
 }
 
 const addressOf = (row: Exclude<PlannedRow, RefusedRow>): string => addressKey(row.kind === 'placed' ? row.row.email : row.email);

@@ -1,3 +1,4 @@
+import { recordChange } from '#application/recorded-change';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { Invitation as InvitationView } from '#contracts/invitations';
 import { DomainError } from '#domain/shared/domain-error';
@@ -37,6 +38,7 @@ export class ResendInvitation {
       if (match.cancelledAt) throw new DomainError('INVALID_STATE', 'This match was cancelled.');
       await this.invitations.deleteTokens(tx, invitationId);
       await this.sendInvitations.execute(tx, { quota, match, sectors, invitations: [invitation] });
+      recordChange(tx, { matchId: match.id, before: null, after: null });
       return view;
     });
   }

@@ -1,3 +1,4 @@
+import { recordChange } from '#application/recorded-change';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { QuotaMove } from '#contracts/quotas';
 import { DomainError } from '#domain/shared/domain-error';
@@ -32,6 +33,11 @@ export class DecideMove {
       const target = await this.quotas.lock(tx, to);
       if (target) assertOpen(target);
       await this.moves.decide(tx, id, { status: 'approved', by });
+      recordChange(tx, {
+        matchId,
+        before: { status: 'pending' },
+        after: { status: 'approved', from, to, quantity: seatIds.length, actor },
+      });
       moved = await this.places.move(tx, { matchId, from, to, seatIds, boundTo: id });
       const row = await this.moves.add(tx, { id, matchId, kind: 'move', actor, approvedBy: by, from, to, reason, seatIds });
       return moveView({ ...row, rule });
@@ -45,6 +51,7 @@ export class DecideMove {
     return this.transactions.run(async (tx) => {
       const request = await this.lockPending(tx, { moveId, by });
       await this.moves.decide(tx, request.id, { status: 'rejected', by });
+      recordChange(tx, { matchId: request.matchId, before: { status: 'pending' }, after: { status: 'rejected' } });
       await this.places.unbind(tx, [{ boundTo: request.id, seatIds: request.seatIds }]);
       return requestView({ ...request, status: 'rejected' });
     });

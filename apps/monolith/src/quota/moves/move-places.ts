@@ -1,3 +1,4 @@
+import { recordChange } from '#application/recorded-change';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { QuotaMove, RequestedPlaces } from '#contracts/quotas';
 import { DomainError } from '#domain/shared/domain-error';
@@ -65,11 +66,11 @@ export class MovePlaces {
           const move = { ...command, matchId: source.matchId, seatIds };
           const rule = await this.brokenRule(tx, command);
           if (rule && !command.override) throw moveRefused(rule);
-          if (rule) return { matchId: source.matchId, move: await this.request(tx, move, rule) };
+          if (rule) return recorded(tx, { matchId: source.matchId, move: await this.request(tx, move, rule) });
           moved = await this.places.move(tx, move);
           const { matchId, from, to, reason, actor } = move;
           const row = { matchId, kind: 'move' as const, actor, approvedBy: null, from, to, reason, seatIds };
-          return { matchId, move: moveView(await this.moves.add(tx, row)) };
+          return recorded(tx, { matchId, move: moveView(await this.moves.add(tx, row)) });
         }),
     );
     if (moved) this.places.announce([moved]);
@@ -103,4 +104,12 @@ export class MovePlaces {
     await this.places.bind(tx, from, [{ boundTo: request.id, seatIds }]);
     return requestView(request);
   }
+}
+
+/** Hands the move, or the request for it, over to the audit log. */
+function recorded(tx: Transaction, result: MoveOfMatch): MoveOfMatch {
+  const { matchId, move } = result;
+  const { id: moveId, status, from, to, quantity, reason, rule } = move;
+  recordChange(tx, { matchId, before: null, after: { moveId, status, from, to, quantity, reason, rule } });
+  return result;
 }

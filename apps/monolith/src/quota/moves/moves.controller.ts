@@ -35,7 +35,8 @@ export class MovesController {
   @Post('quotas/:id/moves')
   @Endpoint({
     operationId: 'movePlaces',
-    access: 'ops',
+    access: 'ops:sale',
+    audited: 'quota',
     takesLists: true,
     refusals: ['NOT_FOUND', 'QUOTA_EXCEEDED', 'MOVE_REFUSED', 'INVALID_STATE'],
   })
@@ -62,7 +63,13 @@ export class MovesController {
   }
 
   @Post('moves/:id/approve')
-  @Endpoint({ operationId: 'approveMove', access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({
+    operationId: 'approveMove',
+    access: 'ops:sale',
+    audited: 'move',
+    body: 'none',
+    refusals: ['NOT_FOUND', 'INVALID_STATE'],
+  })
   @ApiOperation({
     summary: 'Approve a pending move of another operator: its places move now',
     description: 'The approving operator is another one than the one who asked; the same one is 403 `FORBIDDEN`.',
@@ -81,7 +88,13 @@ export class MovesController {
   }
 
   @Post('moves/:id/reject')
-  @Endpoint({ operationId: 'rejectMove', access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({
+    operationId: 'rejectMove',
+    access: 'ops:sale',
+    audited: 'move',
+    body: 'none',
+    refusals: ['NOT_FOUND', 'INVALID_STATE'],
+  })
   @ApiOperation({
     summary: 'Reject a pending move of another operator: its places are free in their quota again',
     description: 'A move that was decided or has ended is 409 `INVALID_STATE`.',
@@ -100,7 +113,7 @@ export class MovesController {
   }
 
   @Get('matches/:id/moves')
-  @Endpoint({ operationId: 'listMoves', access: 'ops', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'listMoves', access: 'ops:read', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary: 'The ledger: every creation, move and return; or the moves that wait for a second operator',
     description: '`status=pending` lists the moves that wait; without it, the ledger, oldest first.',

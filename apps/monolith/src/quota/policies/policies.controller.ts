@@ -22,7 +22,7 @@ export class PoliciesController {
   ) {}
 
   @Get('quota-policies')
-  @Endpoint({ operationId: 'listPolicies', access: 'ops' })
+  @Endpoint({ operationId: 'listPolicies', access: 'ops:read' })
   @ApiOperation({
     summary: 'The policies that the quotas of a match can be checked against',
     description: 'One item for each file in `policies/`, without its rules.',
@@ -33,7 +33,12 @@ export class PoliciesController {
   }
 
   @Post('matches/:id/quotas/check')
-  @Endpoint({ operationId: 'checkPolicy', access: 'ops', refusals: ['NOT_FOUND'] })
+  @Endpoint({
+    operationId: 'checkPolicy',
+    access: 'ops:sale',
+    notAuditedBecause: 'it only reads the quotas of a match',
+    refusals: ['NOT_FOUND'],
+  })
   @ApiOperation({ summary: 'Check the quotas of a match against a policy', description: CHECK })
   @ApiOkResponse({ standardSchema: schemas.policyCheckAnswer })
   check(

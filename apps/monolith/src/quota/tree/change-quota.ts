@@ -1,4 +1,5 @@
 import type { Clock } from '#application/clock';
+import { recordChange } from '#application/recorded-change';
 import type { TransactionManager } from '#application/transaction-manager';
 import type { Quota as QuotaView } from '#contracts/quotas';
 import { DomainError } from '#domain/shared/domain-error';
@@ -55,7 +56,9 @@ export class ChangeQuota {
       if (faults.length > 0) throw invalidFields(faults);
       if (quota.status === 'returned') assertKeepsReturn(quota, changed);
       await this.claims.moveEnds(tx, quotaId, endOfInvitations(changed, match));
-      const view = quotaView(await this.quotas.change(tx, quotaId, changed), { own: [], subtree: [] });
+      const after = await this.quotas.change(tx, quotaId, changed);
+      recordChange(tx, { matchId: match.id, before: { ...quota }, after: { ...after } });
+      const view = quotaView(after, { own: [], subtree: [] });
       return { ...view, places, subtree, by_sector };
     });
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '#application/clock';
+import { recordChange } from '#application/recorded-change';
 import type { RunOptions, TransactionManager } from '#application/transaction-manager';
 import type { QuotaKind } from '#contracts/quota-kinds';
 import type { PlannedPlaces, RequestedPlaces } from '#contracts/quotas';
@@ -82,6 +83,9 @@ export class CreateQuota {
         const reason = `creation of ${quota.name}`;
         const row = { ...owners, kind: 'creation' as const, actor, approvedBy: null, reason, seatIds: idsOf(taken) };
         await this.moves.add(tx, row);
+        const { id, ...created } = quota;
+        const places = row.seatIds.length;
+        recordChange(tx, { target: { type: 'quota', id }, matchId, before: null, after: { ...created, places } });
         return { quota, sectors: taken };
       }, READ_COMMITTED);
     try {

@@ -37,7 +37,8 @@ export class OpsQuotasController {
   @Post('matches/:id/quotas')
   @Endpoint({
     operationId: 'createQuota',
-    access: 'ops',
+    access: 'ops:sale',
+    audited: 'match',
     takesLists: true,
     refusals: ['NOT_FOUND', 'QUOTA_EXCEEDED', 'MOVE_REFUSED', 'INVALID_STATE'],
   })
@@ -67,7 +68,7 @@ export class OpsQuotasController {
   }
 
   @Get('matches/:id/quotas')
-  @Endpoint({ operationId: 'listOpsQuotas', access: 'ops', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'listOpsQuotas', access: 'ops:read', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary: 'The quotas of a match as a flat list, parents before their children',
     description:
@@ -90,7 +91,7 @@ export class OpsQuotasController {
   }
 
   @Get('quotas/:id')
-  @Endpoint({ operationId: 'getOpsQuota', access: 'ops', refusals: ['NOT_FOUND'] })
+  @Endpoint({ operationId: 'getOpsQuota', access: 'ops:read', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'One quota and the numbers of its places', description: 'The quota of any match, with its settings.' })
   @ApiOkResponse({ standardSchema: schemas.quotaAnswer })
   async one(@Param('id', { schema: uuidField }) id: string): Promise<schemas.Quota> {
@@ -100,7 +101,13 @@ export class OpsQuotasController {
   }
 
   @Patch('quotas/:id')
-  @Endpoint({ operationId: 'changeQuota', access: 'ops', takesLists: true, refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({
+    operationId: 'changeQuota',
+    access: 'ops:sale',
+    audited: 'quota',
+    takesLists: true,
+    refusals: ['NOT_FOUND', 'INVALID_STATE'],
+  })
   @ApiOperation({
     summary: 'Change the settings of a quota; its places change only by moves',
     description: 'Omitted fields keep their value.',

@@ -52,7 +52,11 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
       ledger = new JobLedger(database);
       ({ transport, url: transportUrl } = await underTest().open(testDatabase.url));
-      relay = new OutboxRelay(database, new JobsDestination(transport, () => Promise.resolve()), silent);
+      relay = new OutboxRelay(
+        database,
+        new JobsDestination(transport, { retry: () => Promise.resolve(), drop: () => Promise.resolve() }),
+        silent,
+      );
     });
 
     beforeEach(async () => {

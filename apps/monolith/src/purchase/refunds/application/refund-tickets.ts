@@ -1,3 +1,4 @@
+import { recordChange } from '#application/recorded-change';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import { isRefundedWith, refundKey, ticketsToRefund } from '#domain/purchase/refund';
@@ -21,6 +22,7 @@ export interface RefundCommand {
 /** The result of a refund. `order` and `tickets` have their status after it. */
 export interface Refunded {
   readonly order: Order;
+  readonly statusBefore: Order['status'];
   readonly reservation: Reservation;
   readonly tickets: readonly SoldTicket[];
   /** Tickets refunded by this command. Empty if all of them were refunded before. */
@@ -45,7 +47,12 @@ export class RefundTickets {
   execute(command: RefundCommand): Promise<Refunded & { readonly details: OrderDetails }> {
     return this.transactions.run(async (tx) => {
       const refunded = await this.refund(tx, command);
-      const { order, reservation } = refunded;
+      const { order, statusBefore, ticketIds, amount, reservation } = refunded;
+      recordChange(tx, {
+        matchId: order.matchId,
+        before: { status: statusBefore },
+        after: { status: order.status, refundedTickets: ticketIds, ...amount },
+      });
       const timeline = await this.refunds.timeline(tx, order.id);
       return { ...refunded, details: { order, seats: reservation.seats, timeline } };
     });
@@ -57,7 +64,7 @@ export class RefundTickets {
     const tickets = await this.consequences.tickets(tx, orderId);
     const refunding = ticketsToRefund(order, tickets, { ...(ticketIds ? { ticketIds } : {}), includeUsed });
     const amount = { amountCents: priceOf(reservation, refunding), currency: order.currency };
-    if (refunding.length === 0) return { order, reservation, tickets, ticketIds: [], amount };
+    if (refunding.length === 0) return { order, statusBefore: order.status, reservation, tickets, ticketIds: [], amount };
     const key = refundKey(orderId, tickets);
     const refund = { tickets: refunding, amount, key, isCounted: reservation.invitationId === null, isAnnounced: includeUsed };
     await this.refunds.giveBack(tx, order, refund);
@@ -67,6 +74,7 @@ export class RefundTickets {
     await this.consequences.refunded(tx, order, refund);
     return {
       order: isOrderRefunded ? { ...order, status: 'refunded' } : order,
+      statusBefore: order.status,
       reservation,
       tickets: tickets.map((ticket) => (refunding.includes(ticket) ? { ...ticket, status: 'refunded' } : ticket)),
       ticketIds: refunding.map(({ id }) => id),

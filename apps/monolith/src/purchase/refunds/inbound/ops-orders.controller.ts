@@ -39,7 +39,7 @@ export class OpsOrdersController {
   ) {}
 
   @Get()
-  @Endpoint({ operationId: 'listOpsOrders', access: 'ops' })
+  @Endpoint({ operationId: 'listOpsOrders', access: 'ops:read', audited: 'order' })
   @ApiOperation({
     summary: 'Orders of all fans, newest first',
     description: 'The filters can be combined. `q` finds an order number, a payment intent, or a complete e-mail address.',
@@ -57,7 +57,7 @@ export class OpsOrdersController {
   }
 
   @Post(':id/refund')
-  @Endpoint({ operationId: 'refundOrder', access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @Endpoint({ operationId: 'refundOrder', access: 'ops:money', audited: 'order', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'Refund an order, or some of its tickets', description: REFUND_DESCRIPTION })
   @ApiOkResponse({ standardSchema: refundAnswer })
   refund(
