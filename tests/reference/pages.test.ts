@@ -4,7 +4,7 @@ import { queueEvent } from '#contracts/integration-events';
 import { emailJob, pushJob, queueSchemas } from '#contracts/queue-jobs';
 import { queueKeys } from '#contracts/queue-keys';
 import * as settings from '#platform/config/settings';
-import { loaderSettings, monolithConfig } from '../../apps/monolith/src/config.ts';
+import { loaderConfig, monolithConfig } from '../../apps/monolith/src/config.ts';
 import { workerConfig } from '../../apps/notification-worker/src/config.ts';
 import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
 import { renderEnvExample, renderEnvPage, settingSections } from '../../tools/docs/env.ts';
@@ -31,7 +31,7 @@ const services = {
   monolith: monolithConfig,
   'queue service': queueServiceConfig,
   'notification worker': workerConfig,
-  loader: loaderSettings,
+  loader: loaderConfig,
 };
 const sections = settingSections(slices, services);
 

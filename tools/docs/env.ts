@@ -58,8 +58,9 @@ and never by value, and exits with code 78. An empty variable counts as absent. 
 own PostgreSQL and Redis and passes the settings that you set on to the services. There is one more setting, \`TRIBINA_HOME\` (default:
 \`.tribina\` in the checkout). In this folder \`npm start\` keeps its data and \`npm run cli\` finds the running system.
 
-With \`NODE_ENV=production\` a process refuses \`AUTH_MODE=mock\`, \`PAYMENT_PROVIDER=sandbox\`, the mailbox, and every secret that still has
-the default of this page, because these defaults are public. A text that \`NODE_ENV\` does not know is a fault. \`AUTH_MODE=mock\` is refused in
+With \`NODE_ENV=production\` a process refuses \`AUTH_MODE=mock\`, \`PAYMENT_PROVIDER=sandbox\`, the mailbox, a \`JWT_JWKS_URL\` that is not https,
+\`RATE_LIMIT_*\` of 0, and the public defaults of secrets on this page, in any spelling. A secret of ours must have 16 bytes and 8 different
+ones, whether it is read as hex, base64 or text. A text that \`NODE_ENV\` does not know is a fault. \`AUTH_MODE=mock\` is refused in
 every mode when \`BIND_HOST\` is not a loopback address, unless \`ALLOW_MOCK_ON_NETWORK=true\`: everybody who reaches the port could be any
 fan or operator.
 `;

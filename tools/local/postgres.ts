@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { type LocalServer, spawnServer, waitUntilReady } from './local-server.ts';
 import { readText } from './optional-file.ts';
+import { readOrMakePassword } from './password.ts';
 import { type PostgresBinaries, postgresBinaries, postgresEnvironment, serverUser } from './postgres-binaries.ts';
 import { commandLine, endProcess, identify } from './processes.ts';
 import { claimPublicFolder, giveToNobody, isOpenToUserNobody } from './public-folder.ts';
@@ -46,13 +46,16 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
   const binaries = postgresBinaries(options.folder);
   const serverFolder = makeDataFolder(options.folder);
   const dataFolder = path.join(serverFolder, 'data');
+  const hasPassword = existsSync(path.join(serverFolder, 'password'));
   const password = readOrMakePassword(serverFolder);
   await endOrphan(dataFolder, say);
-  if (!existsSync(dataFolder)) {
+  const isNew = !existsSync(dataFolder);
+  if (isNew) {
     say('creating the PostgreSQL data folder');
     createCluster(binaries, serverFolder, password, throwaway);
   }
   refuseOtherVersion(binaries, dataFolder);
+  if (!isNew && !hasPassword) replacePassword(binaries, dataFolder, password);
 
   const server = await launchPostgres(binaries, serverFolder, port, throwaway);
   const url = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
@@ -117,6 +120,16 @@ function createCluster(binaries: PostgresBinaries, serverFolder: string, passwor
   renameSync(unfinished, path.join(serverFolder, 'data'));
 }
 
+/** Gives the user of existing data a new password, if the file with the old one is gone. Runs while no server uses the data. */
+function replacePassword(binaries: PostgresBinaries, dataFolder: string, password: string): void {
+  const run = spawnSync(binaries.postgres, ['--single', '-D', dataFolder, 'postgres'], {
+    ...serverUser,
+    ...{ cwd: '/', env: postgresEnvironment, encoding: 'utf8' },
+    input: `alter role ${USER} password '${password}'\n`,
+  });
+  if (run.status !== 0) throw new Error(`PostgreSQL did not take a new password:\n${run.stderr || run.error?.message}`);
+}
+
 /**
  * Ends the PostgreSQL server that a killed `npm start` left running. After a restart of the machine the pid in the pid file may
  * belong to another process; then only the pid file is removed.
@@ -150,15 +163,6 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-function readOrMakePassword(serverFolder: string): string {
-  const file = path.join(serverFolder, 'password');
-  const storedPassword = readLines(file)[0];
-  if (storedPassword) return storedPassword;
-  const password = randomBytes(18).toString('base64url');
-  writeFileSync(file, password, { mode: 0o600 });
-  return password;
 }
 
 function refuseOtherVersion(binaries: PostgresBinaries, dataFolder: string): void {

@@ -113,7 +113,7 @@ try {
   await removeLeftovers();
   const startPostgresOn = (port: number) => startPostgres({ folder: folderOf('postgres'), port, throwaway });
   const startRedisOn = (number: number, port: number) =>
-    startRedis({ folder: folderOf(`redis-${number}`), port, throwaway, say });
+    startRedis({ folder: folderOf(`redis-${number}`), port, throwaway, hasPassword: false, say });
   const starting = register(startOnFreePort(undefined, startPostgresOn));
   const redis: LocalServer[] = [];
   for (let number = 1; number <= Number(process.argv[2] ?? 1); number += 1)

@@ -7,6 +7,7 @@ import { addJobCommands } from './cli/job-commands.ts';
 import { addOutboxCommands } from './cli/outbox-commands.ts';
 import { addSearchCommands } from './cli/search-commands.ts';
 import { addStatusCommand } from './cli/status-command.ts';
+import { addTicketCommands } from './cli/ticket-commands.ts';
 import { addVerifyCommand } from './cli/verify-command.ts';
 import { errorText, NotRunning } from './cli/environment.ts';
 
@@ -31,6 +32,7 @@ for (const add of [
   addLoaderCommands,
   addSearchCommands,
   addVerifyCommand,
+  addTicketCommands,
   addDemoCommands,
 ])
   add(program);

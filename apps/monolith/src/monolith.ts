@@ -29,8 +29,9 @@ export async function createMonolith(resources: Resources, parts = { backgroundW
   const app = await createHttpApp(AppModule.register(resources, parts), {
     logger,
     identify: identifyCallers(config),
-    internalSecret: config.INTERNAL_AUTH_SECRET,
+    internalSecrets: config.INTERNAL_AUTH_SECRET,
     trustedProxies: config.TRUSTED_PROXIES,
+    publicUrl: publicUrls(config).publicUrl,
     isAllowedOrigin: allowedOrigins({
       publicUrl: publicUrls(config).publicUrl,
       corsOrigins: config.CORS_ORIGINS,

@@ -91,7 +91,7 @@ describe('the page in an app with our hooks', () => {
       {
         logger: silentLogger,
         identify: identifyMock,
-        internalSecret: INTERNAL_SECRET,
+        internalSecrets: [INTERNAL_SECRET],
         trustedProxies: [],
         isAllowedOrigin: () => false,
         requestDeadlineMs: 20_000,

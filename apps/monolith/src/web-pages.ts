@@ -1,6 +1,7 @@
 import { isPageAddress, pageAddresses } from '#contracts/page-addresses';
 import { projectFile } from '#platform/project-root';
 import { publicUrls } from '#platform/config/settings';
+import { permissions } from '#platform/http/page-headers';
 import { RequestRefused } from '#platform/http/request-refused';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -46,6 +47,15 @@ function contentSecurity(config: MonolithConfig): string {
 }
 
 /**
+ * What a page may ask the browser for: the scanner page the camera, the pages with a checkout the browser's wallets. A browser keeps the
+ * policy of the document that it has loaded. So a link to one of these pages must load it, as soon as the page uses the camera or wallets.
+ */
+function permissionsOf(address: string): string {
+  if (/^\/gate\/?$/.test(address)) return permissions('camera');
+  return /^\/(matches\/[^/]+\/checkout|invitation)\/?$/.test(address) ? permissions('payment') : permissions();
+}
+
+/**
  * Serves the web app that `npm run build` wrote to dist/web. If it was not built (an API-only deployment), only /config.json is
  * served. An unknown address is answered 404, for a browser with the page, which then says so in the reader's language. Except in
  * production the page is read for each request, so that `npm run dev` can replace it without a restart.
@@ -79,11 +89,16 @@ export async function serveWebPages(
   const readPage = () => fs.readFileSync(page, 'utf8');
   const html = config.NODE_ENV === 'production' ? readPage() : undefined;
   const sendPage = (request: FastifyRequest, reply: FastifyReply): void => {
-    const isKnown = isPageAddress(request.url.split('?', 1)[0] ?? '');
+    const [address = ''] = request.url.split('?', 1);
+    const isKnown = isPageAddress(address);
     if (!isKnown && !isPageVisit(request)) throw new RequestRefused('NOT_FOUND');
     void reply
       .status(isKnown ? 200 : 404)
-      .headers({ 'content-security-policy': security, 'cache-control': isKnown ? 'no-cache' : 'no-store' })
+      .headers({
+        'content-security-policy': security,
+        'permissions-policy': permissionsOf(address),
+        'cache-control': isKnown ? 'no-cache' : 'no-store',
+      })
       .type('text/html; charset=utf-8')
       .send(html ?? readPage());
   };

@@ -8,7 +8,6 @@ import { RateLimiter } from '#platform/limits/rate-limiter';
 import type { Logger } from '#platform/logging/logger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { randomUUID } from 'node:crypto';
 import { AppModule, sendersOf, type QueueProcessor } from './app.module.ts';
 import type { WorkerConfig } from './config.ts';
 import { openParts } from './parts.ts';
@@ -25,17 +24,17 @@ export interface NotificationWorker {
 /** Creates the whole service. It does not listen on a port and takes no jobs yet. */
 export async function createNotificationWorker(config: WorkerConfig, logger: Logger): Promise<NotificationWorker> {
   const parts = await openParts(config, logger);
-  // No route of the notification worker is for signed-in callers or for our other services. A random secret makes internal calls
-  // impossible.
-  const internalSecret = randomUUID();
+  // No route of the notification worker is for signed-in callers or for our other services.
+  const internalSecrets: readonly string[] = [];
   const addressLimit = new RateLimiter(parts.redis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE, {
     service: 'notification-worker',
   });
   const app = await createHttpApp(AppModule.register(parts), {
     logger,
     identify: () => Promise.resolve(undefined),
-    internalSecret,
+    internalSecrets,
     trustedProxies: config.TRUSTED_PROXIES,
+    publicUrl: publicUrls(config).publicUrl,
     isAllowedOrigin: allowedOrigins({
       publicUrl: publicUrls(config).publicUrl,
       corsOrigins: config.CORS_ORIGINS,
@@ -44,7 +43,7 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
     logReadsEvery: config.LOG_READS_EVERY,
     publicPrefixes: apiDocsPrefixes,
-    limitAddress: limitByAddress(addressLimit, internalSecret),
+    limitAddress: limitByAddress(addressLimit, internalSecrets),
   });
   parts.metrics.timeRequests(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();

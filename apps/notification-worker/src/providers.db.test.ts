@@ -31,6 +31,7 @@ beforeAll(async () => {
   await writeFile(account, JSON.stringify(fcm.account));
   worker = await runWorker({
     NODE_ENV: 'production',
+    RATE_LIMIT_IP_PER_MINUTE: '1000000',
     PUBLIC_URL: 'https://api.hns.hr',
     INTERNAL_AUTH_SECRET: secret,
     EMAIL_PROVIDER: 'mailgun',

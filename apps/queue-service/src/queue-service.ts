@@ -44,8 +44,9 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
     {
       logger,
       identify: identifyCallers(config),
-      internalSecret: config.INTERNAL_AUTH_SECRET,
+      internalSecrets: config.INTERNAL_AUTH_SECRET,
       trustedProxies: config.TRUSTED_PROXIES,
+      publicUrl: publicUrls(config).queuePublicUrl,
       isAllowedOrigin,
       requestDeadlineMs: config.REQUEST_DEADLINE_MS,
       logReadsEvery: config.LOG_READS_EVERY,

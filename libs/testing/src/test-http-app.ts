@@ -19,7 +19,7 @@ export async function createTestHttpApp(
     {
       logger: silentLogger,
       identify: identifyMock,
-      internalSecret: INTERNAL_SECRET,
+      internalSecrets: [INTERNAL_SECRET],
       trustedProxies: [],
       isAllowedOrigin: () => false,
       requestDeadlineMs: 20_000,

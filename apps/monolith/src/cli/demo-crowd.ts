@@ -45,7 +45,7 @@ export function addDemoCommands(program: Command): void {
         fans,
         matchId,
         queueUrl: queueInternalUrl,
-        internalSecret: config.INTERNAL_AUTH_SECRET,
+        internalSecret: config.INTERNAL_AUTH_SECRET[0],
         seconds: options.timeLimit,
       });
       print(`${result.joined} joined, ${result.granted} got a turn, ${result.left} have left`);

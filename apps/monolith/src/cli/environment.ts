@@ -1,6 +1,6 @@
 import { readSources, type ConfiguredSource } from '#event-loader/adapters/configured-sources';
 import { ConfigFaults, loadConfigOrExit } from '#platform/config/load-config';
-import { databaseSettings, processSettings } from '#platform/config/settings';
+import { databaseSettings, developmentSecrets, processSettings } from '#platform/config/settings';
 import { openDatabase } from '#platform/postgres/database';
 import { projectFile } from '#platform/project-root';
 import { InvalidArgumentError } from 'commander';
@@ -8,7 +8,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { DataSource } from 'typeorm';
 import { z } from 'zod';
-import { loaderSettings, monolithConfig, type MonolithConfig } from '../config.ts';
+import { loaderConfig, monolithConfig, type LoaderConfig, type MonolithConfig } from '../config.ts';
+import { TicketCodes } from '../ticketing/ticket-codes.ts';
 
 /** A server that the command needs is not running; the CLI exits with 69. */
 export class NotRunning extends Error {}
@@ -90,10 +91,29 @@ const EXIT_CONFIG = 78;
  * The event sources in the file that LOADER_SOURCES names. If the file has faults, prints all of them at once and exits with 78.
  */
 export function loaderSources(): ConfiguredSource[] {
-  const { LOADER_SOURCES: file } = loadConfigOrExit(loaderSettings, process.env);
+  const { LOADER_SOURCES: file } = loadConfigOrExit(loaderConfig.pick({ LOADER_SOURCES: true }), process.env);
   const { sources, faults } = file ? readSources(file, process.env) : { sources: [], faults: ['is required'] };
-  if (faults.length === 0) return sources;
-  process.stderr.write(`${new ConfigFaults(faults.map((fault) => `LOADER_SOURCES: ${fault}`)).message}\n`);
+  return faults.length === 0 ? sources : exitWith(faults.map((fault) => `LOADER_SOURCES: ${fault}`));
+}
+
+/** The settings of `loader:run`. Like those of every command they come from the environment or from the running system. */
+export function loaderConfigOrExit(): LoaderConfig {
+  return loadConfigOrExit(loaderConfig, { LOG_LEVEL: 'warn', ...environment() });
+}
+
+/** The public keys with which the loader reads the codes of scanned tickets. Outside production they default to the development key. */
+export function ticketKeysOrExit(config: LoaderConfig, sources: readonly ConfiguredSource[]): readonly string[] {
+  const keys = config.TICKET_PUBLIC_KEYS;
+  if (!sources.some(({ feeds }) => feeds === 'gate-scans')) return keys ?? [];
+  const developmentKey = new TicketCodes(developmentSecrets.TICKET_SIGNING_KEY).publicKeyBase64;
+  if (config.NODE_ENV !== 'production') return keys ?? [developmentKey];
+  if (!keys) return exitWith(['TICKET_PUBLIC_KEYS: is needed by a source that feeds gate-scans']);
+  const isPublic = keys.some((key) => Buffer.from(key, 'base64').equals(Buffer.from(developmentKey, 'base64')));
+  return isPublic ? exitWith(['TICKET_PUBLIC_KEYS: the development key is refused in production']) : keys;
+}
+
+function exitWith(faults: readonly string[]): never {
+  process.stderr.write(`${new ConfigFaults(faults).message}\n`);
   process.exit(EXIT_CONFIG);
 }
 

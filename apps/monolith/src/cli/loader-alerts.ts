@@ -7,14 +7,14 @@ import { PostgresTransactionManager } from '#platform/postgres/transaction-manag
 import { AlertNotes } from '#messaging/sending/alert-notes';
 import { Alerts } from '#messaging/sending/alerts';
 import { TimeOrderedIds } from '#platform/system-clock';
-import type { MonolithConfig } from '../config.ts';
+import type { LoaderConfig } from '../config.ts';
 import { withDatabase } from './environment.ts';
 
 /**
  * The event loader's alerts become background jobs, which the monolith delivers to the operators. A database connection is opened
  * for each alert, because most loaders never raise an alert.
  */
-export function loaderAlerts(config: MonolithConfig, logger: Logger): Alerts {
+export function loaderAlerts(config: LoaderConfig, logger: Logger): Alerts {
   const jobs = new PostgresJobs(new PostgresOutbox(), new TimeOrderedIds());
   const withNotes = <T>(work: (notes: AlertNotes) => Promise<T>): Promise<T> =>
     withDatabase(

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { BoxOffice, openBoxOffice, type OpenBoxOffice, type Ordered } from '../purchase/testing/box-office.ts';
 import { putOnSale, type MatchOnSale } from '../testing/whole-monolith.ts';
+import { LoadedPaymentsSchedule } from '../purchase/settlement/inbound/loaded-payments.schedule.ts';
 import { addLoaderCommands } from './loader-commands.ts';
 
 let open: OpenBoxOffice;
@@ -111,6 +112,11 @@ test('/metrics has the figures of every event source', async () => {
 });
 
 describe('payment events loaded from the provider’s list', () => {
+  /** Loads the events, then lets the monolith apply them. Its periodic tasks do not run in this test. */
+  async function loadAndApply(): Promise<void> {
+    await pollOnce();
+    await office.monolith.app.get(LoadedPaymentsSchedule, { strict: false }).applyAll();
+  }
   function addEvent({ intentId, held }: Ordered, id = `evt_${stripeEvents.length}a`): string {
     const object = { id: intentId, amount: held.total_cents, amount_received: held.total_cents, currency: 'eur' };
     stripeEvents.push(Object.assign({ id }, { object: 'event', type: 'payment_intent.succeeded', data: { object } }));
@@ -123,7 +129,7 @@ describe('payment events loaded from the provider’s list', () => {
   test('complete the order of a payment whose webhook never arrived', async () => {
     const order = await ordered();
     addEvent(order);
-    await pollOnce();
+    await loadAndApply();
     expect(await office.order(order)).toMatchObject({ status: 'completed' });
     expect(await due()).toEqual([]);
   }, 30_000);
@@ -137,7 +143,7 @@ describe('payment events loaded from the provider’s list', () => {
       `insert into loaded_events_due (source, event_id, feeds) values ('stripe', $1, 'payments') on conflict do nothing`,
       [eventId],
     );
-    await pollOnce();
+    await loadAndApply();
     const messages = (await office.outbox(order.orderId)).filter(({ event }) => event === 'order.completed');
     const tickets = await office.rows('select 1 from tickets where order_id = $1', [order.orderId]);
     expect([messages.length > 0, tickets.length, await due()]).toEqual([true, 1, []]);
@@ -149,7 +155,7 @@ describe('payment events loaded from the provider’s list', () => {
     stripeEvents.push(Object.assign({ id: 'evt_bad' }, { type: 'payment_intent.succeeded', data: { object: 'none' } }));
     const order = await ordered();
     addEvent(order);
-    await pollOnce();
+    await loadAndApply();
     expect(await office.order(order)).toMatchObject({ status: 'completed' });
     expect(await due()).toEqual([{ event_id: 'evt_bad', parked: true }]);
   }, 30_000);

@@ -1,4 +1,4 @@
-import { DueEffects, type Consumer } from '#event-loader/adapters/due-effects';
+import { DueEffects, type Consumer, type RunStatement } from '#event-loader/adapters/due-effects';
 import type { ConfiguredSource } from '#event-loader/adapters/configured-sources';
 import { buildEventLoader } from '#event-loader/adapters/open-event-loader';
 import { openLoaderPools } from '#event-loader/adapters/postgres-event-store';
@@ -9,9 +9,9 @@ import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-conne
 import type { INestApplicationContext } from '@nestjs/common';
 import fs from 'node:fs';
 import { PartnerSalesApi } from '../purchase/partner-sales.api.ts';
-import { PaymentReportsApi } from '../purchase/payment-reports.api.ts';
 import { GateLogApi } from '../ticketing/gate-log.api.ts';
-import { cliConfig, errorText, NotRunning } from './environment.ts';
+import { settingsForLoader } from '../config.ts';
+import { errorText, loaderConfigOrExit, NotRunning, ticketKeysOrExit } from './environment.ts';
 import { loaderAlerts, sourceAlerts } from './loader-alerts.ts';
 import { withMonolithContext } from './monolith-context.ts';
 
@@ -32,7 +32,8 @@ type Consumers = ReadonlyMap<string, Consumer>;
  * print.
  */
 export async function runLoader(sources: readonly ConfiguredSource[], run: Run): Promise<string[]> {
-  const config = cliConfig();
+  const config = loaderConfigOrExit();
+  const ticketKeys = ticketKeysOrExit(config, sources);
   const logger = createLogger({ service: 'loader', level: config.LOG_LEVEL, destination: process.stderr });
   const alerts = loaderAlerts(config, logger);
   const pools = openLoaderPools(config.DATABASE_URL);
@@ -42,16 +43,19 @@ export async function runLoader(sources: readonly ConfiguredSource[], run: Run):
     if (!(await whenReady(redis)))
       throw new NotRunning('Redis does not answer; the loader needs it for its locks and its rate limiter.');
     const { loader, polls, locks } = buildEventLoader(sources, { pools, redis, logger, alerts: sourceAlerts(alerts) }, run.stop);
+    const runStatement: RunStatement = async <Row>(text: string, values: unknown[]) =>
+      (await pools.reads.query(text, values)).rows as Row[];
     const loadAndApply = async (consumers: Consumers): Promise<void> => {
-      const effects = consumers.size > 0 && new DueEffects(pools.reads, consumers, locks, logger);
+      const effects = consumers.size > 0 && new DueEffects(runStatement, consumers, locks, logger);
       if (!run.once)
-        return void (await Promise.all([loader.run(run.stop, aliveSign(run.aliveFile)), effects && effects.run(run.stop)]));
+        return void (await Promise.all([loader.run(run.stop, aliveSign(run.aliveFile)), effects && effects.runUntil(run.stop)]));
       await loader.runOnce(run.stop);
       while (effects && (await effects.runOnce(run.stop)) > 0);
     };
-    const hasConsumers = sources.some(({ feeds }) => feeds !== undefined);
-    // Building the monolith's use cases takes a second, so we do it only if the events of some source are applied (`feeds`).
-    if (hasConsumers) await withMonolithContext(config, (context) => loadAndApply(consumersOf(context)));
+    // Building the monolith's use cases takes a second, so we do it only if the events of some source are applied here.
+    const hasConsumers = sources.some(({ feeds }) => feeds === 'gate-scans' || feeds === 'partner-sales');
+    const useCases = settingsForLoader(config, ticketKeys);
+    if (hasConsumers) await withMonolithContext(useCases, (context) => loadAndApply(consumersOf(context)));
     else await loadAndApply(new Map());
     return resultLines(polls.sum, polls.failing);
   } finally {
@@ -74,14 +78,16 @@ function explainMissingTables(error: unknown): never {
   throw new Error('The database is behind this version of the code. Run `npm run cli -- migrate` first.');
 }
 
-/** The consumers of loaded events, by the name that a source's `feeds` setting uses. */
+/**
+ * The consumers of loaded events, by the name that a source's `feeds` setting uses. The monolith applies `payments` itself, because a paid
+ * order gets ticket codes, and the loader has no key to sign them.
+ */
 function consumersOf(context: INestApplicationContext): Consumers {
   const api = <T>(type: abstract new (...args: never[]) => T): T => context.get<T>(type, { strict: false });
-  const [payments, gateLog, partnerSales] = [api(PaymentReportsApi), api(GateLogApi), api(PartnerSalesApi)];
+  const [gateLog, partnerSales] = [api(GateLogApi), api(PartnerSalesApi)];
   // A malformed event stays malformed, so a retry cannot help.
   const isFinal = (error: unknown): boolean => error instanceof RequestRefused;
   return new Map<string, Consumer>([
-    ['payments', { isFinal, act: (event) => payments.apply(event).then(() => undefined) }],
     ['gate-scans', { isFinal, act: (event, effect) => gateLog.record(event, effect) }],
     ['partner-sales', { isFinal, act: (event, effect) => partnerSales.apply(event, effect) }],
   ]);

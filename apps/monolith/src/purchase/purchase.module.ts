@@ -17,7 +17,6 @@ import { holdControllers, holdProviders } from './hold/hold.providers.ts';
 import { PostgresPurchaseApi } from './outbound/postgres-purchase-api.ts';
 import { PartnerSalesApi } from './partner-sales.api.ts';
 import { partnerSalesProviders } from './partner-sales/partner-sales.providers.ts';
-import { PaymentReportsApi } from './payment-reports.api.ts';
 import { PurchaseApi } from './purchase.api.ts';
 import { QuotaPlacesApi } from './quota-places.api.ts';
 import { quotaPlacesProviders } from './quota-places/quota-places.providers.ts';
@@ -67,6 +66,6 @@ export class PurchaseJobKinds {
       ReplicaReads,
     ),
   ],
-  exports: [PurchaseApi, StoredTurns, PaymentReportsApi, PartnerSalesApi, QuotaPlacesApi, PurchaseJobKinds],
+  exports: [PurchaseApi, StoredTurns, PartnerSalesApi, QuotaPlacesApi, PurchaseJobKinds],
 })
 export class PurchaseModule {}

@@ -133,7 +133,7 @@ export async function openTestApp(
   const app = await createHttpApp(root, {
     logger,
     identify: identifyMock,
-    internalSecret: config.INTERNAL_AUTH_SECRET,
+    internalSecrets: config.INTERNAL_AUTH_SECRET,
     trustedProxies: [],
     isAllowedOrigin: () => false,
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,

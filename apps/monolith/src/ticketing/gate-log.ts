@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import type { TicketClaims } from './domain/ticket-code.ts';
 import { GateLogApi } from './gate-log.api.ts';
 import type { PostgresTickets, ScannedTicket } from './postgres-tickets.ts';
-import type { TicketCodes } from './ticket-codes.ts';
+import type { TicketCodeReader } from './ticket-codes.ts';
 
 type GateScan = z.output<typeof gateScan>;
 
@@ -18,7 +18,7 @@ export class GateLog extends GateLogApi {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly tickets: PostgresTickets,
-    private readonly codes: TicketCodes,
+    private readonly codes: TicketCodeReader,
   ) {
     super();
   }

@@ -4,22 +4,43 @@ import { KEY_ID_BYTES, parseTicketCode, ticketCodeText, withSignature, type Tick
 /** The bytes that precede the 32 bytes of an Ed25519 seed in a PKCS #8 key (RFC 8410). */
 const PKCS8_HEADER = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/**
- * Writes ticket codes that are signed with Ed25519, and reads only codes that were signed with our key. The key pair is made from
- * TICKET_SIGNING_KEY, a seed of 32 bytes.
- */
-export class TicketCodes {
+/** The same for the 32 bytes of an Ed25519 public key (SubjectPublicKeyInfo). */
+const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** Reads ticket codes, and only those that were signed with one of our keys. For that the public keys are enough. */
+export class TicketCodeReader {
+  private readonly keys: ReadonlyMap<string, KeyObject>;
+
+  constructor(publicKeys: readonly KeyObject[]) {
+    this.keys = new Map(publicKeys.map((key) => [keyIdText(keyIdOf(key)), key]));
+  }
+
+  /** Returns the claims of an authentic code; undefined for any other text. It does not check whether the ticket is still valid. */
+  read(code: string): TicketClaims | undefined {
+    const parsed = parseTicketCode(code);
+    const key = parsed && this.keys.get(keyIdText(parsed.keyId));
+    if (!key) return undefined;
+    const isAuthentic = verify(null, Buffer.from(parsed.signedText), key, parsed.signature);
+    return isAuthentic ? parsed.claims : undefined;
+  }
+}
+
+/** Writes ticket codes that are signed with Ed25519, and reads them. The key pair is made from TICKET_SIGNING_KEY, a seed of 32 bytes. */
+export class TicketCodes extends TicketCodeReader {
   /** Identifies the public key with which scanners must verify the signature. */
   readonly keyId: Uint8Array;
+  /** The public key: 32 bytes in base64, for TICKET_PUBLIC_KEYS. */
+  readonly publicKeyBase64: string;
   private readonly privateKey: KeyObject;
-  private readonly publicKey: KeyObject;
 
   constructor(seedBase64: string) {
     const seed = Buffer.from(seedBase64, 'base64');
-    this.privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_HEADER, seed]), format: 'der', type: 'pkcs8' });
-    this.publicKey = createPublicKey(this.privateKey);
-    const publicBytes = this.publicKey.export({ format: 'der', type: 'spki' });
-    this.keyId = new Uint8Array(createHash('sha256').update(publicBytes).digest().subarray(0, KEY_ID_BYTES));
+    const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_HEADER, seed]), format: 'der', type: 'pkcs8' });
+    const publicKey = createPublicKey(privateKey);
+    super([publicKey]);
+    this.privateKey = privateKey;
+    this.keyId = keyIdOf(publicKey);
+    this.publicKeyBase64 = publicKey.export({ format: 'der', type: 'spki' }).subarray(SPKI_HEADER.length).toString('base64');
   }
 
   /** The same ticket always has the same code, so codes need not be stored. */
@@ -27,12 +48,23 @@ export class TicketCodes {
     const text = ticketCodeText({ ticketId: id, matchId, serial }, this.keyId);
     return withSignature(text, sign(null, Buffer.from(text), this.privateKey));
   }
+}
 
-  /** Returns the claims of an authentic code; undefined for any other text. It does not check whether the ticket is still valid. */
-  read(code: string): TicketClaims | undefined {
-    const parsed = parseTicketCode(code);
-    if (!parsed || !this.keyId.every((byte, index) => parsed.keyId[index] === byte)) return undefined;
-    const isAuthentic = verify(null, Buffer.from(parsed.signedText), this.publicKey, parsed.signature);
-    return isAuthentic ? parsed.claims : undefined;
+/** In a process that has only the public keys: a code that it writes would be worthless, so it writes none. */
+export class NoTicketCodes extends TicketCodes {
+  override write(): string {
+    throw new Error('This process has no key to sign ticket codes with.');
   }
 }
+
+/** A public key of TICKET_PUBLIC_KEYS: 32 bytes in base64. */
+export function readPublicKey(base64: string): KeyObject {
+  return createPublicKey({ key: Buffer.concat([SPKI_HEADER, Buffer.from(base64, 'base64')]), format: 'der', type: 'spki' });
+}
+
+function keyIdOf(publicKey: KeyObject): Uint8Array {
+  const bytes = publicKey.export({ format: 'der', type: 'spki' });
+  return new Uint8Array(createHash('sha256').update(bytes).digest().subarray(0, KEY_ID_BYTES));
+}
+
+const keyIdText = (keyId: Uint8Array): string => Buffer.from(keyId).toString('hex');

@@ -7,7 +7,7 @@ import { CONFIG } from '../tokens.ts';
 import { GateLogApi } from './gate-log.api.ts';
 import { GateLog } from './gate-log.ts';
 import { PostgresTickets } from './postgres-tickets.ts';
-import { TicketCodes } from './ticket-codes.ts';
+import { NoTicketCodes, readPublicKey, TicketCodeReader, TicketCodes } from './ticket-codes.ts';
 import { TicketingApi } from './ticketing.api.ts';
 import { TicketsController } from './tickets.controller.ts';
 
@@ -18,12 +18,19 @@ import { TicketsController } from './tickets.controller.ts';
   providers: [
     {
       provide: TicketCodes,
-      useFactory: (config: MonolithConfig) => new TicketCodes(config.TICKET_SIGNING_KEY),
+      useFactory: (config: MonolithConfig) =>
+        config.ticketPublicKeys ? new NoTicketCodes(config.TICKET_SIGNING_KEY) : new TicketCodes(config.TICKET_SIGNING_KEY),
       inject: [CONFIG],
+    },
+    {
+      provide: TicketCodeReader,
+      useFactory: ({ ticketPublicKeys }: MonolithConfig, codes: TicketCodes) =>
+        ticketPublicKeys ? new TicketCodeReader(ticketPublicKeys.map(readPublicKey)) : codes,
+      inject: [CONFIG, TicketCodes],
     },
     PostgresTickets,
     { provide: TicketingApi, useExisting: PostgresTickets },
-    useCase(GateLog, TransactionManager, PostgresTickets, TicketCodes),
+    useCase(GateLog, TransactionManager, PostgresTickets, TicketCodeReader),
     { provide: GateLogApi, useExisting: GateLog },
   ],
   exports: [TicketingApi, GateLogApi],

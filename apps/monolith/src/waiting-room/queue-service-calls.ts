@@ -6,11 +6,11 @@ import { requestIdHeader } from '#platform/tracing/origin';
 const TIMEOUT_MS = 3000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Makes the internal HTTP calls to the queue service. */
+/** Makes the internal HTTP calls to the queue service. Of several secrets the first is sent (docs/runbooks). */
 export class QueueServiceCalls {
   constructor(
     private readonly baseUrl: string,
-    private readonly internalSecret: string,
+    private readonly internalSecrets: readonly [string, ...string[]],
   ) {}
 
   /** Makes one call. Throws DEPENDENCY_UNAVAILABLE unless the answer is 2xx. */
@@ -32,7 +32,7 @@ export class QueueServiceCalls {
     return callHttp({
       method,
       url: `${this.baseUrl}/api/v1/queue/${path}`,
-      headers: { 'x-internal-auth': this.internalSecret, ...requestIdHeader() },
+      headers: { 'x-internal-auth': this.internalSecrets[0], ...requestIdHeader() },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       timeoutMs: TIMEOUT_MS,
       limitBytes: MAX_ANSWER_BYTES,

@@ -5,7 +5,7 @@ import { createLogger } from '#platform/logging/logger';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { MemoryLocks } from '../testing/memory-parts.ts';
-import { DueEffects, type Consumer } from './due-effects.ts';
+import { DueEffects, type Consumer, type RunStatement } from './due-effects.ts';
 import { openLoaderPools, type LoaderPools } from './postgres-event-store.ts';
 import { readStatus } from './loader-status.ts';
 
@@ -28,6 +28,7 @@ afterAll(async () => {
   await Promise.all([pools.close(), dataSource.destroy()]);
   await database.drop();
 });
+const run: RunStatement = async <Row>(text: string, values: unknown[]) => (await pools.reads.query(text, values)).rows as Row[];
 beforeEach(() => pools.reads.query('truncate loaded_events, loaded_events_due, loaded_conflicts, counted, loader_sources'));
 
 async function storeDueEvents(count: number, feeds = 'counting'): Promise<void> {
@@ -70,7 +71,7 @@ function counting(options: { skipsDueCheck?: boolean; crashOn?: number } = {}): 
 async function actInFourLoaders(consumer: Consumer): Promise<void> {
   const effects = Array.from(
     { length: 4 },
-    () => new DueEffects(pools.reads, new Map([['counting', consumer]]), new MemoryLocks(false), logger),
+    () => new DueEffects(run, new Map([['counting', consumer]]), new MemoryLocks(false), logger),
   );
   await Promise.all(effects.map((loader) => loader.runOnce()));
 }
@@ -110,7 +111,7 @@ test('an event whose effect does not commit is tried again later, and the events
 test('an event is parked after one attempt if no retry can repair its error (isFinal), and after ten attempts with any other error', async () => {
   await storeDueEvents(2);
   await pools.reads.query(`update loaded_events set payload = '{"n": -1}' where event_id = '1'`);
-  const effects = new DueEffects(pools.reads, new Map([['counting', counting({ crashOn: 2 })]]), new MemoryLocks(), logger);
+  const effects = new DueEffects(run, new Map([['counting', counting({ crashOn: 2 })]]), new MemoryLocks(), logger);
   for (let attempt = 0; attempt < 12; attempt += 1) {
     await effects.runOnce();
     await pools.reads.query('update loaded_events_due set due_at = now()');
@@ -138,7 +139,7 @@ test('a delayed event is handled again after the delay; a repeated conflict is n
         return outcome;
       }),
   };
-  const effects = new DueEffects(pools.reads, new Map([['counting', consumer]]), new MemoryLocks(), logger);
+  const effects = new DueEffects(run, new Map([['counting', consumer]]), new MemoryLocks(), logger);
   expect(await effects.runOnce()).toBe(1);
   expect(await effects.runOnce()).toBe(0);
   expect(await status()).toMatchObject({ due: 1, conflicts: 2 });

@@ -16,13 +16,16 @@ export interface DueEvent {
   readonly payload: Payload;
 }
 
-/** The next events to apply, in the order in which they were loaded. A parked event does not delay later ones. */
-export const NEXT_DUE_EVENTS = namedSql<{ readonly limit: number }>(
+/**
+ * The next events to apply of those that feed one of `feeds`, in the order in which they were loaded. A parked event does not delay
+ * later ones.
+ */
+export const NEXT_DUE_EVENTS = namedSql<{ readonly feeds: readonly string[]; readonly limit: number }>(
   'next-due-events',
   `
   select d.source, d.event_id as "eventId", d.feeds, l.payload
   from loaded_events_due d join loaded_events l using (source, event_id)
-  where d.parked_at is null and d.due_at <= now() order by d.seq limit :limit`,
+  where d.parked_at is null and d.due_at <= now() and d.feeds = any(:feeds::text[]) order by d.seq limit :limit`,
 );
 
 interface FailedEvent {

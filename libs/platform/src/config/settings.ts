@@ -1,5 +1,6 @@
 import type { AlertChannel } from '#domain/notification/alert-operators';
 import { z } from 'zod';
+import { isPublicSecret, isWeakSecret } from './secret-strength.ts';
 
 /**
  * The settings of all services (CONTRACT §1) in groups. The config.ts of each app combines the groups that the app needs. The
@@ -37,15 +38,23 @@ export const developmentSecrets = {
   STRIPE_WEBHOOK_SECRET: 'whsec_development_sandbox_secret_000',
 } as const;
 
-const secret = (name: keyof typeof developmentSecrets, description: string) =>
-  z.string().min(32, 'a secret has at least 32 characters').default(developmentSecrets[name]).meta({ description, secret: true });
+const secretText = z.string().min(32, 'a secret has at least 32 characters');
+
+/** A secret that may be replaced without a failed request: while both values are listed, all processes accept both. */
+const secretList = (name: keyof typeof developmentSecrets, description: string) =>
+  list
+    .pipe(z.tuple([secretText], secretText, 'must name a secret'))
+    .default([developmentSecrets[name]])
+    .meta({ description: `${description}. May be a comma-separated list: the first is used, all are accepted`, secret: true });
 
 /** Settings of every process: environment, log level, address to listen on. */
 export const processSettings = z.object({
   NODE_ENV: z
     .enum(['development', 'test', 'production'])
     .default('development')
-    .describe('`production` refuses mock auth, the sandbox, the mailbox and every development secret; the image sets it'),
+    .describe(
+      '`production` refuses mock auth, the sandbox, the mailbox, development secrets and secrets that can be guessed, keys that are not fetched by https, and limits of 0; the image sets it',
+    ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -114,7 +123,7 @@ export const authenticationSettings = z.object({
   JWT_ISSUER: z.string().optional().describe('Expected `iss`; with jwt'),
   JWT_AUDIENCE: z.string().optional().describe('Expected `aud`; with jwt'),
   JWT_ROLES_CLAIM: z.string().default('roles').describe('Claim with the list of roles (`ops`, `gate`)'),
-  INTERNAL_AUTH_SECRET: secret('INTERNAL_AUTH_SECRET', 'Value of the header X-Internal-Auth between our own services'),
+  INTERNAL_AUTH_SECRET: secretList('INTERNAL_AUTH_SECRET', 'Value of the header X-Internal-Auth between our own services'),
 });
 
 /** Settings of the rate limits and of the deadline of a request. */
@@ -134,7 +143,7 @@ export const requestLimitSettings = z.object({
 
 /** Settings of the waiting room: turns, presence and receipts. */
 export const queueSettings = z.object({
-  QUEUE_RECEIPT_SECRET: secret('QUEUE_RECEIPT_SECRET', 'Signs the receipts that restore a queue entry'),
+  QUEUE_RECEIPT_SECRET: secretList('QUEUE_RECEIPT_SECRET', 'Signs the receipts that restore a queue entry'),
   QUEUE_PURCHASE_WINDOW_SECONDS: wholeNumber(5, 86_400).default(1200).describe('How long a turn lasts'),
   QUEUE_PERSISTENCE_SECONDS: wholeNumber(5, 86_400)
     .default(1800)
@@ -170,7 +179,9 @@ export const paymentSettings = z.object({
   PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox').describe('`sandbox` simulates a provider, for development'),
   STRIPE_API_BASE: httpUrl.default('https://api.stripe.com').describe("Address of Stripe's API"),
   STRIPE_SECRET_KEY: z.string().optional().meta({ description: "Stripe's API key; with stripe", secret: true }),
-  STRIPE_WEBHOOK_SECRET: secret('STRIPE_WEBHOOK_SECRET', 'Secret that signs payment webhooks, also those of the sandbox'),
+  STRIPE_WEBHOOK_SECRET: secretText
+    .default(developmentSecrets.STRIPE_WEBHOOK_SECRET)
+    .meta({ description: 'Secret that signs payment webhooks, also those of the sandbox', secret: true }),
 });
 
 /** Settings of mails, pushes and alerts: queues, providers, limits, addresses. */
@@ -232,6 +243,12 @@ export const jobSettings = z.object({
     .default(true)
     .describe('`false`: the monolith does not run general background jobs; `jobs:consume` runs them'),
   LOADER_SOURCES: z.string().optional().describe('Path of the JSON file that lists the event sources'),
+  TICKET_PUBLIC_KEYS: list
+    .pipe(z.array(z.string().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64')))
+    .optional()
+    .describe(
+      'Public keys of ticket codes, each 32 bytes in base64; needed if a source feeds `gate-scans`. `cli tickets:public-key` prints the key of TICKET_SIGNING_KEY',
+    ),
 });
 
 /** The channels on which operators receive alerts: a webhook, mail, both or none. */
@@ -276,9 +293,30 @@ export function crossChecks(config: Readonly<Record<string, unknown>>): string[]
   }
   for (const [name, value] of Object.entries(developmentValues))
     if (config[name] === value && (isWorker || name !== unused)) faults.push(`${name}: ${value} is refused in production`);
-  for (const [name, value] of Object.entries(developmentSecrets))
-    if (config[name] === value) faults.push(`${name}: the development default is refused in production`);
-  return faults;
+  return [...faults, ...secretFaults(config), ...openDoors(config)];
+}
+
+/** Secrets that anybody knows or can guess. The secret of Stripe's webhooks is Stripe's, so only its default is refused. */
+function secretFaults(config: Readonly<Record<string, unknown>>): string[] {
+  const defaults = Object.values(developmentSecrets);
+  return Object.keys(developmentSecrets).flatMap((name) => {
+    const values = [config[name] ?? []].flat() as string[];
+    if (values.some((value) => isPublicSecret(value, defaults)))
+      return [`${name}: a development default is refused in production, in any spelling`];
+    if (name === 'STRIPE_WEBHOOK_SECRET' || !values.some(isWeakSecret)) return [];
+    return [`${name}: a secret of fewer than 16 bytes or fewer than 8 different bytes is refused in production`];
+  });
+}
+
+/** Settings that would let a stranger replace the keys of the identity provider, or call without a limit. */
+function openDoors(config: Readonly<Record<string, unknown>>): string[] {
+  const keys = config.JWT_JWKS_URL;
+  return [
+    ...(typeof keys === 'string' && !keys.startsWith('https:') ? ['JWT_JWKS_URL: http is refused in production, use https'] : []),
+    ...Object.entries(config)
+      .filter(([name, value]) => name.startsWith('RATE_LIMIT_') && value === 0)
+      .map(([name]) => `${name}: 0 (no limit) is refused in production`),
+  ];
 }
 
 /** The host in a URL at which this machine reaches a service that listens on `bindHost`. */

@@ -8,14 +8,17 @@ import { RequestRefused } from './request-refused.ts';
 import { rulesOf } from './route-rules.ts';
 
 /**
- * True if the request has the secret of our own services in the header X-Internal-Auth. The secrets are compared in constant time:
- * timing can reveal only the length, which is not secret.
+ * True if the request has one of the secrets of our own services in the header X-Internal-Auth. There are several while a secret is
+ * replaced. They are compared in constant time: timing can reveal only the length, which is not secret.
  */
-export function hasInternalAuth({ headers }: FastifyRequest, internalSecret: string): boolean {
-  const given = headers['x-internal-auth'];
-  if (typeof given !== 'string') return false;
-  const [a, b] = [Buffer.from(given), Buffer.from(internalSecret)];
-  return a.length === b.length && timingSafeEqual(a, b);
+export function hasInternalAuth({ headers }: FastifyRequest, internalSecrets: readonly string[]): boolean {
+  const text = headers['x-internal-auth'];
+  if (typeof text !== 'string') return false;
+  const given = Buffer.from(text);
+  return internalSecrets.some((secret) => {
+    const accepted = Buffer.from(secret);
+    return given.length === accepted.length && timingSafeEqual(given, accepted);
+  });
 }
 
 /**
@@ -36,12 +39,15 @@ export function requireDeclaredAccess(fastify: FastifyInstance, publicPrefixes: 
  * have bypassed middleware; a hook runs for the route that was matched. When nothing has to be awaited, the hook calls `done` at
  * once without a promise, like the other hooks.
  */
-export function guardAccess(fastify: FastifyInstance, options: { identify: IdentifyCaller; internalSecret: string }): void {
+export function guardAccess(
+  fastify: FastifyInstance,
+  options: { identify: IdentifyCaller; internalSecrets: readonly string[] },
+): void {
   fastify.addHook('preValidation', (request, _reply, done) => {
     const { access = 'public' } = rulesOf(request);
     if (access === 'public') return done();
     if (access === 'internal')
-      return hasInternalAuth(request, options.internalSecret) ? done() : done(new RequestRefused('UNAUTHENTICATED'));
+      return hasInternalAuth(request, options.internalSecrets) ? done() : done(new RequestRefused('UNAUTHENTICATED'));
     const found = options.identify(request.headers);
     if (found instanceof Promise) return found.then((caller) => admit(request, caller, access));
     admit(request, found, access);

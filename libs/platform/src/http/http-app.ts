@@ -17,6 +17,7 @@ import { callDirectly } from './direct-handler.ts';
 import { compressSharedAnswers } from './compression.ts';
 import { checkInput } from './input-fields.ts';
 import type { IdentifyCaller } from './identity.ts';
+import { addPageHeaders, isPage, securePages } from './page-headers.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
 import { RequestRefused } from './request-refused.ts';
 import { answerUnparsable, closeConnectionsWhenIdle, slowClientLimits } from './raw-connection.ts';
@@ -58,8 +59,11 @@ const commonHeaders = {
 export interface HttpAppOptions {
   readonly logger: Logger;
   readonly identify: IdentifyCaller;
-  readonly internalSecret: string;
+  /** All secrets that calls of our own services may send. */
+  readonly internalSecrets: readonly string[];
   readonly trustedProxies: readonly string[];
+  /** The address at which browsers reach this service, if they do. */
+  readonly publicUrl?: string;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly requestDeadlineMs: number;
   /** One of this many successful reads is logged; 0 or unset: none. Writes, refusals and errors are always logged. */
@@ -79,6 +83,7 @@ export interface HttpAppOptions {
  * Creates a Nest application on Fastify. Its hooks check each request by the rules of CONTRACT §2–§4, in the order that §3 gives.
  */
 export async function createHttpApp(module: Type | DynamicModule, options: HttpAppOptions): Promise<NestFastifyApplication> {
+  const secure = securePages(options.publicUrl);
   const adapter = new FastifyAdapter({
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
@@ -91,6 +96,7 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
       typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : randomUUID(),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       void reply.headers({ 'x-request-id': request.id, ...commonHeaders });
+      if (isPage(request, reply)) secure(request, reply);
       answerProblem(error, request, reply, options.logger);
       accessLog.unroutable({ requestId: request.id, method: request.method, status: reply.statusCode });
     },
@@ -112,6 +118,7 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
   compressSharedAnswers(fastify);
   addRequestContext(adapter, fastify, options.requestDeadlineMs);
+  addPageHeaders(fastify, secure);
   answerCors(fastify, options.isAllowedOrigin);
   refuseUnknownPaths(fastify);
   if (options.limitAddress) fastify.addHook('onRequest', options.limitAddress);

@@ -1,9 +1,10 @@
 import type { Freshness } from '#application/freshness';
-import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import { errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 import type { authenticationSettings } from '../config/settings.ts';
 import type { CallerIdentity } from './caller.ts';
+import { ProviderKeys } from './provider-keys.ts';
 import { RequestRefused } from './request-refused.ts';
 import { CLOCK_TOLERANCE_SECONDS, isUuid, userOf } from './token-claims.ts';
 
@@ -38,12 +39,6 @@ export const identifyMock: IdentifyCaller = (headers) => {
  */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
-/**
- * Error codes of the library jose when the public keys cannot be fetched. The generic JOSEError means that the key URL did not
- * answer 200 with JSON.
- */
-const KEYS_UNAVAILABLE = new Set([errors.JWKSTimeout.code, errors.JWKSInvalid.code, errors.JOSEError.code]);
-
 /** Identifies callers by a bearer token (JWT) whose signature, issuer and audience are checked. */
 export function identifyByToken(options: {
   keys: JWTVerifyGetKey;
@@ -61,8 +56,8 @@ export function identifyByToken(options: {
       requiredClaims: ['exp', 'sub'],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
     }).catch((error: unknown) => {
-      // An invalid token is an error of the caller (401). Keys that cannot be fetched are an error on our side (503).
-      if (error instanceof errors.JOSEError && !KEYS_UNAVAILABLE.has(error.code)) return undefined;
+      // An invalid token is an error of the caller (401). Keys that are missing or unusable are an error on our side (503).
+      if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSInvalid)) return undefined;
       throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'The identity provider does not answer.', cause: error });
     });
     const userId = verified && userOf(verified.protectedHeader, verified.payload, Date.now() / 1000);
@@ -79,6 +74,6 @@ export function identifyCallers(
   if (config.AUTH_MODE === 'mock') return identifyMock;
   if (!config.JWT_JWKS_URL || !config.JWT_ISSUER || !config.JWT_AUDIENCE)
     throw new Error('AUTH_MODE=jwt without JWT_JWKS_URL, JWT_ISSUER or JWT_AUDIENCE: loadConfig refuses this');
-  const keys = createRemoteJWKSet(new URL(config.JWT_JWKS_URL), { timeoutDuration: 5000, cooldownDuration: 30_000 });
+  const keys = new ProviderKeys(new URL(config.JWT_JWKS_URL)).find;
   return identifyByToken({ keys, issuer: config.JWT_ISSUER, audience: config.JWT_AUDIENCE, rolesClaim: config.JWT_ROLES_CLAIM });
 }

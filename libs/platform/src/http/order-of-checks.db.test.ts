@@ -41,7 +41,7 @@ beforeAll(async () => {
   app = await createTestHttpApp(
     { controllers: [ThingsController] },
     {
-      limitAddress: limitByAddress(new RateLimiter(redis, 'rate_limit:global', 200), INTERNAL_SECRET),
+      limitAddress: limitByAddress(new RateLimiter(redis, 'rate_limit:global', 200), [INTERNAL_SECRET]),
       afterAccess: (fastify) => {
         guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows, logger: silentLogger });
         limitByFan(fastify, new RateLimiter(redis, 'rate_limit:user', 100));

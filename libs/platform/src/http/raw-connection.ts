@@ -67,6 +67,8 @@ export function answerUnparsable(
     `Content-Length: ${Buffer.byteLength(text)}`,
     'Connection: close',
     `X-Request-Id: ${requestId}`,
+    'X-Content-Type-Options: nosniff',
+    "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'",
   ];
   // The answer to HEAD has no body: the client would read a body as the beginning of the next answer.
   const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.subarray(0, 5).toString('latin1') === 'HEAD ';

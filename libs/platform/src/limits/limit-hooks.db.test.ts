@@ -59,7 +59,7 @@ function openApp(trustedProxies: string[]): Promise<NestFastifyApplication> {
     {
       trustedProxies,
       isAllowedOrigin: () => true,
-      limitAddress: limitByAddress(new RateLimiter(redis, 'rate_limit:global', PER_ADDRESS), INTERNAL_SECRET),
+      limitAddress: limitByAddress(new RateLimiter(redis, 'rate_limit:global', PER_ADDRESS), [INTERNAL_SECRET]),
       afterAccess: (fastify) => {
         guardIdempotency(fastify, {
           cache: new IdempotencyCache(redis),

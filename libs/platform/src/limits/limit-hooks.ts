@@ -33,11 +33,11 @@ function applyResult(request: FastifyRequest, reply: FastifyReply, result: RateL
  * Counts each request against the limit of its address, before the body is read. Not counted (CONTRACT §9): preflights, unknown
  * paths, static files, routes with `noAddressLimit`, and calls of our own services.
  */
-export function limitByAddress(limiter: RateLimiter, internalSecret: string) {
+export function limitByAddress(limiter: RateLimiter, internalSecrets: readonly string[]) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void | Promise<void> => {
     const { access, noAddressLimit } = rulesOf(request);
     if (limiter.isOff || request.is404 || request.method === 'OPTIONS' || noAddressLimit) return done();
-    if (access === undefined || hasInternalAuth(request, internalSecret)) return done();
+    if (access === undefined || hasInternalAuth(request, internalSecrets)) return done();
     return limiter.take(limitedAddress(request.ip)).then((result) => applyResult(request, reply, result, 'from this address'));
   };
 }

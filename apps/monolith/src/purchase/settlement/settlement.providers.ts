@@ -11,10 +11,10 @@ import { LOGGER } from '../../tokens.ts';
 import { MatchesForSale } from '../application/sale-ports.ts';
 import { OrderConsequences, Orders } from '../checkout/application/ports.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
-import { PaymentReportsApi } from '../payment-reports.api.ts';
 import { PostgresPurchaseWindows } from '../turns/outbound/postgres-purchase-windows.ts';
 import { PaymentInbox } from './application/ports.ts';
 import { SettlePayment } from './application/settle-payment.ts';
+import { LoadedPaymentsSchedule } from './inbound/loaded-payments.schedule.ts';
 import { LoadedPayments } from './inbound/loaded-payments.ts';
 import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
 import { PostgresOrderConsequences } from './outbound/order-consequences.ts';
@@ -29,5 +29,6 @@ export const settlementProviders: Provider[] = [
   useCase(OrderMessenger, FansApi, MatchesForSale, Outbox, Ids, Clock),
   adapter(OrderConsequences, PostgresOrderConsequences, TicketingApi, PostgresPurchaseWindows, OrderMessenger),
   useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),
-  adapter(PaymentReportsApi, LoadedPayments, PaymentApi, SettlePayment, LOGGER),
+  useCase(LoadedPayments, PaymentApi, SettlePayment, LOGGER),
+  LoadedPaymentsSchedule,
 ];

@@ -17,7 +17,7 @@ export class QueueConfig {
     readonly persistenceSeconds: number,
     readonly updateMs: number,
     readonly presenceMs: number,
-    readonly internalSecret: string,
+    readonly internalSecrets: readonly string[],
     private readonly urls: { readonly publicUrl: string; readonly queuePublicUrl: string },
   ) {
     this.runIntervalMs = Math.min(MAX_RUN_INTERVAL_MS, updateMs / 2, presenceMs / 3);

@@ -29,7 +29,7 @@ export class QueueStatusController {
   })
   @ApiOkResponse({ standardSchema: queueStatusAnswer })
   async status(@MatchId() matchId: string, @Req() request: FastifyRequest): Promise<QueueStatusAnswer> {
-    const isInternal = hasInternalAuth(request, this.config.internalSecret);
+    const isInternal = hasInternalAuth(request, this.config.internalSecrets);
     const read = () => this.lines.readQueue(matchId);
     // An internal call does not wait for the state: the monolith itself sends the state and must not wait for it here.
     const queue = await (isInternal ? read() : this.awaitState.run(matchId, read));

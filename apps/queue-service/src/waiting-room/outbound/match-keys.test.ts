@@ -65,12 +65,12 @@ describe('tokens and receipts', () => {
 
   test('the receipts for different fans, matches, scores or secrets differ', () => {
     const [match, user] = [randomUUID(), randomUUID()];
-    const receipts = new SignedReceipts('s'.repeat(32));
+    const receipts = new SignedReceipts(['s'.repeat(32)]);
     const all = [
       receipts.sign(match, user, '1'),
       receipts.sign(user, match, '1'),
       receipts.sign(match, user, '2'),
-      new SignedReceipts('t'.repeat(32)).sign(match, user, '1'),
+      new SignedReceipts(['t'.repeat(32)]).sign(match, user, '1'),
     ];
     expect(new Set(all).size).toBe(4);
     expect(receipts.sign(match, user, '1')).toBe(all[0]);
@@ -78,7 +78,7 @@ describe('tokens and receipts', () => {
 
   test('a receipt is valid only for its own fan and match, and only if no character was changed', () => {
     const [match, user] = [randomUUID(), randomUUID()];
-    const receipts = new SignedReceipts('s'.repeat(32));
+    const receipts = new SignedReceipts(['s'.repeat(32)]);
     const receipt = receipts.sign(match, user, '1763485000123456');
     expect(receipts.read(match, user, receipt)).toBe('1763485000123456');
     for (const [ofMatch, ofUser, text] of [

@@ -8,7 +8,7 @@ let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
 afterAll(() => fixture.close());
 
-const receipts = new SignedReceipts('s'.repeat(32));
+const receipts = new SignedReceipts(['s'.repeat(32)]);
 const emptyBlacklist = { has: () => false, refresh: () => Promise.resolve([]) };
 
 async function join(matchId: string, userId: string, receipt?: string) {

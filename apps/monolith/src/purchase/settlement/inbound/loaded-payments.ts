@@ -1,17 +1,20 @@
 import type { Logger } from '#platform/logging/logger';
 import type { PaymentApi } from '../../../payment/payment.api.ts';
-import type { PaymentReportsApi } from '../../payment-reports.api.ts';
 import type { SettlePayment } from '../application/settle-payment.ts';
 import { loggedOrder } from './logged-order.ts';
 
-/** Applies payment events from the provider's list of events, which the event loader fetches in case webhooks fail. */
-export class LoadedPayments implements PaymentReportsApi {
+/**
+ * Applies payment events from the provider's list of events, which the event loader fetches in case webhooks fail. An event that also
+ * arrives by webhook takes effect only once.
+ */
+export class LoadedPayments {
   constructor(
     private readonly payments: PaymentApi,
     private readonly settlePayment: SettlePayment,
     private readonly logger: Logger,
   ) {}
 
+  /** `loaded` has the format of the provider's event list. Throws `RequestRefused` if it is not a valid event. */
   async apply(loaded: unknown): Promise<void> {
     const event = this.payments.readEvent(loaded);
     const { result: settled, order } = await this.settlePayment.execute(event);
