@@ -17,6 +17,7 @@ import type { Resources } from './resources.ts';
 import { TicketingModule } from './ticketing/ticketing.module.ts';
 import { TransferModule } from './transfer/transfer.module.ts';
 import { WaitingRoomModule } from './waiting-room/waiting-room.module.ts';
+import { WebhooksModule } from './webhooks/webhooks.module.ts';
 
 /** The modular monolith: all contexts, and the relay that delivers their outbox messages. */
 @Module({})
@@ -42,6 +43,7 @@ export class AppModule {
         PaymentModule,
         TicketingModule,
         WaitingRoomModule,
+        WebhooksModule,
         PurchaseModule,
         OperationsModule,
         QuotaModule,

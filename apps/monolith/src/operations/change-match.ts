@@ -9,6 +9,7 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi, CatalogMatch } from '../catalog/catalog.api.ts';
 import type { QuotaApi } from '../quota/quota.api.ts';
 import type { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
+import type { WebhookEvents } from '../webhooks/webhook-events.api.ts';
 
 /** The fields that `PATCH /ops/matches/{id}` can change. */
 export type MatchFactsChange = Partial<MatchFacts>;
@@ -25,6 +26,7 @@ export class ChangeMatch {
     private readonly waitingRoom: WaitingRoomApi,
     private readonly jobs: Jobs,
     private readonly quotas: QuotaApi,
+    private readonly webhooks: WebhookEvents,
     private readonly clock: Clock,
   ) {}
 
@@ -92,6 +94,10 @@ export class ChangeMatch {
     if (kickoffAt.getTime() !== match.kickoffAt.getTime()) await this.quotas.followKickoff(tx, { matchId: id, kickoffAt });
     // The job notifies the ticket holders. Whether the match has ticket holders is only checked when the job runs.
     await this.jobs.put(tx, matchChanged(match, { id, ...facts }));
+    if (match.cancelledAt === null && facts.cancelledAt !== null) {
+      const data = { match_id: id, reason: facts.cancelReason };
+      await this.webhooks.tell(tx, [{ type: 'match.cancelled', subjectId: id, data }]);
+    }
     return (await this.catalog.match(id, tx)) ?? { id, ...facts };
   }
 

@@ -17,6 +17,8 @@ import { CONFIG } from '../tokens.ts';
 import { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 import { WaitingRoomModule } from '../waiting-room/waiting-room.module.ts';
 import { ChangeMatch } from './change-match.ts';
+import { WebhookEvents } from '../webhooks/webhook-events.api.ts';
+import { WebhooksModule } from '../webhooks/webhooks.module.ts';
 import { CheckSale } from './check-sale.ts';
 import { CreateMatch } from './create-match.ts';
 import { OperationsApi } from './operations.api.ts';
@@ -26,7 +28,7 @@ import { SaleWatch } from './sale-watch.schedule.ts';
 
 /** Operators create matches and change matches, sales and queues with this context. It also watches the running sales. */
 @Module({
-  imports: [CatalogModule, PurchaseModule, QuotaModule, WaitingRoomModule],
+  imports: [CatalogModule, PurchaseModule, QuotaModule, WaitingRoomModule, WebhooksModule],
   controllers: [OperationsController],
   providers: [
     useCase(CreateMatch, TransactionManager, CatalogApi, PurchaseApi, Outbox, Ids),
@@ -35,7 +37,7 @@ import { SaleWatch } from './sale-watch.schedule.ts';
       useFactory: (createMatch: CreateMatch): OperationsApi => ({ createMatch: (command) => createMatch.execute(command) }),
       inject: [CreateMatch],
     },
-    useCase(ChangeMatch, TransactionManager, CatalogApi, WaitingRoomApi, Jobs, QuotaApi, Clock),
+    useCase(ChangeMatch, TransactionManager, CatalogApi, WaitingRoomApi, Jobs, QuotaApi, WebhookEvents, Clock),
     useCase(ReadMatchReport, CatalogApi, PurchaseApi, WaitingRoomApi),
     useCase(CheckSale, TransactionManager, CatalogApi, PurchaseApi, WaitingRoomApi, Outbox, Ids),
     {

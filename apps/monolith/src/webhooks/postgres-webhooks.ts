@@ -2,6 +2,8 @@ import type { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
 import type { WebhookEventType } from '#contracts/webhooks';
 import { runUnprepared } from '#platform/postgres/database';
+import type { PreparedStatement } from '#platform/postgres/named-sql';
+import { runReadCommitted } from '#platform/postgres/read-committed';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import * as sql from './webhooks.sql.ts';
@@ -83,8 +85,10 @@ export class PostgresWebhooks {
   }
 
   /** The types of event that some webhook wants. */
-  async wantedEvents(): Promise<ReadonlySet<string>> {
-    const rows = await this.dataSource.query<{ type: string }[]>(sql.WANTED_EVENTS);
+  async wantedEvents(tx?: Transaction): Promise<ReadonlySet<string>> {
+    const rows = tx
+      ? await inside(tx).rows<{ type: string }>(sql.WANTED_EVENTS)
+      : await this.dataSource.query<{ type: string }[]>(sql.WANTED_EVENTS);
     return new Set(rows.map(({ type }) => type));
   }
 
@@ -99,8 +103,7 @@ export class PostgresWebhooks {
           body: JSON.stringify({ id, type, created_at, data }),
         })),
     );
-    if (deliveries.length > 0)
-      await runUnprepared(this.dataSource, sql.PLAN_DELIVERIES.with({ deliveries: JSON.stringify(deliveries) }));
+    if (deliveries.length > 0) await this.write(sql.PLAN_DELIVERIES.with({ deliveries: JSON.stringify(deliveries) }));
     return deliveries.length;
   }
 
@@ -111,20 +114,16 @@ export class PostgresWebhooks {
 
   /** Takes due deliveries, so that no other process sends them for a minute. */
   async claim(webhookId: string, limit: number): Promise<readonly DueDelivery[]> {
-    const claimed = await runUnprepared<DueDelivery[] | [DueDelivery[], number]>(
-      this.dataSource,
-      sql.CLAIM_DELIVERIES.with({ webhookId, limit }),
-    );
-    return claimed as DueDelivery[];
+    return this.write<DueDelivery>(sql.CLAIM_DELIVERIES.with({ webhookId, limit }));
   }
 
   async markDelivered(id: string, status: number): Promise<void> {
-    await runUnprepared(this.dataSource, sql.MARK_DELIVERED.with({ id, status }));
+    await this.write(sql.MARK_DELIVERED.with({ id, status }));
   }
 
   /** Plans the next attempt, or gives the delivery up: then it returns true. */
   async markNotAccepted(failure: { id: string; status: number | null; error: string; afterSeconds: number }): Promise<boolean> {
-    const rows = await runUnprepared<{ state: string }[]>(this.dataSource, sql.MARK_NOT_ACCEPTED.with(failure));
+    const rows = await this.write<{ state: string }>(sql.MARK_NOT_ACCEPTED.with(failure));
     return rows[0]?.state === 'failed';
   }
 
@@ -139,5 +138,10 @@ export class PostgresWebhooks {
   /** Sends a delivery again at once, for up to 24 hours, whatever became of it. Undefined if the webhook has no such delivery. */
   async sendAgain(tx: Transaction, webhookId: string, id: string): Promise<WebhookDelivery | undefined> {
     return (await inside(tx).rows<WebhookDelivery>(sql.SEND_AGAIN.with({ webhookId, id })))[0];
+  }
+
+  /** READ COMMITTED: deliveries are taken and marked one by one, and nothing is decided from several of them. */
+  private async write<T>(statement: PreparedStatement): Promise<T[]> {
+    return (await runReadCommitted(this.dataSource, (tx) => tx.query<T>(statement))).rows;
   }
 }

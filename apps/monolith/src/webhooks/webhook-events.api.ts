@@ -1,5 +1,5 @@
 import type { Origin } from '#application/origin';
-import type { OutboxMessage } from '#application/outbox';
+import type { Transaction } from '#application/transaction-manager';
 import type { WebhookEventType } from '#contracts/webhooks';
 
 /** An event that partners may want to know of. */
@@ -16,8 +16,8 @@ export interface PartnerEvent {
 /** Tells partners by webhook what has happened. */
 export abstract class WebhookEvents {
   /**
-   * The messages about these events, for the outbox of the transaction that causes them. None if nobody wants to know of them, so that
-   * a purchase costs no more than without webhooks.
+   * Writes the events to the outbox, in the transaction that causes them. Writes nothing if nobody wants to know of them, so that a
+   * purchase costs no more than without webhooks.
    */
-  abstract about(events: readonly PartnerEvent[]): readonly OutboxMessage[];
+  abstract tell(tx: Transaction, events: readonly PartnerEvent[]): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { Clock } from '#application/clock';
 import { Ids } from '#application/ids';
+import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import type { Destination } from '#messaging/outbox/destination';
 import type { Logger } from '#platform/logging/logger';
@@ -30,7 +31,7 @@ const publicOnly = (config: MonolithConfig) => ({ publicOnly: !config.WEBHOOK_AL
   controllers: [WebhooksController],
   providers: [
     useCase(PostgresWebhooks, DataSource, Ids),
-    useCase(WantedEvents, PostgresWebhooks, Ids, Clock, PeriodicTasks),
+    useCase(WantedEvents, PostgresWebhooks, Outbox, Ids, Clock, PeriodicTasks),
     { provide: WebhookEvents, useExisting: WantedEvents },
     {
       provide: WebhookSender,
@@ -41,12 +42,8 @@ const publicOnly = (config: MonolithConfig) => ({ publicOnly: !config.WEBHOOK_AL
     WebhookSending,
     {
       provide: ChangeWebhooks,
-      useFactory: (
-        transactions: TransactionManager,
-        webhooks: PostgresWebhooks,
-        wanted: WantedEvents,
-        config: MonolithConfig,
-      ) => new ChangeWebhooks(transactions, webhooks, wanted, publicOnly(config)),
+      useFactory: (transactions: TransactionManager, webhooks: PostgresWebhooks, wanted: WantedEvents, config: MonolithConfig) =>
+        new ChangeWebhooks(transactions, webhooks, wanted, publicOnly(config)),
       inject: [TransactionManager, PostgresWebhooks, WantedEvents, CONFIG],
     },
     {

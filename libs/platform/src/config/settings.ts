@@ -261,6 +261,13 @@ export function alertChannels(
   ];
 }
 
+/** Settings of the webhooks that tell partners of events. */
+export const webhookSettings = z.object({
+  WEBHOOK_ALLOW_PRIVATE: flag
+    .default(false)
+    .describe('`true`: webhooks may have http URLs and addresses that are not on the public internet; refused in production'),
+});
+
 /** The settings that are needed if another setting has this value. */
 const NEEDED_WITH: readonly (readonly [setting: string, value: string, ...needed: string[]])[] = [
   ['AUTH_MODE', 'jwt', 'JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'],
