@@ -20,8 +20,8 @@ export const createWebhookRequest = z
       .url({ protocol: /^https?$/, error: 'must be an https URL' })
       .max(2000)
       .refine((url) => {
-        const { username, password, hash } = new URL(url);
-        return username === '' && password === '' && hash === '';
+        const parsed = URL.parse(url);
+        return parsed?.username === '' && parsed.password === '' && parsed.hash === '';
       }, 'must be an https URL without a user, a password and a fragment')
       .meta({ description: 'Where events are sent by POST: an https URL on a public address' }),
     events: z

@@ -67,7 +67,8 @@ export class WebhookSender {
     if (error === undefined) return this.webhooks.markDelivered(delivery.id, status!);
     const afterSeconds = PAUSES_SECONDS[delivery.attempts - 1] ?? LATER_PAUSE_SECONDS;
     const isGivenUp = await this.webhooks.markNotAccepted({ id: delivery.id, status, error, afterSeconds });
-    if (isGivenUp) this.logger.error({ webhook_id: webhookId, delivery_id: delivery.id, reason: error }, 'webhook delivery given up');
+    if (isGivenUp)
+      this.logger.error({ webhook_id: webhookId, delivery_id: delivery.id, reason: error }, 'webhook delivery given up');
   }
 
   /** The status of the answer, if there is one, and why the delivery is not accepted. */

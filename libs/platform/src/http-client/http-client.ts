@@ -3,7 +3,7 @@ import https from 'node:https';
 import { currentTrace, inSpan, SpanKind, type SpanOptions } from '../tracing/spans.ts';
 import { formatTraceparent } from '../tracing/traceparent.ts';
 import { HttpCallFailed } from './http-call-failed.ts';
-import { addressIn, isPublicAddress, lookUpPublic, privateAddress } from './public-addresses.ts';
+import { addressIn, isPublicAddress, publicLookup, privateAddress } from './public-addresses.ts';
 import { readBody, type BodyLimit } from './read-body.ts';
 
 /**
@@ -20,7 +20,7 @@ const agentOptions = { keepAlive: true, timeout: IDLE_TIMEOUT_MS };
 const agentsWith = (options: http.AgentOptions) => ({ 'http:': new http.Agent(options), 'https:': new https.Agent(options) });
 const agents = agentsWith(agentOptions);
 /** They have connections of their own, so that none is used that was opened without the check. */
-const publicAgents = agentsWith({ ...agentOptions, lookup: lookUpPublic });
+const publicAgents = agentsWith({ ...agentOptions, lookup: publicLookup() });
 
 /** One outgoing request. */
 export interface HttpRequest extends BodyLimit {

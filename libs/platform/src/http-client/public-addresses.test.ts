@@ -1,5 +1,5 @@
-import dns from 'node:dns';
-import { isPublicAddress, lookUpPublic, PRIVATE_ADDRESS } from './public-addresses.ts';
+import type dns from 'node:dns';
+import { isPublicAddress, PRIVATE_ADDRESS, publicLookup } from './public-addresses.ts';
 
 test.each([
   ...['0.0.0.0', '10.0.0.1', '100.64.1.1', '127.0.0.1', '127.255.0.9', '169.254.169.254', '172.16.0.1', '172.31.255.255'],
@@ -33,19 +33,17 @@ test.each([
 });
 
 describe('a lookup', () => {
-  const answering = (addresses: string[]) =>
-    jest.spyOn(dns, 'lookup').mockImplementation(((_name: string, _options: unknown, callback: (...given: unknown[]) => void) =>
-      callback(
-        null,
-        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-      )) as never);
-  const look = (all: boolean): Promise<unknown> =>
-    new Promise((resolve) => lookUpPublic('partner.example', { all }, (error, found) => resolve(error?.code ?? found)));
-  afterEach(() => jest.restoreAllMocks());
+  type Answer = (error: null, addresses: { address: string; family: number }[]) => void;
+  const look = (found: string[], all: boolean): Promise<unknown> => {
+    const addresses = found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    const resolver = (_name: string, _options: unknown, callback: Answer): void => callback(null, addresses);
+    const lookup = publicLookup(resolver as typeof dns.lookup);
+    return new Promise((resolve) => lookup('partner.example', { all }, (error, answer) => resolve(error?.code ?? answer)));
+  };
+  const two = ['8.8.8.8', '2606:4700::1'];
 
   test('returns public addresses in the form that was asked for', async () => {
-    answering(['8.8.8.8', '2606:4700::1']);
-    expect([await look(false), await look(true)]).toEqual([
+    expect([await look(two, false), await look(two, true)]).toEqual([
       '8.8.8.8',
       [
         { address: '8.8.8.8', family: 4 },
@@ -55,9 +53,6 @@ describe('a lookup', () => {
   });
 
   test('fails if one of several addresses is private, or if there is none', async () => {
-    answering(['8.8.8.8', '10.0.0.1']);
-    expect(await look(true)).toBe(PRIVATE_ADDRESS);
-    answering([]);
-    expect(await look(true)).toBe(PRIVATE_ADDRESS);
+    expect([await look(['8.8.8.8', '10.0.0.1'], true), await look([], true)]).toEqual([PRIVATE_ADDRESS, PRIVATE_ADDRESS]);
   });
 });

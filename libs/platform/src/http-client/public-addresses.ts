@@ -52,17 +52,19 @@ export function addressIn(hostname: string): string | undefined {
 type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
 
 /**
- * Resolves a name for a connection, and fails if one of its addresses is not public. The connection goes to the addresses that were
- * checked, so a name that resolves differently a moment later gains nothing.
+ * Returns a function that resolves a name for a connection, and fails if one of its addresses is not public. The connection goes to the
+ * addresses that were checked, so a name that resolves differently a moment later gains nothing.
  */
-export function lookUpPublic(hostname: string, options: LookupOptions, callback: LookupCallback): void {
-  dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const [first] = addresses ?? [];
-    if (error || !first) return callback(error ?? privateAddress(hostname), []);
-    if (!addresses.every(({ address }) => isPublicAddress(address))) return callback(privateAddress(hostname), []);
-    if (options.all) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
+export function publicLookup(resolve: typeof dns.lookup = dns.lookup) {
+  return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? [];
+      if (error || !first) return callback(error ?? privateAddress(hostname), []);
+      if (!addresses.every(({ address }) => isPublicAddress(address))) return callback(privateAddress(hostname), []);
+      if (options.all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
 }
 
 export function privateAddress(hostname: string): NodeJS.ErrnoException {
