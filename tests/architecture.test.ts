@@ -42,6 +42,11 @@ describe('tables', () => {
     { table: 'outbox', in: purchaseSql, because: 'one statement for many holds writes their messages with the effect' },
     { table: 'idempotency_keys', in: purchaseSql, because: 'one statement for many holds stores their keys with the effect' },
     {
+      table: 'audit_log',
+      in: /^apps\/monolith\/src\/audit\//,
+      because: 'the transaction manager adds rows; this context reads them',
+    },
+    {
       table: 'matches',
       in: /\/purchase\/hold\/outbound\/(hold-batch|why-not-held)\.sql\.ts$/,
       because: 'a hold reads the sale in the transaction that commits it; the reason of a refusal is read by the same clock',

@@ -134,7 +134,17 @@ test('npm start starts a killed service or database again, and a database keeps 
     ['monolith', 'redis', 'postgres'].every((name) => ![undefined, before.pids[name]].includes(runtime().pids[name]));
   while (!isBack()) await sleep(50);
   const after = runtime();
-  expect([after.DATABASE_URL, after.REDIS_URL]).toEqual([before.DATABASE_URL, before.REDIS_URL]);
+  const urlsOf = ({ DATABASE_URL, DATABASE_MIGRATION_URL, REDIS_URL }: RuntimeFile) => [
+    DATABASE_URL,
+    DATABASE_MIGRATION_URL,
+    REDIS_URL,
+  ];
+  expect(urlsOf(after)).toEqual(urlsOf(before));
+  expect(urlsOf(before)).toEqual([
+    expect.stringMatching(/^postgres:\/\/tribina_services:/),
+    expect.stringMatching(/^postgres:\/\/tribina:/),
+    expect.stringMatching(/^redis:/),
+  ]);
   child.kill('SIGTERM');
   await ended;
   expect(runningPids(Object.values(after.pids))).toEqual([]);

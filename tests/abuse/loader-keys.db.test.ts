@@ -1,5 +1,6 @@
 import { startSourceServer, type SourceServer } from '#event-loader/testing/source-server';
 import { answerAsStripe } from '#event-loader/testing/stripe-list';
+import { publicKeyText } from '#ticketing/ticket-keys';
 import { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +17,7 @@ import { NoTicketCodes, TicketCodes } from '../../apps/monolith/src/ticketing/ti
 // the waiting room as our own service and forge payments. The loader must do all its work without them.
 
 const seed = randomBytes(32).toString('base64');
-const publicKey = new TicketCodes(seed).publicKeyBase64;
+const publicKey = publicKeyText(seed);
 
 let open: OpenBoxOffice;
 let match: MatchOnSale;
@@ -132,7 +133,7 @@ test.each([
 
 test('the public key of the development key is refused in production, because everybody can sign with it', async () => {
   const { developmentSecrets } = await import('#platform/config/settings');
-  const known = new TicketCodes(developmentSecrets.TICKET_SIGNING_KEY).publicKeyBase64;
+  const known = publicKeyText(developmentSecrets.TICKET_SIGNING_KEY);
   await expect(load({ ...settings(), TICKET_PUBLIC_KEYS: known })).rejects.toThrow(
     'the development key is refused in production',
   );

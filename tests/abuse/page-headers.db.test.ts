@@ -85,14 +85,16 @@ const addressOf = (url: string): string => url.replaceAll(/:\w+/g, UUID).replace
 const open = (name: keyof Apps, url: string, headers: Record<string, string> = {}) =>
   apps[name].inject({ method: 'GET', url, headers: { accept: HTML, 'sec-fetch-mode': 'navigate', ...headers } });
 
-interface Headers {
-  readonly [name: string]: unknown;
-}
+type Headers = Awaited<ReturnType<typeof open>>['headers'];
+
+/** The parts of a header, which is sent once. */
+const partsOf = (headers: Headers, name: string, separator: string): string[] =>
+  String([headers[name] ?? ''].flat()[0]).split(separator);
 
 /** What is missing in the headers of a page. */
 function faultsOf(headers: Headers): string[] {
-  const csp = String(headers['content-security-policy'] ?? '').split('; ');
-  const permissions = String(headers['permissions-policy'] ?? '').split(', ');
+  const csp = partsOf(headers, 'content-security-policy', '; ');
+  const permissions = partsOf(headers, 'permissions-policy', ', ');
   const rules: Record<string, boolean> = {
     'its policy allows what it does not name': csp.includes("default-src 'none'"),
     'its scripts may be inline': !csp.some((part) => part.startsWith('script-src') && part !== "script-src 'self'"),

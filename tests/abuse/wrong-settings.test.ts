@@ -131,7 +131,7 @@ test.each(openDoors)('production: %s with %s=%s is refused, and starts with the 
 
 test('the process ends with exit code 78 and names every fault in a sentence of its own, without a value', () => {
   const secret = Buffer.from(developmentSecrets.INTERNAL_AUTH_SECRET).toString('hex');
-  const program = path.join(import.meta.dirname, 'processes/settings-reader.ts');
+  const program = path.join(import.meta.dirname, 'settings-reader.ts');
   const env = {
     ...{ PATH: process.env.PATH, ...production },
     ...{

@@ -79,7 +79,7 @@ export const importRules: readonly ImportRule[] = [
       ![...pureAreas, 'platform', 'messaging', 'package'].includes(to.area),
   },
   {
-    sentence: 'libs/ticketing draws documents: it imports only the domain, npm packages and itself',
+    sentence: 'libs/ticketing draws documents and reads ticket keys: it imports only the domain, npm packages and itself',
     forbids: (from, to) =>
       from.area === 'ticketing' && from.layer !== 'tests' && !['ticketing', 'domain', 'package'].includes(to.area),
   },

@@ -58,7 +58,7 @@ describe('imports', () => {
       ['libs/messaging/src/outbox/outbox-relay.ts', '#ticketing/ticket-pdf'],
       ['libs/messaging/src/outbox/outbox-relay.ts', '#event-loader/adapters/redis-locks'],
     ],
-    'libs/ticketing draws documents: it imports only the domain, npm packages and itself': [
+    'libs/ticketing draws documents and reads ticket keys: it imports only the domain, npm packages and itself': [
       ['libs/ticketing/src/ticket-pdf.ts', '#platform/ids'],
     ],
     'a library never imports an app': [

@@ -7,6 +7,7 @@ import { queueKeys } from '#contracts/queue-keys';
 import { loadConfig } from '#platform/config/load-config';
 import { developmentSecrets } from '#platform/config/settings';
 import { routesOf, type DeclaredRoute } from '#platform/http/route-table';
+import { openDatabase } from '#platform/postgres/database';
 import { createLogger } from '#platform/logging/logger';
 import { createTestDatabase, createTestRedis } from '#testing/test-database';
 import { monolithConfig } from '../../apps/monolith/src/config.ts';
@@ -61,6 +62,7 @@ export interface Services {
   readonly monolith: Service;
   readonly queue: Service;
   readonly redisUrl: string;
+  /** Connections of the owner of the schema, who may change every row. */
   readonly dataSource: DataSource;
   close(): Promise<void>;
 }
@@ -83,7 +85,8 @@ async function listen(app: NestFastifyApplication): Promise<Service> {
 export async function openServices(settings: Readonly<Record<string, string>> = {}): Promise<Services> {
   const [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   const env = {
-    DATABASE_URL: database.url,
+    // The rights of the services are enough for every call.
+    DATABASE_URL: database.servicesUrl,
     REDIS_URL: redis.url,
     RATE_LIMIT_USER_PER_MINUTE: '0',
     RATE_LIMIT_IP_PER_MINUTE: '0',
@@ -94,12 +97,14 @@ export async function openServices(settings: Readonly<Record<string, string>> = 
   const config = loadConfig(monolithConfig, { ...env, QUEUE_INTERNAL_URL: `http://127.0.0.1:${queue.port}` });
   const resources = await openResources(config, 'monolith', 4);
   const monolith = await listen(await createMonolith(resources));
+  const owner = await openDatabase({ url: database.url, name: 'test', poolSize: 2 });
   return {
     monolith,
     queue,
     redisUrl: redis.url,
-    dataSource: resources.dataSource,
+    dataSource: owner,
     async close() {
+      await owner.destroy();
       await monolith.app.close();
       await queue.app.close();
       await redis.close();

@@ -1,8 +1,10 @@
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
+import type { IJob } from 'kubernetes-models/batch/v1/Job';
 import { loadConfig } from '#platform/config/load-config';
 import { parseSources } from '#event-loader/adapters/configured-sources';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import { migrationTarget } from '../../apps/monolith/src/cli/environment.ts';
 import { loaderConfig } from '../../apps/monolith/src/config.ts';
 import { apps, configs, inCluster, kind, production, runtimeVariables, settingsFaults } from './manifests-and-settings.ts';
 import type { KubeDocument } from './kube-documents.ts';
@@ -113,6 +115,23 @@ test.each(secrets)('%s refuses to start in production while %s is empty as in th
 
 test.each(services)('the Secret of %s has only settings that the service reads', (service) => {
   expect(secretNames(service).filter((name) => !(name in configs[apps[service]].shape))).toEqual([]);
+});
+
+test('the migration starts in production with its filled Secret, and refuses to start without the owner of the schema', () => {
+  const template = dataOf(production, 'Secret', 'tribina-migrate');
+  expect(Object.keys(template)).toEqual(['DATABASE_MIGRATION_URL', 'DATABASE_URL']);
+  const { DATABASE_URL = '' } = secretValues;
+  const filled = { NODE_ENV: 'production', DATABASE_URL, DATABASE_MIGRATION_URL: 'postgres://owner@10.20.0.5/tribina' };
+  expect(migrationTarget(filled)).toMatchObject({ services: { user: 'tribina' }, warnings: [] });
+  expect(() => migrationTarget({ ...filled, DATABASE_MIGRATION_URL: '' })).toThrow('DATABASE_MIGRATION_URL');
+});
+
+test('kind: the migration is the owner and creates the user of the services', () => {
+  const { services, ownerUrl, warnings } = migrationTarget(dataOf(kind, 'Secret', 'tribina-migrate'));
+  expect([services.user, warnings]).toEqual(['tribina_services', []]);
+  expect(dataOf(kind, 'Secret', 'tribina-monolith').DATABASE_URL).not.toBe(ownerUrl);
+  const [job] = ofKind<IJob>(kind, 'Job').filter(({ name }) => name === 'migrate');
+  expect(job?.body.spec?.template.spec?.containers[0]?.command?.slice(-2)).toEqual(['migrate', '--create-user']);
 });
 
 test.each([

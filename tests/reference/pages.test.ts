@@ -4,7 +4,7 @@ import { queueEvent } from '#contracts/integration-events';
 import { emailJob, pushJob, queueSchemas } from '#contracts/queue-jobs';
 import { queueKeys } from '#contracts/queue-keys';
 import * as settings from '#platform/config/settings';
-import { loaderConfig, monolithConfig } from '../../apps/monolith/src/config.ts';
+import { loaderConfig, migrateSettings, monolithConfig } from '../../apps/monolith/src/config.ts';
 import { workerConfig } from '../../apps/notification-worker/src/config.ts';
 import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
 import { renderEnvExample, renderEnvPage, settingSections } from '../../tools/docs/env.ts';
@@ -17,6 +17,7 @@ import { documentedRedisKeys } from './redis-keys-page.ts';
 const slices = {
   Process: settings.processSettings,
   PostgreSQL: settings.databaseSettings,
+  Migration: settings.migrationSettings,
   Redis: settings.redisSettings,
   Addresses: settings.addressSettings,
   Callers: settings.authenticationSettings,
@@ -32,6 +33,7 @@ const services = {
   'queue service': queueServiceConfig,
   'notification worker': workerConfig,
   loader: loaderConfig,
+  migrate: migrateSettings,
 };
 const sections = settingSections(slices, services);
 

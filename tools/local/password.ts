@@ -4,11 +4,11 @@ import path from 'node:path';
 import { readText } from './optional-file.ts';
 
 /**
- * The password of the server whose data is in this folder. It is made at the first start and kept in a file that only its owner can
+ * The password of a user of the server whose data is in this folder. It is made at the first start and kept in a file that only its owner can
  * read: other users of this machine can reach the port of the server.
  */
-export function readOrMakePassword(folder: string): string {
-  const file = path.join(folder, 'password');
+export function readOrMakePassword(folder: string, name = 'password'): string {
+  const file = path.join(folder, name);
   const storedPassword = readText(file)?.split('\n')[0];
   if (storedPassword) return storedPassword;
   const password = randomBytes(18).toString('base64url');

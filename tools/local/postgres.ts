@@ -20,7 +20,10 @@ export interface PostgresOptions {
   say?: (line: string) => void;
 }
 
+/** Owns the schema. `migrate` connects as this user, and creates the other one. */
 const USER = 'tribina';
+/** The user of the services, with the rights that `migrate` grants. */
+const SERVICES_USER = 'tribina_services';
 const DATABASE = 'tribina';
 
 /**
@@ -40,14 +43,20 @@ const SETTINGS = [
 ];
 const THROWAWAY_SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
 
+/** A PostgreSQL server. `url` names the owner of the schema. */
+export interface LocalPostgres extends LocalServer {
+  readonly servicesUrl: string;
+}
+
 /** Starts PostgreSQL on its data folder, which is made if it is missing. */
-export async function startPostgres(options: PostgresOptions): Promise<LocalServer> {
+export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
   const { port, throwaway = false, say = () => undefined } = options;
   const binaries = postgresBinaries(options.folder);
   const serverFolder = makeDataFolder(options.folder);
   const dataFolder = path.join(serverFolder, 'data');
   const hasPassword = existsSync(path.join(serverFolder, 'password'));
   const password = readOrMakePassword(serverFolder);
+  const servicesPassword = readOrMakePassword(serverFolder, 'password.services');
   await endOrphan(dataFolder, say);
   const isNew = !existsSync(dataFolder);
   if (isNew) {
@@ -60,7 +69,8 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
   const server = await launchPostgres(binaries, serverFolder, port, throwaway);
   const url = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
   await ensureDatabase(url('postgres'));
-  return { ...server, url: url(DATABASE) };
+  const servicesUrl = `postgres://${SERVICES_USER}:${servicesPassword}@127.0.0.1:${port}/${DATABASE}`;
+  return { ...server, url: url(DATABASE), servicesUrl };
 }
 
 /** Starts a PostgreSQL server on an existing data folder. */

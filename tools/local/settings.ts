@@ -40,6 +40,7 @@ export function readSettings(env: NodeJS.ProcessEnv, inspectorPorts: ReadonlyMap
     services,
     urls: { web, docs: `${web}/docs`, queue: env.QUEUE_PUBLIC_URL || queue!, mailbox: `${worker}/mailbox/` },
     databaseUrl: env.DATABASE_URL || undefined,
+    migrationUrl: env.DATABASE_MIGRATION_URL || undefined,
     redisUrl: env.REDIS_URL || undefined,
     /** The environment of the services, without the URLs of the databases, which are not known yet. */
     environment: {

@@ -85,7 +85,8 @@ class System {
     [this.#urls] = await Promise.all(starting);
     this.#writeRuntime();
     say('migrating the database');
-    await this.#command('migrate');
+    // Only in our own server may the start create a user.
+    await this.#command('migrate', ...(this.#settings.databaseUrl ? [] : ['--create-user']));
     say('checking for demo data');
     await this.#command('seed', '--if-empty');
     await this.#startServices();
@@ -132,9 +133,11 @@ class System {
 
   /** The options of a process that uses the databases. Each line of its output gets the prefix `name`. */
   #commandOptions(name: string) {
+    const env = { ...this.#settings.environment, ...this.#urls };
     return {
       cwd: ROOT,
-      env: { ...this.#settings.environment, ...this.#urls },
+      // Only the migration may be the owner of the schema.
+      env: name === 'migrate' ? env : { ...env, DATABASE_MIGRATION_URL: undefined },
       onLine: (line: string) => this.#options.say(`[${name}] ${line}`),
     };
   }

@@ -11,7 +11,7 @@ const tags = {
   payments: 'What the payment provider calls.',
   sandbox: 'Plays the payment provider where no real one is set up.',
   quotas: 'Places that are set aside for an owner, and how they move: for operators and partners.',
-  operations: 'What operators do, with the role `ops`.',
+  operations: 'What operators do. Each operation names the roles of which a caller needs one.',
 };
 
 const DESCRIPTION = `Matches, seats, holds, orders and tickets. Errors are application/problem+json with a stable \`code\`.

@@ -33,6 +33,12 @@ export const loaderConfig = settings.processSettings
   .extend(settings.notificationSettings.pick({ ALERT_WEBHOOK_URL: true, ALERT_EMAIL: true }).shape)
   .extend(settings.jobSettings.pick({ LOADER_SOURCES: true, TICKET_PUBLIC_KEYS: true }).shape);
 
+/** The settings of `migrate`. It needs no others, so its pod in a cluster gets no other secret (k8s/migrate). */
+export const migrateSettings = settings.databaseSettings
+  .pick({ DATABASE_URL: true })
+  .extend(settings.migrationSettings.shape)
+  .extend({ NODE_ENV: settings.processSettings.shape.NODE_ENV, JOBS_TRANSPORT: settings.jobSettings.shape.JOBS_TRANSPORT });
+
 export type LoaderConfig = z.output<typeof loaderConfig>;
 
 export type MonolithConfig = z.output<typeof monolithConfig> & {

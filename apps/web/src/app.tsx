@@ -82,6 +82,7 @@ function RoutePage({ route }: { route: Route }) {
     case 'quota':
     case 'ops':
     case 'ops-jobs':
+    case 'ops-audit':
     case 'ops-quotas':
       return <StaffPageLoader route={route} />;
     case 'unknown':

@@ -18,6 +18,7 @@ test.each<[string, Route]>([
   [paths.quota(id), { page: 'quota', quotaId: id }],
   [paths.ops(), { page: 'ops', matchId: undefined }],
   [paths.opsJobs, { page: 'ops-jobs' }],
+  [paths.opsAudit, { page: 'ops-audit' }],
   [paths.opsQuotas(id), { page: 'ops-quotas', matchId: id }],
   [paths.ops(id), { page: 'ops', matchId: id }],
 ])('the path %s is parsed as the route of its page', (address, route) => {

@@ -12,11 +12,12 @@ export type Route =
   | { page: 'quota'; quotaId: string }
   | { page: 'ops'; matchId: string | undefined }
   | { page: 'ops-jobs' }
+  | { page: 'ops-audit' }
   | { page: 'ops-quotas'; matchId: string }
   | { page: 'unknown' };
 
 /** A page for operators or partners. */
-export type StaffRoute = Extract<Route, { page: 'quotas' | 'quota' | 'ops' | 'ops-jobs' | 'ops-quotas' }>;
+export type StaffRoute = Extract<Route, { page: 'quotas' | 'quota' | 'ops' | 'ops-jobs' | 'ops-audit' | 'ops-quotas' }>;
 
 /** The path of each page. */
 export const paths = {
@@ -30,6 +31,7 @@ export const paths = {
   quota: (id: string) => `/quotas/${id}`,
   ops: (matchId?: string) => (matchId ? `/ops?match=${matchId}` : '/ops'),
   opsJobs: '/ops/jobs',
+  opsAudit: '/ops/audit',
   opsQuotas: (matchId: string) => `/ops/matches/${matchId}/quotas`,
 };
 
@@ -47,6 +49,7 @@ export function parseRoute(location: { pathname: string; search: string }): Rout
   if (first === 'quotas' && !id) return { page: 'quotas' };
   if (first === 'ops' && !id) return { page: 'ops', matchId: new URLSearchParams(location.search).get('match') ?? undefined };
   if (first === 'ops' && id === 'jobs' && second === undefined) return { page: 'ops-jobs' };
+  if (first === 'ops' && id === 'audit' && second === undefined) return { page: 'ops-audit' };
   if (!isUuid(id)) return { page: 'unknown' };
   if (first === 'matches' && second === undefined) return { page: 'match', matchId: id };
   if (first === 'matches' && second === 'checkout') return { page: 'checkout', matchId: id };

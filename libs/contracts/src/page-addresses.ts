@@ -13,6 +13,7 @@ export const pageAddresses = [
   '/quotas/:id',
   '/ops',
   '/ops/jobs',
+  '/ops/audit',
   '/ops/matches/:id/quotas',
 ] as const;
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import * as audit from './audit.ts';
 import * as blacklist from './blacklist.ts';
 import * as fans from './fans.ts';
 import * as invitations from './invitations.ts';
@@ -68,6 +69,7 @@ export const pageRoutes = {
   'POST /api/v1/ops/matches/:id/cancel': { body: matches.cancelMatchRequest, answer: matches.opsMatchAnswer },
   'GET /api/v1/ops/orders': { query: orders.opsOrderQuery, answer: orders.opsOrderListAnswer },
   'POST /api/v1/ops/orders/:id/refund': { body: orders.refundRequest, answer: orders.refundAnswer },
+  'GET /api/v1/ops/audit': { query: audit.auditQuery, answer: audit.auditPageAnswer },
   'GET /api/v1/ops/blacklist': { query: pageQuery, answer: blacklist.blacklistPageAnswer },
   'POST /api/v1/ops/blacklist': { body: blacklist.putFanOnBlacklistRequest, answer: blacklist.blacklistEntryAnswer },
   'DELETE /api/v1/ops/blacklist/:user_id': {},

@@ -3,14 +3,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { createServicesRole, grantRights } from '#platform/postgres/services-role';
 
 /** Key of the advisory lock that keeps two Jest workers from creating the template at the same time. The number is arbitrary. */
 const TEMPLATE_LOCK = 727_001;
+/** The role of the services on the test server. */
+const SERVICES = { user: 'test_services', password: 'test_services', hasJobs: false };
 const MIGRATIONS = path.resolve(import.meta.dirname, '../../../migrations');
 
 /** A PostgreSQL database for one test file, with all migrations applied. */
 export interface TestDatabase {
+  /** Names a superuser, who owns the schema. */
   url: string;
+  /** Names the role of the services, with the rights that `migrate` grants. */
+  servicesUrl: string;
   /** Throws if a connection to the database is still open: a leak in the test or in the code. */
   drop(): Promise<void>;
 }
@@ -23,7 +29,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     const template = await ensureTemplate(client, adminUrl);
     await client.query(`create database ${name} template ${template}`);
   });
-  return { url: urlOf(adminUrl, name), drop: () => dropDatabase(adminUrl, name) };
+  const servicesUrl = new URL(urlOf(adminUrl, name));
+  [servicesUrl.username, servicesUrl.password] = [SERVICES.user, SERVICES.password];
+  return { url: urlOf(adminUrl, name), servicesUrl: servicesUrl.href, drop: () => dropDatabase(adminUrl, name) };
 }
 
 /** A Redis database for one test file. */
@@ -80,6 +88,11 @@ async function makeTemplate(admin: pg.Client, adminUrl: string, name: string, mi
         throw new Error(`Migration ${file} failed: ${String(error)}`, { cause: error });
       });
     }
+  });
+  await withClient(urlOf(adminUrl, unfinished), async (client) => {
+    const connection = { query: async (sql: string, values?: unknown[]) => (await client.query(sql, values)).rows as unknown };
+    await createServicesRole(connection, SERVICES);
+    await grantRights(connection, SERVICES);
   });
   await admin.query(`alter database ${unfinished} rename to ${name}`);
 }

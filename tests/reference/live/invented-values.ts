@@ -30,7 +30,7 @@ const FIRST_TIME_MS = Date.parse('2026-09-01T10:00:00Z');
 
 /** The things that have ids. The place in this list is part of the invented id, so that each thing has ids of its own. */
 const things = ['other', 'match', 'sector', 'seat', 'reservation', 'order', 'ticket', 'user', 'job'];
-const thingByField: Readonly<Record<string, string>> = { alternative: 'seat', by: 'user', listed_by: 'user' };
+const thingByField: Readonly<Record<string, string>> = { alternative: 'seat', by: 'user', listed_by: 'user', actor: 'user' };
 /** How many elements of a list an example keeps. */
 const KEPT = { items: 2, other: 4 };
 

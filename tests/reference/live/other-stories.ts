@@ -15,6 +15,7 @@ export async function matchStory(fans: FanActions): Promise<void> {
   await fans.client.readStreamStart('monolith', `/api/v1/matches/${match.id}/availability`);
   await fans.request('GET', '/ops/matches', ops);
   await fans.request('PATCH', `/ops/matches/${match.id}`, { ...ops, body: { venue: 'Maksimir' } });
+  await fans.request('GET', `/ops/audit?action=changeMatch&target=${match.id}`, ops);
   await fans.buy(direct, randomUUID());
   for (const { id } of [match, direct]) {
     await fans.request('PUT', `/ops/matches/${id}/queue`, { ...ops, body: { processing_rate: 60 } });

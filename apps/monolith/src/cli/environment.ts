@@ -1,21 +1,23 @@
 import { readSources, type ConfiguredSource } from '#event-loader/adapters/configured-sources';
-import { ConfigFaults, loadConfigOrExit } from '#platform/config/load-config';
-import { databaseSettings, developmentSecrets, processSettings } from '#platform/config/settings';
+import { ConfigFaults, exitWithFaults, loadConfig, loadConfigOrExit } from '#platform/config/load-config';
+import { databaseSettings, developmentSecrets, processSettings, purchaseSettings } from '#platform/config/settings';
+import { credentialsIn } from '#platform/postgres/services-role';
 import { openDatabase } from '#platform/postgres/database';
 import { projectFile } from '#platform/project-root';
+import { publicKeyText } from '#ticketing/ticket-keys';
 import { InvalidArgumentError } from 'commander';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { DataSource } from 'typeorm';
 import { z } from 'zod';
-import { loaderConfig, monolithConfig, type LoaderConfig, type MonolithConfig } from '../config.ts';
-import { TicketCodes } from '../ticketing/ticket-codes.ts';
+import { loaderConfig, migrateSettings, monolithConfig, type LoaderConfig, type MonolithConfig } from '../config.ts';
 
 /** A server that the command needs is not running; the CLI exits with 69. */
 export class NotRunning extends Error {}
 
 const runtime = z.looseObject({
   DATABASE_URL: z.string(),
+  DATABASE_MIGRATION_URL: z.string().optional(),
   REDIS_URL: z.string(),
   urls: z.object({ monolith: z.string(), 'queue-service': z.string() }),
 });
@@ -35,10 +37,11 @@ export function environment(): Record<string, string | undefined> {
   }
   const parsed = runtime.safeParse(JSON.parse(fs.readFileSync(file, 'utf8')));
   if (!parsed.success) throw new NotRunning(`${file} cannot be read. Was it written by another version?`);
-  const { DATABASE_URL, REDIS_URL, urls } = parsed.data;
+  const { DATABASE_URL, DATABASE_MIGRATION_URL, REDIS_URL, urls } = parsed.data;
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
   return {
     DATABASE_URL,
+    DATABASE_MIGRATION_URL,
     REDIS_URL,
     PUBLIC_URL: urls.monolith,
     MONOLITH_INTERNAL_URL: urls.monolith,
@@ -49,13 +52,54 @@ export function environment(): Record<string, string | undefined> {
 
 const databaseUrlSettings = databaseSettings.extend(processSettings.pick({ NODE_ENV: true }).shape);
 
+/** Whom `migrate` connects as, and whom it grants rights to. */
+export interface MigrationTarget {
+  readonly ownerUrl: string;
+  readonly services: { readonly user: string; readonly password: string; readonly hasJobs: boolean };
+  /** What an operator should change. */
+  readonly warnings: readonly string[];
+}
+
 /**
- * Returns DATABASE_URL. Only NODE_ENV is checked besides the settings of the database. `migrate` needs nothing else, so its pod in a cluster gets no other secret
- * (k8s/migrate).
+ * The settings of `migrate`. It needs nothing else, so its pod in a cluster gets no other secret (k8s/migrate). Throws ConfigFaults.
  */
+export function migrationTarget(env: Readonly<Record<string, string | undefined>>): MigrationTarget {
+  const { DATABASE_URL, DATABASE_MIGRATION_URL, JOBS_TRANSPORT, NODE_ENV } = loadConfig(migrateSettings, env);
+  const services = credentialsIn(DATABASE_URL);
+  const owner = credentialsIn(DATABASE_MIGRATION_URL ?? DATABASE_URL);
+  const isUnset = DATABASE_MIGRATION_URL === undefined;
+  const unset = 'DATABASE_MIGRATION_URL: is not set, so the services own the schema and can change the audit log';
+  const same = 'DATABASE_MIGRATION_URL: names the user of DATABASE_URL, who can change the audit log';
+  const faults = [
+    ...(isUnset && NODE_ENV === 'production' ? [unset] : []),
+    ...(services ? [] : ['DATABASE_URL: names no user, to whom rights could be granted']),
+  ];
+  if (!services || faults.length > 0) throw new ConfigFaults(faults);
+  return {
+    ownerUrl: DATABASE_MIGRATION_URL ?? DATABASE_URL,
+    services: { ...services, hasJobs: JOBS_TRANSPORT === 'postgres' },
+    warnings: isUnset ? [unset] : services.user === owner?.user ? [same] : [],
+  };
+}
+
+/** Like `migrationTarget` for the environment of this process. With faults it prints them and exits with 78. */
+export function migrationTargetOrExit(): MigrationTarget {
+  return exitWithFaults(() => migrationTarget(process.env.DATABASE_URL ? process.env : environment()));
+}
+
+/** Returns DATABASE_URL. Only NODE_ENV is checked besides the settings of the database. */
 export function databaseUrl(): string {
   const env = process.env.DATABASE_URL ? process.env : environment();
   return loadConfigOrExit(databaseUrlSettings, env).DATABASE_URL;
+}
+
+const signingSettings = processSettings
+  .pick({ NODE_ENV: true })
+  .extend(purchaseSettings.pick({ TICKET_SIGNING_KEY: true }).shape);
+
+/** The key that signs ticket codes. No running system is needed. */
+export function ticketSigningKey(): string {
+  return loadConfigOrExit(signingSettings, process.env).TICKET_SIGNING_KEY;
 }
 
 /** The settings of the monolith for a command. Only warnings and errors are logged, to stderr: stdout is for results. */
@@ -105,7 +149,7 @@ export function loaderConfigOrExit(): LoaderConfig {
 export function ticketKeysOrExit(config: LoaderConfig, sources: readonly ConfiguredSource[]): readonly string[] {
   const keys = config.TICKET_PUBLIC_KEYS;
   if (!sources.some(({ feeds }) => feeds === 'gate-scans')) return keys ?? [];
-  const developmentKey = new TicketCodes(developmentSecrets.TICKET_SIGNING_KEY).publicKeyBase64;
+  const developmentKey = publicKeyText(developmentSecrets.TICKET_SIGNING_KEY);
   if (config.NODE_ENV !== 'production') return keys ?? [developmentKey];
   if (!keys) return exitWith(['TICKET_PUBLIC_KEYS: is needed by a source that feeds gate-scans']);
   const isPublic = keys.some((key) => Buffer.from(key, 'base64').equals(Buffer.from(developmentKey, 'base64')));

@@ -1,3 +1,4 @@
+import { TransactionManager } from '#application/transaction-manager';
 import { newId } from '#platform/ids';
 import { notificationJobOptions } from '#messaging/jobs/job-policy';
 import type { TestAnswer } from '../testing/test-app.ts';
@@ -265,6 +266,20 @@ describe.each(['redis', 'postgres'])('with JOBS_TRANSPORT=%s', (transport) => {
     expect((await retryAll({ q: '' })).status).toBe(400);
     expect((await jobs.monolith.call('DELETE', `${JOBS}/${id}`, ops)).json.code).toBe('NOT_FOUND');
     expect((await jobs.monolith.call('POST', `${JOBS}/${id}/retry`, ops)).json.code).toBe('NOT_FOUND');
+  });
+
+  test('a drop is completed by the relay if the process dies after its commit and before Redis', async () => {
+    const id = await jobs.queue('email', refundMail('ORD-2026-000301'));
+    const { transactions, queues } = {
+      transactions: jobs.monolith.get(TransactionManager),
+      queues: jobs.monolith.get(AllQueues),
+    };
+    const job = await queues.list.find(id);
+    // The function that removes the job from Redis is never called.
+    await transactions.run((tx) => queues.drop(tx, job!, 'ana'));
+    expect(await queues.list.find(id)).toBeDefined();
+    await jobs.relay('jobs');
+    expect(await queues.list.find(id)).toBeUndefined();
   });
 
   test('a waiting mail that a worker begins while it is being dropped is refused with INVALID_STATE, not with an error', async () => {

@@ -1,11 +1,6 @@
-import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import { readSigningKey } from '#ticketing/ticket-keys';
+import { createHash, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
 import { KEY_ID_BYTES, parseTicketCode, ticketCodeText, withSignature, type TicketClaims } from './domain/ticket-code.ts';
-
-/** The bytes that precede the 32 bytes of an Ed25519 seed in a PKCS #8 key (RFC 8410). */
-const PKCS8_HEADER = Buffer.from('302e020100300506032b657004220420', 'hex');
-
-/** The same for the 32 bytes of an Ed25519 public key (SubjectPublicKeyInfo). */
-const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** Reads ticket codes, and only those that were signed with one of our keys. For that the public keys are enough. */
 export class TicketCodeReader {
@@ -29,18 +24,14 @@ export class TicketCodeReader {
 export class TicketCodes extends TicketCodeReader {
   /** Identifies the public key with which scanners must verify the signature. */
   readonly keyId: Uint8Array;
-  /** The public key: 32 bytes in base64, for TICKET_PUBLIC_KEYS. */
-  readonly publicKeyBase64: string;
   private readonly privateKey: KeyObject;
 
   constructor(seedBase64: string) {
-    const seed = Buffer.from(seedBase64, 'base64');
-    const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_HEADER, seed]), format: 'der', type: 'pkcs8' });
+    const privateKey = readSigningKey(seedBase64);
     const publicKey = createPublicKey(privateKey);
     super([publicKey]);
     this.privateKey = privateKey;
     this.keyId = keyIdOf(publicKey);
-    this.publicKeyBase64 = publicKey.export({ format: 'der', type: 'spki' }).subarray(SPKI_HEADER.length).toString('base64');
   }
 
   /** The same ticket always has the same code, so codes need not be stored. */
@@ -55,11 +46,6 @@ export class NoTicketCodes extends TicketCodes {
   override write(): string {
     throw new Error('This process has no key to sign ticket codes with.');
   }
-}
-
-/** A public key of TICKET_PUBLIC_KEYS: 32 bytes in base64. */
-export function readPublicKey(base64: string): KeyObject {
-  return createPublicKey({ key: Buffer.concat([SPKI_HEADER, Buffer.from(base64, 'base64')]), format: 'der', type: 'spki' });
 }
 
 function keyIdOf(publicKey: KeyObject): Uint8Array {

@@ -1,5 +1,6 @@
 import { TransactionManager } from '#application/transaction-manager';
 import { useCase } from '#platform/use-case';
+import { readPublicKey } from '#ticketing/ticket-keys';
 import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import type { MonolithConfig } from '../config.ts';
@@ -7,7 +8,7 @@ import { CONFIG } from '../tokens.ts';
 import { GateLogApi } from './gate-log.api.ts';
 import { GateLog } from './gate-log.ts';
 import { PostgresTickets } from './postgres-tickets.ts';
-import { NoTicketCodes, readPublicKey, TicketCodeReader, TicketCodes } from './ticket-codes.ts';
+import { NoTicketCodes, TicketCodeReader, TicketCodes } from './ticket-codes.ts';
 import { TicketingApi } from './ticketing.api.ts';
 import { TicketsController } from './tickets.controller.ts';
 

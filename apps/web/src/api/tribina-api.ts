@@ -124,6 +124,10 @@ export class TribinaApi {
   opsAddToBlacklist = (entry: RouteBody<'POST /api/v1/ops/blacklist'>) => this.send('POST /api/v1/ops/blacklist', {}, entry);
   opsRemoveFromBlacklist = (user_id: string) => this.delete('DELETE /api/v1/ops/blacklist/:user_id', { user_id });
 
+  /** The newest `pages` times 100 entries of the audit log. */
+  opsAudit = (filter: Omit<RouteQuery<'GET /api/v1/ops/audit'>, 'limit' | 'cursor'>, pages: number, signal?: AbortSignal) =>
+    readPages((page) => this.get('GET /api/v1/ops/audit', {}, { query: { ...filter, ...page }, signal }), pages);
+
   opsJobCounts = (signal?: AbortSignal) => this.get('GET /api/v1/ops/jobs/counts', {}, { signal });
   /** The newest jobs of the filter, `pages` times 50. */
   opsJobs = async (

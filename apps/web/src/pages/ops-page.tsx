@@ -41,6 +41,15 @@ export function OpsPage({ chosenId }: { chosenId: string | undefined }) {
           {texts.opsJobs.link}
         </Link>
       </p>
+      {useMay('ops') ? (
+        <p>
+          <Link to={paths.opsAudit} testId="ops-audit-link">
+            {texts.opsAudit.link}
+          </Link>
+        </p>
+      ) : (
+        <RoleNeeded access="ops" work="audit" />
+      )}
       <MatchSearchField search={search} />
       {!value && <Loading problem={problem} onRetry={reload} />}
       {value?.items.length === 0 && !text && <p className="empty">{texts.ops.empty}</p>}

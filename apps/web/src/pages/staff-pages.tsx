@@ -1,5 +1,6 @@
 import type { StaffRoute } from '../routes.ts';
 import '../styles/staff.css';
+import { OpsAuditPage } from './ops-audit-page.tsx';
 import { OpsJobsPage } from './ops-jobs-page.tsx';
 import { OpsPage } from './ops-page.tsx';
 import { OpsQuotasPage } from './ops-quotas-page.tsx';
@@ -17,6 +18,8 @@ export function StaffPage({ route }: { route: StaffRoute }) {
       return <OpsPage chosenId={route.matchId} />;
     case 'ops-jobs':
       return <OpsJobsPage />;
+    case 'ops-audit':
+      return <OpsAuditPage />;
     case 'ops-quotas':
       return <OpsQuotasPage key={route.matchId} matchId={route.matchId} />;
   }

@@ -1,4 +1,5 @@
 import { useLanguage } from './language.tsx';
+import { opsAuditTexts } from './ops-audit-texts.ts';
 import { opsJobsTexts } from './ops-jobs-texts.ts';
 import { opsQuotasTexts } from './ops-quotas-texts.ts';
 import { opsTexts } from './ops-texts.ts';
@@ -11,6 +12,7 @@ import { type Language, languages, type Texts, type Translate } from './texts.ts
 const staffTextsFor = (t: Translate) => ({
   quotas: quotaTexts(t),
   ops: opsTexts(t),
+  opsAudit: opsAuditTexts(t),
   opsJobs: opsJobsTexts(t),
   opsQuotas: opsQuotasTexts(t),
   roles: roleTexts(t),

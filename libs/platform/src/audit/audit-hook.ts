@@ -1,5 +1,5 @@
 import { rolesWith } from '#contracts/roles';
-import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyRequest, onSendAsyncHookHandler, preValidationHookHandler, RouteOptions } from 'fastify';
 import type { DataSource } from 'typeorm';
 import type { EndpointRules } from '../http/endpoint.ts';
 import { rulesOf } from '../http/route-rules.ts';
@@ -12,26 +12,27 @@ const READS = new Set(['GET', 'HEAD']);
 /**
  * Records calls of operators and partners (CONTRACT §14). A call that writes gets its row from the transaction manager, in the
  * transaction of its effect. A read gets it here, after it has succeeded and before its answer is sent; if the row cannot be written,
- * the answer is an error. Refused calls, dry runs and replays run no transaction and have no row.
+ * the answer is an error. Refused calls, dry runs and replays run no transaction and have no row. The hooks belong to the audited routes
+ * alone, so a call of a fan pays nothing for them.
  */
 export function recordActs(fastify: FastifyInstance, dataSource: DataSource): void {
-  fastify.addHook('onRoute', requireAuditRule);
-  fastify.addHook('preValidation', (request, _reply, done) => {
-    const { audited, operationId } = rulesOf(request);
-    if (audited && operationId && request.context && !READS.has(request.method))
-      request.context.act = actOf(request, { audited, operationId });
-    done();
-  });
-  fastify.addHook('onSend', (request, reply, payload, done) => {
-    const { audited, operationId } = rulesOf(request);
-    const isRead = audited && operationId && READS.has(request.method);
-    if (!isRead || !request.caller || reply.statusCode < 200 || reply.statusCode >= 300) return done(null, payload);
-    addRead(dataSource, actOf(request, { audited, operationId })).then(
-      () => done(null, payload),
-      (error: unknown) => done(error as Error),
-    );
+  const addReadBeforeAnswer: onSendAsyncHookHandler = async (request, { statusCode }) => {
+    if (request.caller && statusCode >= 200 && statusCode < 300) await addRead(dataSource, actOf(request));
+  };
+  fastify.addHook('onRoute', (route) => {
+    requireAuditRule(route);
+    if (!route.config?.audited) return;
+    const isRead = [route.method].flat().every((method) => READS.has(method));
+    if (isRead) route.onSend = [route.onSend ?? [], addReadBeforeAnswer].flat();
+    else route.preValidation = [route.preValidation ?? [], beginAct].flat();
   });
 }
+
+/** Runs after the idempotency hook, which answers a repeated key before. */
+const beginAct: preValidationHookHandler = (request, _reply, done) => {
+  if (request.context) request.context.act = actOf(request);
+  done();
+};
 
 /** Every write of operators and partners is recorded, or declares why not. Otherwise the service does not start. */
 function requireAuditRule({ method, url, config }: RouteOptions): void {
@@ -46,9 +47,10 @@ function requireAuditRule({ method, url, config }: RouteOptions): void {
     );
 }
 
-function actOf(request: FastifyRequest, { audited, operationId }: { audited: string; operationId: string }): CurrentAct {
+function actOf(request: FastifyRequest): CurrentAct {
   const { caller, id: requestId, ip: address } = request;
-  if (!caller) throw new Error('an audited route without a caller');
+  const { audited, operationId } = rulesOf(request);
+  if (!caller || !audited || !operationId) throw new Error('an audited route without a caller or an operationId');
   const [given = null] = Object.values(request.params as Readonly<Record<string, string>>);
   // The validated parameter, which the handler uses, is in lower case too.
   const id = isUuid(given) ? given.toLowerCase() : given;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { crossChecks } from './settings.ts';
+import { crossChecks } from './cross-checks.ts';
 
 /** Thrown with all faults of the settings at once. Values are never shown, because they may be secrets. */
 export class ConfigFaults extends Error {
@@ -35,8 +35,13 @@ export function loadConfig<S extends z.ZodObject>(schema: S, env: Environment): 
 
 /** Like `loadConfig`, but prints the faults and ends the process. */
 export function loadConfigOrExit<S extends z.ZodObject>(schema: S, env: Environment): z.output<S> {
+  return exitWithFaults(() => loadConfig(schema, env));
+}
+
+/** Returns the settings that `load` gives. If it throws ConfigFaults, prints them and ends the process. */
+export function exitWithFaults<T>(load: () => T): T {
   try {
-    return loadConfig(schema, env);
+    return load();
   } catch (error) {
     if (!(error instanceof ConfigFaults)) throw error;
     process.stderr.write(`${error.message}\n`);

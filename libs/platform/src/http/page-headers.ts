@@ -13,7 +13,7 @@ export function permissions(...allowed: readonly ('camera' | 'payment')[]): stri
 }
 const features = [
   ...['accelerometer', 'autoplay', 'camera', 'display-capture', 'encrypted-media', 'fullscreen', 'geolocation', 'gyroscope'],
-  ...['hid', 'idle-detection', 'magnetometer', 'microphone', 'midi', 'payment', 'picture-in-picture'],
+  ...['hid', 'idle-detection', 'magnetometer', 'microphone', 'midi', 'payment'],
   ...['publickey-credentials-create', 'publickey-credentials-get', 'screen-wake-lock', 'serial', 'usb', 'xr-spatial-tracking'],
 ];
 

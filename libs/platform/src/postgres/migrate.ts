@@ -10,11 +10,14 @@
 // Each file commits in one transaction with its record in the table `migrations`, and the baseline is recorded last of all older
 // files. So after a crash at any point the next call reads there what is missing, and goes on.
 //
+// At the end the role of the services gets its rights on all tables, also on new ones (services-role.ts).
+//
 // A record is the file's name with its number at the end: `0001-baseline.sql` is `baseline0000000000001`. TypeORM runs the files
 // whose names are not recorded, in the order of the numbers. The older files also begin at 1, so they run in a call of their own.
 import fs from 'node:fs';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { projectFile } from '../project-root.ts';
+import { createServicesRole, grantRights, type ServicesRole } from './services-role.ts';
 
 /**
  * Number of the advisory lock that keeps two processes from migrating at the same time; TypeORM takes no lock. The number is
@@ -50,25 +53,43 @@ export function sqlMigrations(folder = projectFile('migrations')): Migrations {
   });
 }
 
-/** Applies all pending migrations. Several processes may call it at the same time. */
-export async function migrate(url: string, folder = projectFile('migrations')): Promise<MigrationReport> {
+/** The role of the services. With a password the role is created if it is missing. */
+export interface MigrationOptions {
+  readonly services?: ServicesRole & { readonly password?: string };
+}
+
+/**
+ * Applies all pending migrations as the owner of the schema, whom the URL names, and grants the services their rights. Several
+ * processes may call it at the same time.
+ */
+export async function migrate(
+  url: string,
+  folder = projectFile('migrations'),
+  { services }: MigrationOptions = {},
+): Promise<MigrationReport> {
   const current = sqlMigrations(folder);
   const older = sqlMigrations(`${folder}/before-baseline`);
   return withConnection(url, [], async (lockHolder) => {
     const runner = lockHolder.createQueryRunner();
     try {
       await runner.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-      if (!(await wasMadeByOlderFiles(runner, namesOf(older), namesOf(current)))) {
-        return { applied: await run(url, current), recordedOnly: [] };
-      }
-      const missing = await run(url, older);
-      const later = (await run(url, withBaselineRecordedOnly(current))).filter((name) => name !== BASELINE);
-      return { applied: [...missing, ...later], recordedOnly: [BASELINE] };
+      const isOlder = await wasMadeByOlderFiles(runner, namesOf(older), namesOf(current));
+      const report = isOlder ? await runAfterOlder(url, older, current) : { applied: await run(url, current), recordedOnly: [] };
+      if (services?.password !== undefined) await createServicesRole(runner, { ...services, password: services.password });
+      if (services) await grantRights(runner, services);
+      return report;
     } finally {
       await runner.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
       await runner.release();
     }
   });
+}
+
+/** Runs the older files that are missing, records the baseline, and runs the files after it (cases 2 and 3). */
+async function runAfterOlder(url: string, older: Migrations, current: Migrations): Promise<MigrationReport> {
+  const missing = await run(url, older);
+  const later = (await run(url, withBaselineRecordedOnly(current))).filter((name) => name !== BASELINE);
+  return { applied: [...missing, ...later], recordedOnly: [BASELINE] };
 }
 
 /** Whether the database was made by older files and has no baseline yet (cases 2 and 3). Throws if its state is unknown. */

@@ -10,6 +10,7 @@ export const sqlstates = {
   queryCanceled: '57014',
   inFailedTransaction: '25P02',
   undefinedTable: '42P01',
+  insufficientPrivilege: '42501',
 } as const;
 
 /**

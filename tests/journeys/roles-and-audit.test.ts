@@ -1,0 +1,97 @@
+import { jest } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { accessibilityFaults } from './accessibility.ts';
+import { launchBrowser, type LaunchedBrowser } from './browser.ts';
+import { Fan } from './fan.ts';
+import { collectBrowserErrors, focused, takeScreenshot } from './page-objects.ts';
+import { startSystem, type StartedSystem } from './started-system.ts';
+
+// An operator who only reads sees what is missing and why. Another one pauses a sale and finds it in the audit log, all by keyboard.
+jest.setTimeout(120_000);
+
+let system: StartedSystem;
+let launched: LaunchedBrowser | undefined;
+
+beforeAll(async () => {
+  system = await startSystem({ RATE_LIMIT_IP_PER_MINUTE: '0' });
+  launched = await launchBrowser();
+});
+afterAll(async () => {
+  await launched?.close();
+  await system?.stop();
+});
+
+async function openPage(options: { width: number; height: number; locale: string }) {
+  const { width, height, locale } = options;
+  const context = await launched!.browser.newContext({ viewport: { width, height }, locale });
+  const tab = await context.newPage();
+  return { context, tab, browserErrors: collectBrowserErrors(tab) };
+}
+
+/** Chooses roles by keyboard; the page loads again. */
+async function chooseRoles(tab: Page, toggled: readonly string[]): Promise<void> {
+  await tab.getByTestId('role-choice').press('Enter');
+  for (const role of toggled) await tab.getByTestId(`role-${role}`).press('Space');
+  await Promise.all([tab.waitForEvent('load'), tab.getByTestId('role-use').press('Enter')]);
+  await tab.getByTestId('ops-match').first().waitFor();
+}
+
+test('with the role ops:read the page has no buttons that change something, and names the missing roles', async () => {
+  const { context, tab, browserErrors } = await openPage({ width: 1280, height: 800, locale: 'en-GB' });
+  await tab.goto(`${system.publicUrl}/ops`);
+  await tab.getByTestId('ops-audit-link').waitFor();
+  await chooseRoles(tab, ['ops', 'ops:read']);
+  for (const work of ['sale', 'money', 'lists', 'audit']) await tab.getByTestId(`role-needed-${work}`).first().waitFor();
+  for (const button of ['ops-pause', 'ops-close', 'ops-cancel', 'ops-list', 'ops-audit-link'])
+    expect([button, await tab.getByTestId(button).count()]).toEqual([button, 0]);
+  expect(await tab.getByTestId('role-needed-sale').first().innerText()).toContain('ops:sale, ops. You have: ops:read.');
+  expect(await accessibilityFaults(tab)).toEqual([]);
+  await takeScreenshot(tab, 'journey-20-roles');
+  await tab.goto(`${system.publicUrl}/ops/audit`);
+  await tab.getByTestId('role-needed-audit').waitFor();
+  expect(await tab.getByTestId('audit-find').count()).toBe(0);
+  expect(browserErrors).toEqual([]);
+  await context.close();
+});
+
+test('an operator pauses a sale and finds the act with the old and the new value, by keyboard', async () => {
+  const { context, tab, browserErrors } = await openPage({ width: 1280, height: 800, locale: 'en-GB' });
+  const ops = new Fan(system, 'ops:sale');
+  const { body } = await ops.call<{ items: { id: string; sale: { status: string } }[] }>('GET', '/ops/matches');
+  const match = body.items.find(({ sale }) => sale.status === 'open');
+  await ops.call('POST', `/ops/matches/${match?.id}/sale`, { action: 'pause', reason: 'secret reason' });
+
+  await tab.goto(`${system.publicUrl}/ops`);
+  await tab.getByTestId('ops-audit-link').press('Enter');
+  await tab.getByTestId('audit-entry').first().waitFor();
+  await tab.getByTestId('audit-action').focus();
+  await tab.getByTestId('audit-action').selectOption('changeSale');
+  await tab.getByTestId('audit-match').selectOption(match?.id ?? '');
+  await tab.getByTestId('audit-actor').fill('nobody');
+  await tab.keyboard.press('Enter');
+  expect(await tab.getByTestId('audit-actor').getAttribute('aria-invalid')).toBe('true');
+  await tab.getByTestId('audit-actor').fill('');
+  await tab.keyboard.press('Enter');
+  await tab.getByTestId('audit-found').filter({ hasText: 'Entries found: 1.' }).waitFor();
+  const values = await tab.getByTestId('audit-values').innerText();
+  expect(values).toMatch(/sale_status\s+open\s+paused/);
+  expect([values.includes('[not recorded]'), values.includes('secret reason')]).toEqual([true, false]);
+  expect(await accessibilityFaults(tab)).toEqual([]);
+  await takeScreenshot(tab, 'journey-21-audit');
+  await tab.getByTestId('audit-until').focus();
+  for (let step = 0; step < 10 && (await focused(tab)) !== 'audit-find'; step += 1) await tab.keyboard.press('Tab');
+  expect(await focused(tab)).toBe('audit-find');
+  expect(browserErrors).toEqual([]);
+  await context.close();
+});
+
+test('on a phone the audit log fits the screen, in Croatian, and breaks no rule of accessibility', async () => {
+  const { context, tab, browserErrors } = await openPage({ width: 390, height: 844, locale: 'hr-HR' });
+  await tab.goto(`${system.publicUrl}/ops/audit`);
+  await tab.getByTestId('audit-values').first().waitFor();
+  expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  expect(await accessibilityFaults(tab)).toEqual([]);
+  await takeScreenshot(tab, 'journey-22-audit-phone');
+  expect(browserErrors).toEqual([]);
+  await context.close();
+});
