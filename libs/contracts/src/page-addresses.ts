@@ -14,6 +14,7 @@ export const pageAddresses = [
   '/ops',
   '/ops/jobs',
   '/ops/audit',
+  '/ops/webhooks',
   '/ops/matches/:id/quotas',
 ] as const;
 

@@ -1,16 +1,7 @@
 import { z } from 'zod';
 import { idOf } from './answer-fields.ts';
 import { pageOf, pageQuery } from './paging.ts';
-
-/** The events that partners can be told of. */
-export const webhookEvents = [
-  'order.completed',
-  'order.refunded',
-  'ticket.transferred',
-  'match.cancelled',
-  'quota.returned',
-] as const;
-export type WebhookEventType = (typeof webhookEvents)[number];
+import { webhookEvents } from './webhook-events.ts';
 
 const eventType = z.enum(webhookEvents);
 
@@ -61,6 +52,8 @@ export const webhookAnswer = z
   })
   .meta({ id: 'Webhook' });
 
+export type Webhook = z.infer<typeof webhookAnswer>;
+
 export const webhookListAnswer = pageOf(webhookAnswer).meta({ id: 'WebhookList' });
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
@@ -87,5 +80,7 @@ export const webhookDeliveryAnswer = z
     body: z.string().meta({ description: 'What is sent, byte by byte: JSON with `id`, `type`, `created_at` and `data`' }),
   })
   .meta({ id: 'WebhookDelivery' });
+
+export type WebhookDelivery = z.infer<typeof webhookDeliveryAnswer>;
 
 export const webhookDeliveryListAnswer = pageOf(webhookDeliveryAnswer).meta({ id: 'WebhookDeliveryList' });

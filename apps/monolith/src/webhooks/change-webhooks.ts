@@ -1,6 +1,6 @@
 import { recordChange } from '#application/recorded-change';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
-import type { WebhookEventType } from '#contracts/webhooks';
+import type { WebhookEventType } from '#contracts/webhook-events';
 import { DomainError } from '#domain/shared/domain-error';
 import { addressIn, isPublicAddress } from '#platform/http-client/public-addresses';
 import { RequestRefused } from '#platform/http/request-refused';

@@ -1,6 +1,6 @@
 import type { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
-import type { WebhookEventType } from '#contracts/webhooks';
+import type { WebhookEventType } from '#contracts/webhook-events';
 import { runUnprepared } from '#platform/postgres/database';
 import type { PreparedStatement } from '#platform/postgres/named-sql';
 import { runReadCommitted } from '#platform/postgres/read-committed';

@@ -1,6 +1,6 @@
 import type { Origin } from '#application/origin';
 import type { Transaction } from '#application/transaction-manager';
-import type { WebhookEventType } from '#contracts/webhooks';
+import type { WebhookEventType } from '#contracts/webhook-events';
 
 /** An event that partners may want to know of. */
 export interface PartnerEvent {

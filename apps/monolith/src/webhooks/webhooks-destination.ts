@@ -1,4 +1,4 @@
-import { webhookEvents, type WebhookEventType } from '#contracts/webhooks';
+import { webhookEvents, type WebhookEventType } from '#contracts/webhook-events';
 import type { Delivery, Destination, RelayedMessage } from '#messaging/outbox/destination';
 import { z } from 'zod';
 import type { PostgresWebhooks } from './postgres-webhooks.ts';
