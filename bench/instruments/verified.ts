@@ -12,10 +12,10 @@ interface Addresses {
 }
 
 /** Runs `npm run cli -- verify`, the check that operators use, and returns the broken invariants of the database. */
-export function findBrokenInvariants({ databaseUrl, redisUrl }: Addresses): Promise<string[]> {
+export function findBrokenInvariants({ databaseUrl, redisUrl }: Addresses, timeoutMs = TIMEOUT_MS): Promise<string[]> {
   const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
   return new Promise((resolve) => {
-    execFile(process.execPath, [CLI, 'verify', '--json'], { env, timeout: TIMEOUT_MS }, (error, stdout, stderr) => {
+    execFile(process.execPath, [CLI, 'verify', '--json'], { env, timeout: timeoutMs }, (error, stdout, stderr) => {
       const verification = parse(stdout);
       if (!verification) return resolve([`verify gave no result: ${error?.message} ${stderr.trim().slice(0, 300)}`]);
       resolve(describeBrokenInvariants(verification));

@@ -48,7 +48,7 @@ export class Stadiums {
 
   async build(database: string, count: number, seatsPerSector: number): Promise<Stadium> {
     await this.#admin.query(`create database ${database}`);
-    const url = this.#urlOf(database);
+    const url = this.urlOf(database);
     const matches = await layOut({ ...this.#serverUrls, databaseUrl: url }, count, seatsPerSector);
     await vacuum(url);
     const quota = (SECTORS * seatsPerSector * SWITCH_AT_SHARE.fresh) / 2;
@@ -58,7 +58,7 @@ export class Stadiums {
   /** Creates a copy of a stadium in which PRESOLD_SHARE of the seats are held. */
   async presold(database: string, { database: from, seatsPerSector, matches }: Stadium): Promise<Stadium> {
     await this.#admin.query(`create database ${database} template ${from} strategy file_copy`);
-    const url = this.#urlOf(database);
+    const url = this.urlOf(database);
     await withClient(url, async (client) => {
       for (const { id } of matches) await presell(client, id, seatsPerSector);
     });
@@ -72,7 +72,7 @@ export class Stadiums {
     this.#runs += 1;
     const copy = `run_${this.#runs}`;
     await this.#admin.query(`create database ${copy} template ${database} strategy file_copy`);
-    return { url: this.#urlOf(copy), drop: async () => void (await this.#admin.query(`drop database ${copy} with (force)`)) };
+    return { url: this.urlOf(copy), drop: async () => void (await this.#admin.query(`drop database ${copy} with (force)`)) };
   }
 
   /** Makes a PostgreSQL checkpoint, so that the next run starts with an empty write-ahead log. */
@@ -84,7 +84,8 @@ export class Stadiums {
     await this.#admin.end();
   }
 
-  #urlOf(database: string): string {
+  /** The URL of a database of this server. */
+  urlOf(database: string): string {
     const url = new URL(this.#serverUrls.databaseUrl);
     url.pathname = `/${database}`;
     return url.href;

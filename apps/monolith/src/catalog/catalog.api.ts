@@ -27,7 +27,10 @@ export abstract class CatalogApi {
   abstract list(filter: MatchFilter): Promise<readonly CatalogMatch[]>;
   /** The list for somebody who only looks at it: from the replica of the database if that is fresh enough. */
   abstract shownList(freshness: Freshness, filter: MatchFilter): Promise<readonly CatalogMatch[]>;
-  /** Matches whose sale is not closed, latest kick-off first. */
+  /**
+   * Matches whose sale is not closed and that kicked off less than a day ago or will kick off, latest kick-off first. Many sales of past
+   * matches are never closed.
+   */
   abstract running(limit: number): Promise<readonly CatalogMatch[]>;
   abstract add(tx: Transaction, match: CatalogMatch, sectors: readonly CatalogSector[]): Promise<void>;
   abstract update(tx: Transaction, matchId: string, change: Partial<Omit<CatalogMatch, 'id'>>): Promise<void>;

@@ -6,10 +6,12 @@ import { statusAt, type SaleStatus } from '#domain/catalog/sale';
 import { ReplicaReads } from '#platform/postgres/replica-reads';
 import { inside } from '#platform/postgres/transaction';
 import { Injectable } from '@nestjs/common';
-import { DataSource, Not, type EntityManager } from 'typeorm';
+import { DataSource, MoreThan, Not, type EntityManager } from 'typeorm';
 import { CatalogApi, type CatalogMatch, type CatalogSector, type MatchFilter } from './catalog.api.ts';
 import { matchTable, sectorTable, type MatchRow } from './catalog.tables.ts';
 import type { IndexMatch } from './index-match.ts';
+
+const DAY_MS = 86_400_000;
 
 const MATCH_COLUMNS = Object.entries(matchTable.options.columns)
   .map(([property, column]) => `m.${column?.name ?? property} as "${property}"`)
@@ -77,7 +79,7 @@ export class PostgresCatalog extends CatalogApi {
 
   async running(limit: number): Promise<readonly CatalogMatch[]> {
     const rows = await this.dataSource.manager.find(matchTable, {
-      where: { saleStatus: Not<SaleStatus>('closed') },
+      where: { saleStatus: Not<SaleStatus>('closed'), kickoffAt: MoreThan(new Date(Date.now() - DAY_MS)) },
       order: { kickoffAt: 'DESC' },
       take: limit,
     });

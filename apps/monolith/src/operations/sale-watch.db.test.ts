@@ -116,6 +116,14 @@ describe('a match without free seats', () => {
     expect([refused.status, refused.json.code]).toEqual([409, 'SOLD_OUT']);
   });
 
+  test('is not watched two days after its kick-off, because many sales of past matches are never closed', async () => {
+    const [past, coming] = [await onSale(), await onSale()];
+    await monolith.dataSource.query(`update matches set kickoff_at = now() - interval '2 days' where id = $1`, [past.id]);
+    await Promise.all([sellAll(past), sellAll(coming)]);
+    await nextSecond();
+    expect([await stateOf(past), await stateOf(coming)]).toEqual(['open', 'sold_out']);
+  });
+
   test('is not marked sold_out while a fan holds the seats or pays for them', async () => {
     const match = await onSale();
     const held = await holdAll(match);

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { namedSql } from '#platform/postgres/named-sql';
-import { runReadCommitted } from '#platform/postgres/read-committed';
+import { deleteOldRows } from '#platform/postgres/read-committed';
 
 /** Longer than a message can arrive again: dead letters are kept for 30 days, and rows of the outbox for a much shorter time. */
 const RETENTION_DAYS = 90;
@@ -22,7 +22,7 @@ const PURGE_INBOX = namedSql<{ readonly keepDays: number; readonly limit: number
  */
 export async function purgeInboxOnce(dataSource: DataSource): Promise<number> {
   const statement = PURGE_INBOX.with({ keepDays: RETENTION_DAYS, limit: BATCH_SIZE });
-  return (await runReadCommitted(dataSource, (tx) => tx.query(statement))).rowCount;
+  return deleteOldRows(dataSource, statement);
 }
 
 /**
@@ -48,7 +48,7 @@ export async function purgeNotificationsOnce(dataSource: DataSource): Promise<nu
       delete from ${table} where ${key} in (
         select ${key} from ${table} where ${time} < now() - make_interval(days => $1) limit $2 for update skip locked
       )`;
-    purged += (await runReadCommitted(dataSource, (tx) => tx.query(sql, [days, BATCH_SIZE]))).rowCount;
+    purged += await deleteOldRows(dataSource, sql, [days, BATCH_SIZE]);
   }
   return purged;
 }

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { Batcher } from '../batching/batcher.ts';
 import { runUnprepared } from '../postgres/database.ts';
 import { ADD_ANSWER, PURGE_KEYS, READ_ANSWERS, type IdempotencyKeyRow } from '../postgres/idempotency-keys.sql.ts';
-import { runReadCommitted } from '../postgres/read-committed.ts';
+import { deleteOldRows } from '../postgres/read-committed.ts';
 import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
 
 /**
@@ -55,7 +55,7 @@ export class IdempotencyRows {
   /** Deletes old rows, at most one batch; returns how many. READ COMMITTED is enough: no request depends on rows this old. */
   async purgeOnce(): Promise<number> {
     const statement = PURGE_KEYS.with({ keepHours: KEEP_HOURS, limit: PURGE_BATCH });
-    return (await runReadCommitted(this.dataSource, (tx) => tx.query(statement))).rowCount;
+    return deleteOldRows(this.dataSource, statement);
   }
 }
 

@@ -17,6 +17,21 @@ export interface ReadCommittedTransaction {
   query<T>(sql: string | PreparedStatement, parameters?: readonly unknown[]): Promise<{ rows: T[]; rowCount: number }>;
 }
 
+/**
+ * Deletes old rows, by one statement that deletes at most one batch; returns how many. It finds them by an index, however few are old: the
+ * planner would read a whole table when it expects too many old rows, and again for each batch.
+ */
+export async function deleteOldRows(
+  dataSource: DataSource,
+  sql: string | PreparedStatement,
+  parameters?: readonly unknown[],
+): Promise<number> {
+  return runReadCommitted(dataSource, async (tx) => {
+    await tx.query('set local enable_seqscan = off');
+    return (await tx.query(sql, parameters)).rowCount;
+  });
+}
+
 /** Runs `work` in one READ COMMITTED transaction. Each statement in it has a snapshot of its own. */
 export async function runReadCommitted<T>(
   dataSource: DataSource,

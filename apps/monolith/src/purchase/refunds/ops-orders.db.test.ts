@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ops, putOnSale, type MatchOnSale } from '../../testing/whole-monolith.ts';
+import { ExpireReservations } from '../hold/application/expire-reservations.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice, type Ordered } from '../testing/box-office.ts';
 
 const ORDERS = '/api/v1/ops/orders';
@@ -61,3 +62,38 @@ test('the order list of operators has pages', async () => {
 test('a fan who asks for the order list of operators is refused', async () => {
   expect((await office.monolith.call('GET', ORDERS, { as: paid.held.userId })).json.code).toBe('FORBIDDEN');
 });
+
+test('the order list of a status has the orders with this status, and no order that had it before', async () => {
+  const [cancelled, expired, refunded] = [await ordered(), await ordered(), await ordered()];
+  await office.release(cancelled.held);
+  await office.settle(office.report(refunded));
+  const refund = await office.monolith.call('POST', `${ORDERS}/${refunded.orderId}/refund`, { ...ops, body: {} });
+  expect(refund.status).toBe(200);
+  await expire(expired);
+  const statuses = ['awaiting_payment', 'completed', 'cancelled', 'expired', 'refunded'];
+  expect(await Promise.all(statuses.map((status) => findIds(`?match_id=${match.id}&status=${status}`)))).toEqual([
+    [unpaid.orderId],
+    [paid.orderId],
+    [cancelled.orderId],
+    [expired.orderId],
+    [refunded.orderId],
+  ]);
+  expect(await findIds('?status=awaiting_payment')).toEqual([ofAnotherMatch.orderId, unpaid.orderId]);
+
+  // A payment that arrives after the hold has ended completes the order, if its seats are still free.
+  await office.settle(office.report(expired));
+  expect([await findIds('?status=expired'), await findIds(`?match_id=${match.id}&status=completed`)]).toEqual([
+    [],
+    [expired.orderId, paid.orderId],
+  ]);
+});
+
+const ordered = async (): Promise<Ordered> => office.ordered(await office.held(match));
+
+async function expire({ held }: Ordered): Promise<void> {
+  for (const table of ['reservations', 'seats']) {
+    const text = `update ${table} set expires_at = now() - interval '1 second' where id = any($1::uuid[])`;
+    await office.rows(text, [[held.id, ...held.seatIds]]);
+  }
+  await office.monolith.get(ExpireReservations).execute();
+}

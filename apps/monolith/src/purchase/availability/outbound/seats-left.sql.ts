@@ -17,11 +17,17 @@ export const epochMs = (time: string): string => `(extract(epoch from ${time}) *
 const IS_FREE = seatIsFree('seats');
 const IS_HELD = seatIsHeldByPublic('seats');
 
+/**
+ * SQL condition: the reservation `r` was made in the window `w`. The two columns have different collations; in that of the window PostgreSQL
+ * could not use the index of reservations and would read them all for each window.
+ */
+const IN_WINDOW = `r.session_token = w.session_token collate "default"`;
+
 /** SQL: for how many seconds the window `w` (a fan's turn) has held seats in total. Times in which holds overlap count once. */
 const HOLDING_SECONDS = `
   select coalesce(sum(extract(epoch from upper(span) - lower(span))), 0)
   from unnest((select range_agg(tstzrange(r.created_at, greatest(r.created_at, least(r.ended_at, r.expires_at, now()))))
-               from reservations r where r.session_token = w.session_token)) as span`;
+               from reservations r where ${IN_WINDOW})) as span`;
 
 /**
  * Counts the remaining seats of a match and its open windows. Runs about every second while fans watch the match.
@@ -48,9 +54,10 @@ export const COUNT_SEATS_LEFT = namedSql<{
     from seats where match_id = :matchId group by sector_id
   ), holding as (
     -- Open windows that hold seats.
+    -- By an array, because for a join the planner may read all reservations: it does not know how few seats are held.
     select count(distinct w.session_token)::int as windows
-    from (select distinct unnest(holders) as id from counted) h join reservations r on r.id = h.id
-         join purchase_windows w on w.session_token = r.session_token and w.ended_at is null and w.expires_at > now()
+    from reservations r join purchase_windows w on w.session_token = r.session_token and w.ended_at is null and w.expires_at > now()
+    where r.id = any(array(select distinct unnest(holders) from counted))
   ), idle as (
     -- Open windows that hold nothing now, and that have held nothing for :idleSeconds in total. The comparison with created_at
     -- excludes younger windows without a subquery.
@@ -58,7 +65,7 @@ export const COUNT_SEATS_LEFT = namedSql<{
     where w.match_id = :matchId and w.expires_at > now() and w.ended_at is null
       and w.created_at <= now() - make_interval(secs => :idleSeconds)
       and not exists (select from reservations r
-                      where r.session_token = w.session_token and r.status in ('held', 'ordered') and r.expires_at > now())
+                      where ${IN_WINDOW} and r.status in ('held', 'ordered') and r.expires_at > now())
       and extract(epoch from now() - w.created_at) - (${HOLDING_SECONDS}) >= :idleSeconds
   )
   select ${epochMs('now()')} as "atMs", ${epochMs('min(next_expiry)')} as "nextExpiryMs", coalesce(sum(held), 0)::int as held,

@@ -1,4 +1,5 @@
 import type { ReplicaReads } from '#platform/postgres/replica-reads';
+import type { OrderStatus } from '#domain/purchase/order';
 import type { DataSource } from 'typeorm';
 import type { Reservation } from '../../application/ports.ts';
 import type { Order } from '../../application/sale-ports.ts';
@@ -27,6 +28,36 @@ const SELECT_DETAILS = `
      from order_timeline t where t.order_id = o.id) as timeline
   from orders o`;
 
+/**
+ * The filters of operators. One that is null matches every order: the statement is planned for its values, so such a filter costs
+ * nothing. Every filter finds its orders by an index, or the newest of them among the newest orders.
+ */
+const FILTERS = `where ($1::uuid is null or o.match_id = $1) and ($2::uuid is null or o.user_id = $2) and ($3::text is null or o.status = $3)
+  and ($4::text is null or o.id = any(array(
+         select id from orders where number = upper($4)
+         union all select order_id from order_intents where intent_id = $4
+         union all select id from orders where lower(email) = lower($4))))
+  and ($5::uuid is null or o.id < $5)`;
+
+/** A hold lasts for a day at most (RESERVATION_HOLD_SECONDS). */
+const OLDEST_HOLD = `(select min(expires_at) - interval '1 day' from reservations where not swept)`;
+
+/**
+ * SQL: narrows the orders of all matches and fans to those of a page with this status. There is no index of the status, because every
+ * purchase would write to it. Without this condition a rare status would be searched for in all orders.
+ */
+function pageWith(status: OrderStatus): string {
+  if (status === 'completed') return '';
+  // Not older than the oldest hold that the expiry sweeper has not ended: it ends an unpaid order together with its hold. Ids begin with
+  // their time in milliseconds.
+  if (status === 'awaiting_payment')
+    return `and o.id >= (lpad(to_hex((extract(epoch from ${OLDEST_HOLD}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
+  // The status is read by a subquery, because a join could be planned as a search in all orders.
+  return `and o.id = any(array(select t.order_id from order_timeline t
+    where t.event = $3 and ($5::uuid is null or t.order_id < $5) and (select x.status from orders x where x.id = t.order_id) = $3
+    order by t.order_id desc limit $6))`;
+}
+
 /** Reads orders outside any transaction: for fans from the primary, for operators from the replica of the database. */
 export class PostgresPurchaseReader implements PurchaseReader {
   constructor(
@@ -44,13 +75,10 @@ export class PostgresPurchaseReader implements PurchaseReader {
     return details(this.dataSource, page, [userId, before ?? null, limit]);
   }
 
-  /** A filter that is null matches every order. */
   search(search: OrderSearch): Promise<OrderDetails[]> {
     const { matchId = null, userId = null, status = null, text = null, before = null, limit } = search;
-    const condition = `where ($1::uuid is null or o.match_id = $1) and ($2::uuid is null or o.user_id = $2)
-         and ($3::text is null or o.status = $3)
-         and ($4::text is null or o.number = upper($4) or o.intent_id = $4 or lower(o.email) = lower($4))
-         and ($5::uuid is null or o.id < $5) order by o.id desc limit $6`;
+    const isStatusOnly = status !== null && (matchId ?? userId ?? text) === null;
+    const condition = `${FILTERS} ${isStatusOnly ? pageWith(status) : ''} order by o.id desc limit $6`;
     const values = [matchId, userId, status, text, before, limit];
     return this.replicaReads.read('current', (database) => details(database, condition, values));
   }

@@ -10,6 +10,7 @@ import { FAN_WITHOUT_SEATS } from './fan-seats.sql.ts';
 import { assertRules, UNKNOWN_FACTS } from './hold-refusal.ts';
 import { HoldWriter, type HoldResult } from './hold-writer.ts';
 import { isFanCounted, pendingHold, PendingHolds, reservationOf, type PendingHold } from './pending-holds.ts';
+import { refreshSnapshots } from './refresh-snapshots.ts';
 import type { SectorSnapshot, SectorSnapshots } from './sector-snapshot.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 import type { WriterConnection } from './writer-connection.ts';
@@ -133,7 +134,7 @@ export class HoldQueue implements SeatHolds {
   }
 
   private async proposeSeats(taken: readonly PendingHold[]): Promise<readonly PendingHold[]> {
-    await this.refreshSnapshots(taken);
+    await refreshSnapshots(taken);
     const now = Date.now();
     const share = this.options.changes?.share(now);
     return taken.filter((hold) => {
@@ -142,29 +143,6 @@ export class HoldQueue implements SeatHolds {
       else this.propose(hold, share);
       return !isLate;
     });
-  }
-
-  /**
-   * Waits for a refresh of the snapshots that have too few free seats or may be wrong, because no request may be refused from memory
-   * alone. Other stale snapshots are refreshed beside the batch: it need not wait for seats that only add to the free ones.
-   */
-  private async refreshSnapshots(holds: readonly PendingHold[]): Promise<void> {
-    const now = Date.now();
-    const needed = new Set<SectorSnapshot>();
-    const stale = new Set<SectorSnapshot>();
-    for (const hold of holds) {
-      const { snapshot } = hold;
-      const hasTooFew = !hold.chosen && snapshot.map.freeCount < requestedSeats(hold.request) && !hold.isRefreshed;
-      const isStale = snapshot.isStale(now);
-      const isWrong = hold.mustRefresh || (isStale && (snapshot.isDoubtful || hold.attempts > 1));
-      if (isStale) stale.add(snapshot);
-      if (!hasTooFew && !isWrong) continue;
-      hold.isRefreshed = true;
-      hold.mustRefresh = false;
-      needed.add(snapshot);
-    }
-    for (const snapshot of stale) if (!needed.has(snapshot)) snapshot.refreshBeside();
-    await Promise.all([...needed].map((snapshot) => snapshot.refresh().catch(() => undefined)));
   }
 
   private propose(hold: PendingHold, share = this.options.changes?.share(Date.now())): void {
