@@ -19,6 +19,8 @@ export interface AuditedCall {
   readonly after: unknown;
 }
 
+const newWebhook = { url: 'https://partner.example/events', events: ['order.completed'] };
+
 type Send = (method: string, url: string, body?: unknown, as?: AuditedCall['as']) => Promise<Answer>;
 
 /** Sends a call as an operator with every role, or as `as`, with a new idempotency key. */
@@ -207,6 +209,26 @@ export function audited(system: System): Readonly<Record<string, () => Promise<A
       return {
         ...{ url: `/invitations/${id}`, as: partner, target: { type: 'invitation', id } },
         ...{ before: { status: 'open' }, after: { status: 'withdrawn' } },
+      };
+    },
+    'POST /ops/webhooks': () => ({
+      ...{ url: '/ops/webhooks', body: newWebhook, target: { type: 'webhook', id: expect.any(String) } },
+      ...{ before: null, after: newWebhook },
+    }),
+    'DELETE /ops/webhooks/:id': async () => {
+      const { id } = await made('POST', '/ops/webhooks', newWebhook);
+      return { url: `/ops/webhooks/${String(id)}`, target: { type: 'webhook', id }, before: newWebhook, after: null };
+    },
+    'POST /ops/webhooks/:id/deliveries/:delivery_id/retry': async () => {
+      const { id } = await made('POST', '/ops/webhooks', newWebhook);
+      const deliveryId = randomUUID();
+      await system.dataSource.query(
+        `insert into webhook_deliveries (id, webhook_id, event_id, type, subject_id, body, created_at) values ($1, $2, $1, 'order.completed', $1, '{}', now())`,
+        [deliveryId, id],
+      );
+      return {
+        ...{ url: `/ops/webhooks/${String(id)}/deliveries/${deliveryId}/retry`, target: { type: 'webhook', id } },
+        ...{ before: null, after: { delivery_id: deliveryId } },
       };
     },
     'GET /ops/audit': () => ({ url: '/ops/audit?action=refundOrder', target: { type: 'audit', id: null }, ...read }),

@@ -267,6 +267,14 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
     bodyOptional: true,
   },
   'GET /api/v1/ops/audit': { query: 'page' },
+  'GET /api/v1/ops/webhooks': { query: 'page' },
+  'POST /api/v1/ops/webhooks': {
+    bodies: [object({ url: token(2000, 'https://partner.example/events'), events: list(oneOf('order.completed'), 5) })],
+  },
+  // The sample system has no webhook, so even a valid call meets one that does not exist.
+  'DELETE /api/v1/ops/webhooks/:id': { answerIfMissing: 204 },
+  'GET /api/v1/ops/webhooks/:id/deliveries': { query: 'page' },
+  'POST /api/v1/ops/webhooks/:id/deliveries/:delivery_id/retry': {},
   'GET /api/v1/ops/blacklist': { query: 'page' },
   'POST /api/v1/ops/blacklist': {
     bodies: [

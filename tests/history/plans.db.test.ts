@@ -47,6 +47,10 @@ const SMALL_TABLES = [
   ...['quotas', 'quota_moves', 'quota_move_requests', 'quota_notices', 'broadcasts', 'migrations'],
   // Their retention is an hour to 30 days, and they get no row for a purchase.
   ...['jobs', 'alert_notes'],
+  // There are at most twenty.
+  'webhooks',
+  // Its own test looks at the plans of its searches.
+  'audit_log',
   // What operators have done by hand.
   ...['blacklist', 'blacklist_changes', 'job_interventions'],
   // It has a test of the plans of its own, with many rows (apps/monolith/src/audit).
@@ -101,6 +105,14 @@ async function addWaitingMessages(): Promise<void> {
   await client.query(
     `insert into outbox (id, destination, event, aggregate_id, body) select gen_random_uuid(), 'elsewhere', 'event', 'about ' || n, '{}'
      from generate_series(1, 10000) as n`,
+  );
+  await client.query(
+    `with webhook as (
+       insert into webhooks (id, url, events, secret, created_by)
+       values (gen_random_uuid(), 'https://partner.example', '{order.completed}', 'whsec_of_the_test', gen_random_uuid()) returning id
+     ) insert into webhook_deliveries (id, webhook_id, event_id, type, subject_id, body, created_at, state)
+       select gen_random_uuid(), webhook.id, gen_random_uuid(), 'order.completed', gen_random_uuid(), '{}', now(), 'delivered'
+       from webhook, generate_series(1, 10000)`,
   );
   await client.query(
     `insert into queued_jobs (message_id, queue, body) select gen_random_uuid(), 'elsewhere', '{}' from generate_series(1, 10000)`,

@@ -16,6 +16,7 @@ export const documentedDestinations: Readonly<Record<string, readonly [consumer:
   'waiting-room': ['queue service', 'a request to its internal REST API, repeated until the answer is 2xx'],
   payments: ['payment provider', 'a refund or the cancellation of an intent, with an idempotency key'],
   devices: ['monolith', 'push tokens that the provider reports as invalid; their devices are removed'],
+  webhooks: ['monolith', 'an event for the webhooks of partners; each webhook that wants it gets a delivery'],
   'sandbox-webhook': ['monolith', 'a signed request to the payment webhook, sent by the sandbox in the role of the provider'],
 };
 

@@ -18,6 +18,7 @@ import { TicketingModule } from './ticketing/ticketing.module.ts';
 import { TransferModule } from './transfer/transfer.module.ts';
 import { WaitingRoomModule } from './waiting-room/waiting-room.module.ts';
 import type { WarmUp } from './tokens.ts';
+import { WebhooksModule } from './webhooks/webhooks.module.ts';
 
 /** What a process does besides answering calls. */
 export interface AppParts {
@@ -59,6 +60,7 @@ export class AppModule {
         PaymentModule,
         TicketingModule,
         WaitingRoomModule,
+        WebhooksModule,
         PurchaseModule,
         OperationsModule,
         QuotaModule,

@@ -5,6 +5,7 @@ import { allowedOrigins } from '#platform/http/cors';
 import { createHttpApp } from '#platform/http/http-app';
 import { identifyCallers } from '#platform/http/identity';
 import { apiDocsPrefixes, describeApi, serveApiDocs } from '#platform/http/openapi';
+import { AnswerSeal } from '#platform/idempotency/answer-seal';
 import { IdempotencyCache } from '#platform/idempotency/idempotency-cache';
 import { guardIdempotency } from '#platform/idempotency/idempotency-hook';
 import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
@@ -50,7 +51,8 @@ export async function createMonolith(
     afterAccess: (fastify) => {
       metrics.timeRequests(fastify);
       recordActs(fastify, dataSource);
-      guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows: new IdempotencyRows(dataSource), logger });
+      const seal = new AnswerSeal(config.INTERNAL_AUTH_SECRET);
+      guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows: new IdempotencyRows(dataSource), seal, logger });
       limitByFan(fastify, {
         purchases: new RateLimiter(redis, 'rate_limit:user', config.RATE_LIMIT_USER_PER_MINUTE),
         writes: new RateLimiter(redis, 'rate_limit:writes', config.RATE_LIMIT_WRITES_PER_MINUTE),

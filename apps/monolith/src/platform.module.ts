@@ -4,6 +4,7 @@ import { Jobs } from '#application/jobs';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import { Metrics } from '#platform/health/metrics';
+import { AnswerSeal } from '#platform/idempotency/answer-seal';
 import { Answers } from '#platform/idempotency/answers';
 import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
 import { PostgresJobs } from '#messaging/jobs/job-ledger';
@@ -66,6 +67,7 @@ export class PlatformModule {
       { provide: Clock, useValue: new SystemClock() },
       { provide: RelayBell, useValue: bell },
       { provide: IdempotencyRows, useValue: new IdempotencyRows(dataSource) },
+      { provide: AnswerSeal, useValue: new AnswerSeal(config.INTERNAL_AUTH_SECRET) },
       Answers,
     ];
     return { module: PlatformModule, providers: [...provided, DatabaseReplicaSchedule], exports: provided };

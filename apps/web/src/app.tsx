@@ -86,6 +86,7 @@ function RoutePage({ route }: { route: Route }) {
     case 'ops':
     case 'ops-jobs':
     case 'ops-audit':
+    case 'ops-webhooks':
     case 'ops-quotas':
       return <StaffPageLoader route={route} />;
     case 'unknown':

@@ -20,6 +20,7 @@ test.each<[string, Route]>([
   [paths.ops(), { page: 'ops', matchId: undefined }],
   [paths.opsJobs, { page: 'ops-jobs' }],
   [paths.opsAudit, { page: 'ops-audit' }],
+  [paths.opsWebhooks, { page: 'ops-webhooks' }],
   [paths.opsQuotas(id), { page: 'ops-quotas', matchId: id }],
   [paths.ops(id), { page: 'ops', matchId: id }],
 ])('the path %s is parsed as the route of its page', (address, route) => {

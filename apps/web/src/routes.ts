@@ -14,11 +14,15 @@ export type Route =
   | { page: 'ops'; matchId: string | undefined }
   | { page: 'ops-jobs' }
   | { page: 'ops-audit' }
+  | { page: 'ops-webhooks' }
   | { page: 'ops-quotas'; matchId: string }
   | { page: 'unknown' };
 
 /** A page for operators or partners. */
-export type StaffRoute = Extract<Route, { page: 'quotas' | 'quota' | 'ops' | 'ops-jobs' | 'ops-audit' | 'ops-quotas' }>;
+export type StaffRoute = Extract<
+  Route,
+  { page: 'quotas' | 'quota' | 'ops' | 'ops-jobs' | 'ops-audit' | 'ops-webhooks' | 'ops-quotas' }
+>;
 
 /** The path of each page. */
 export const paths = {
@@ -34,6 +38,7 @@ export const paths = {
   ops: (matchId?: string) => (matchId ? `/ops?match=${matchId}` : '/ops'),
   opsJobs: '/ops/jobs',
   opsAudit: '/ops/audit',
+  opsWebhooks: '/ops/webhooks',
   opsQuotas: (matchId: string) => `/ops/matches/${matchId}/quotas`,
 };
 
@@ -53,6 +58,7 @@ export function parseRoute(location: { pathname: string; search: string }): Rout
   if (first === 'ops' && !id) return { page: 'ops', matchId: new URLSearchParams(location.search).get('match') ?? undefined };
   if (first === 'ops' && id === 'jobs' && second === undefined) return { page: 'ops-jobs' };
   if (first === 'ops' && id === 'audit' && second === undefined) return { page: 'ops-audit' };
+  if (first === 'ops' && id === 'webhooks' && second === undefined) return { page: 'ops-webhooks' };
   if (!isUuid(id)) return { page: 'unknown' };
   if (first === 'matches' && second === undefined) return { page: 'match', matchId: id };
   if (first === 'matches' && second === 'checkout') return { page: 'checkout', matchId: id };

@@ -15,6 +15,7 @@ export const pageAddresses = [
   '/ops',
   '/ops/jobs',
   '/ops/audit',
+  '/ops/webhooks',
   '/ops/matches/:id/quotas',
 ] as const;
 

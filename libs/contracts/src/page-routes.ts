@@ -15,6 +15,7 @@ import { sectorListAnswer } from './sectors.ts';
 import * as tickets from './tickets.ts';
 import * as transfers from './transfers.ts';
 import * as waitingRoom from './waiting-room.ts';
+import * as webhooks from './webhooks.ts';
 import { queueStatusAnswer } from './waiting-room-control.ts';
 
 /**
@@ -76,6 +77,11 @@ export const pageRoutes = {
   'POST /api/v1/ops/matches/:id/cancel': { body: matches.cancelMatchRequest, answer: matches.opsMatchAnswer },
   'GET /api/v1/ops/orders': { query: orders.opsOrderQuery, answer: orders.opsOrderListAnswer },
   'POST /api/v1/ops/orders/:id/refund': { body: orders.refundRequest, answer: orders.refundAnswer },
+  'GET /api/v1/ops/webhooks': { query: pageQuery, answer: webhooks.webhookListAnswer },
+  'POST /api/v1/ops/webhooks': { body: webhooks.createWebhookRequest, answer: webhooks.webhookCreatedAnswer },
+  'DELETE /api/v1/ops/webhooks/:id': {},
+  'GET /api/v1/ops/webhooks/:id/deliveries': { query: webhooks.deliveryQuery, answer: webhooks.webhookDeliveryListAnswer },
+  'POST /api/v1/ops/webhooks/:id/deliveries/:delivery_id/retry': { answer: webhooks.webhookDeliveryAnswer },
   'GET /api/v1/ops/audit': { query: audit.auditQuery, answer: audit.auditPageAnswer },
   'GET /api/v1/ops/blacklist': { query: pageQuery, answer: blacklist.blacklistPageAnswer },
   'POST /api/v1/ops/blacklist': { body: blacklist.putFanOnBlacklistRequest, answer: blacklist.blacklistEntryAnswer },

@@ -9,7 +9,7 @@ import { claimStory } from './claim-story.ts';
 import { RecordingClient, type RecordedAnswer, type ServiceName } from './recording-client.ts';
 import { FanActions, standingSector } from './fans.ts';
 import { inviteStory } from './invite-story.ts';
-import { lineStory, matchStory, profileStory } from './other-stories.ts';
+import { lineStory, matchStory, profileStory, webhookStory } from './other-stories.ts';
 import { holdStory, orderStory } from './purchase-stories.ts';
 import { quotaStory } from './quota-story.ts';
 import { DocumentedAnswers, type LiveAnswer } from './documented-answers.ts';
@@ -53,7 +53,7 @@ async function runStories(): Promise<readonly RecordedAnswer[]> {
   const client = new RecordingClient(system);
   const fans = new FanActions(client, system);
   const quotaStories = [quotaStory, inviteStory, claimStory];
-  for (const story of [holdStory, orderStory, matchStory, lineStory, profileStory, ...quotaStories]) await story(fans);
+  for (const story of [holdStory, orderStory, matchStory, webhookStory, lineStory, profileStory, ...quotaStories]) await story(fans);
   await fans.sendWebhook({ id: 'evt_2', type: 'charge.updated', data: { object: { id: 'ch_1' } } });
   await fans.sendWebhook({ id: 'evt_3' }, 't=1,v1=0');
   return client.answers;

@@ -28,6 +28,27 @@ export async function matchStory(fans: FanActions): Promise<void> {
   await fans.request('GET', `/matches/${direct.id}`);
 }
 
+/** Calls all actions of operators on webhooks. The delivery is inserted by SQL, because no partner listens here. */
+export async function webhookStory(fans: FanActions): Promise<void> {
+  const body = { url: 'https://partner.example/events', events: ['match.cancelled'] };
+  const add = () => fans.request('POST', '/ops/webhooks', { ...ops, body });
+  const { id } = await add();
+  const deliveryId = randomUUID();
+  await fans.rows(
+    `insert into webhook_deliveries (id, webhook_id, event_id, type, subject_id, body, created_at, state)
+     values ($1, $2, $1, 'match.cancelled', $1, '{}', now(), 'failed')`,
+    [deliveryId, id],
+  );
+  await fans.request('GET', '/ops/webhooks', ops);
+  await fans.request('GET', `/ops/webhooks/${id}/deliveries`, ops);
+  for (const delivery of [deliveryId, randomUUID()])
+    await fans.request('POST', `/ops/webhooks/${id}/deliveries/${delivery}/retry`, ops);
+  const others: string[] = [];
+  for (let webhooks = 2; webhooks <= 21; webhooks += 1) others.push((await add()).id);
+  for (const webhook of [id, ...others]) if (webhook) await fans.request('DELETE', `/ops/webhooks/${webhook}`, ops);
+  await fans.request('GET', `/ops/webhooks/${id}/deliveries`, ops);
+}
+
 /** Reads a path, and then again with the ETag of the first answer. The second answer must be 304. */
 async function readTwice(fans: FanActions, path: string): Promise<void> {
   await fans.request('GET', path);

@@ -19,6 +19,8 @@ import { CONFIG } from '../tokens.ts';
 import { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 import { WaitingRoomModule } from '../waiting-room/waiting-room.module.ts';
 import { ChangeMatch } from './change-match.ts';
+import { WebhookEvents } from '../webhooks/webhook-events.api.ts';
+import { WebhooksModule } from '../webhooks/webhooks.module.ts';
 import { CheckSale } from './check-sale.ts';
 import { CreateMatch } from './create-match.ts';
 import { FollowMatch } from './follow-match.ts';
@@ -29,7 +31,7 @@ import { SaleWatch } from './sale-watch.schedule.ts';
 
 /** Operators create matches and change matches, sales and queues with this context. It also watches the running sales. */
 @Module({
-  imports: [CatalogModule, PurchaseModule, QuotaModule, TicketingModule, WaitingRoomModule],
+  imports: [CatalogModule, PurchaseModule, QuotaModule, TicketingModule, WaitingRoomModule, WebhooksModule],
   controllers: [OperationsController],
   providers: [
     useCase(CreateMatch, TransactionManager, CatalogApi, PurchaseApi, Outbox, Ids),
@@ -39,7 +41,7 @@ import { SaleWatch } from './sale-watch.schedule.ts';
       inject: [CreateMatch],
     },
     useCase(ChangeMatch, TransactionManager, CatalogApi, WaitingRoomApi, Jobs, FollowMatch, Clock),
-    useCase(FollowMatch, QuotaApi, TicketOffers),
+    useCase(FollowMatch, QuotaApi, TicketOffers, WebhookEvents),
     useCase(ReadMatchReport, CatalogApi, PurchaseApi, WaitingRoomApi),
     useCase(CheckSale, TransactionManager, CatalogApi, PurchaseApi, WaitingRoomApi, Outbox, Ids),
     {

@@ -7,6 +7,7 @@ import { CatalogModule } from '../catalog/catalog.module.ts';
 import { FansModule } from '../fans/fans.module.ts';
 import { PaymentModule } from '../payment/payment.module.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
+import { WebhooksModule } from '../webhooks/webhooks.module.ts';
 import { SeatViews } from './availability/application/availability-reader.ts';
 import { availabilityControllers, availabilityProviders } from './availability/availability.providers.ts';
 import { PostgresAvailability } from './availability/outbound/postgres-availability.ts';
@@ -35,7 +36,7 @@ export class PurchaseJobKinds {
 
 /** The module for holds, orders and payments: from a free seat to a sold one. Each feature is wired in its own `x.providers.ts`. */
 @Module({
-  imports: [BlacklistModule, CatalogModule, FansModule, PaymentModule, TicketingModule],
+  imports: [BlacklistModule, CatalogModule, FansModule, PaymentModule, TicketingModule, WebhooksModule],
   controllers: [
     ...holdControllers,
     ...checkoutControllers,

@@ -11,6 +11,8 @@ import { FansModule } from '../fans/fans.module.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { QuotaPlacesApi } from '../purchase/quota-places.api.ts';
 import { CONFIG } from '../tokens.ts';
+import { WebhookEvents } from '../webhooks/webhook-events.api.ts';
+import { WebhooksModule } from '../webhooks/webhooks.module.ts';
 import { ClaimInvitation } from './claims/claim-invitation.ts';
 import { ClaimsController } from './claims/claims.controller.ts';
 import { EndInvitations } from './claims/end-invitations.ts';
@@ -51,7 +53,7 @@ import { ReadAllocation } from './tree/read-allocation.ts';
 
 /** Quotas: places of a match that are set aside for an owner before the sale, their moves and their return. */
 @Module({
-  imports: [CatalogModule, FansModule, PurchaseModule],
+  imports: [CatalogModule, FansModule, PurchaseModule, WebhooksModule],
   controllers: [
     OpsQuotasController,
     PartnerQuotasController,
@@ -113,7 +115,7 @@ import { ReadAllocation } from './tree/read-allocation.ts';
       InvitationMessages,
     ),
     useCase(ReturnMails, PostgresQuotas, Outbox, Ids, Clock),
-    useCase(QuotaNotices, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresNotices, ReturnMails),
+    useCase(QuotaNotices, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresNotices, ReturnMails, WebhookEvents),
     QuotaMessages,
     {
       provide: QuotaApi,

@@ -6,6 +6,7 @@ import { JobDestinations, JobsModule } from '../jobs/jobs.module.ts';
 import { PaymentDestinations, PaymentModule } from '../payment/payment.module.ts';
 import { CONFIG, REDIS } from '../tokens.ts';
 import { WaitingRoomDestinations, WaitingRoomModule } from '../waiting-room/waiting-room.module.ts';
+import { WebhookDestinations, WebhooksModule } from '../webhooks/webhooks.module.ts';
 import { Housekeeping } from './housekeeping.schedule.ts';
 import { OutboxDestinations } from './outbox-destinations.ts';
 import { OutboxRelays } from './outbox-relays.ts';
@@ -13,7 +14,7 @@ import { RelayApi } from './relay.api.ts';
 
 /** Delivers the messages that the contexts wrote to the outbox. */
 @Module({
-  imports: [FansModule, JobsModule, PaymentModule, WaitingRoomModule],
+  imports: [FansModule, JobsModule, PaymentModule, WaitingRoomModule, WebhooksModule],
   providers: [
     {
       provide: OutboxDestinations,
@@ -24,8 +25,20 @@ import { RelayApi } from './relay.api.ts';
         waitingRoom: WaitingRoomDestinations,
         jobs: JobDestinations,
         fans: FansDestinations,
-      ) => new OutboxDestinations(config.REDIS_URL, redis, [...waitingRoom.all, ...payments.all, ...jobs.all, ...fans.all]),
-      inject: [CONFIG, REDIS, PaymentDestinations, WaitingRoomDestinations, JobDestinations, FansDestinations],
+        webhooks: WebhookDestinations,
+      ) => {
+        const ofContexts = [waitingRoom, payments, jobs, fans, webhooks].flatMap(({ all }) => all);
+        return new OutboxDestinations(config.REDIS_URL, redis, ofContexts);
+      },
+      inject: [
+        CONFIG,
+        REDIS,
+        PaymentDestinations,
+        WaitingRoomDestinations,
+        JobDestinations,
+        FansDestinations,
+        WebhookDestinations,
+      ],
     },
     OutboxRelays,
     { provide: RelayApi, useExisting: OutboxRelays },

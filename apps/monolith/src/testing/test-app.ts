@@ -6,6 +6,7 @@ import { TransactionManager } from '#application/transaction-manager';
 import { loadConfig } from '#platform/config/load-config';
 import { createHttpApp } from '#platform/http/http-app';
 import { identifyMock } from '#platform/http/identity';
+import { AnswerSeal } from '#platform/idempotency/answer-seal';
 import { Answers } from '#platform/idempotency/answers';
 import { IdempotencyCache } from '#platform/idempotency/idempotency-cache';
 import { guardIdempotency } from '#platform/idempotency/idempotency-hook';
@@ -107,6 +108,7 @@ export async function openTestApp(
   await whenReady(redis);
   const transactions = new PostgresTransactionManager(dataSource, { deadlineMs: 20_000 });
   const rows = new IdempotencyRows(dataSource);
+  const seal = new AnswerSeal(config.INTERNAL_AUTH_SECRET);
   const replicaReads = new ReplicaReads({ primary: dataSource, url: undefined, name: 'test', logger, registry: new Registry() });
   const providers = [
     { provide: DataSource, useValue: dataSource },
@@ -116,7 +118,7 @@ export async function openTestApp(
     { provide: Ids, useValue: { next: () => newId() } },
     { provide: Jobs, useValue: new PostgresJobs(new PostgresOutbox(), { next: () => newId() }) },
     { provide: Clock, useValue: { now: () => new Date() } },
-    { provide: Answers, useValue: new Answers(rows) },
+    { provide: Answers, useValue: new Answers(rows, seal) },
     { provide: CONFIG, useValue: config },
     { provide: LOGGER, useValue: logger },
   ];
@@ -138,7 +140,7 @@ export async function openTestApp(
     isAllowedOrigin: () => false,
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
     logReadsEvery: config.LOG_READS_EVERY,
-    afterAccess: (fastify) => guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows, logger }),
+    afterAccess: (fastify) => guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows, seal, logger }),
   });
   await app.init();
   await app.getHttpAdapter().getInstance().ready();

@@ -16,6 +16,9 @@ import { TicketOffers } from '../ticketing/ticket-offers.api.ts';
 import { TicketingApi } from '../ticketing/ticketing.api.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
 import { CONFIG } from '../tokens.ts';
+import { WebhookEvents } from '../webhooks/webhook-events.api.ts';
+import { WebhooksModule } from '../webhooks/webhooks.module.ts';
+import { AcceptanceNews } from './acceptance-news.ts';
 import { AcceptOffer } from './accept-offer.ts';
 import { CallerAddress } from './caller-address.ts';
 import { EndOffers } from './end-offers.ts';
@@ -31,7 +34,7 @@ import { TransfersController } from './transfers.controller.ts';
  * they need both purchase (the limits) and ticketing, which stores the offers.
  */
 @Module({
-  imports: [BlacklistModule, CatalogModule, FansModule, PurchaseModule, TicketingModule],
+  imports: [BlacklistModule, CatalogModule, FansModule, PurchaseModule, TicketingModule, WebhooksModule],
   controllers: [TransfersController],
   providers: [
     useCase(CallerAddress, FansApi, CONFIG),
@@ -39,7 +42,8 @@ import { TransfersController } from './transfers.controller.ts';
     useCase(KnownFans, FansApi, PurchaseApi, TicketingApi),
     useCase(OfferTicket, TransactionManager, TicketingApi, TicketOffers, CatalogApi, KnownFans, OfferMessages),
     useCase(Receivers, FansApi, BlacklistApi, PurchaseApi, TicketingApi),
-    useCase(AcceptOffer, TransactionManager, TicketingApi, TicketOffers, CatalogApi, Receivers, OfferMessages),
+    useCase(AcceptanceNews, OfferMessages, WebhookEvents),
+    useCase(AcceptOffer, TransactionManager, TicketingApi, TicketOffers, CatalogApi, Receivers, AcceptanceNews),
     useCase(EndOffers, TransactionManager, TicketOffers, CatalogApi, OfferMessages),
     OfferDeadlines,
   ],

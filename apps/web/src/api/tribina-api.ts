@@ -137,6 +137,15 @@ export class TribinaApi {
   opsAudit = (filter: Omit<RouteQuery<'GET /api/v1/ops/audit'>, 'limit' | 'cursor'>, pages: number, signal?: AbortSignal) =>
     readPages((page) => this.get('GET /api/v1/ops/audit', {}, { query: { ...filter, ...page }, signal }), pages);
 
+  opsWebhooks = (signal?: AbortSignal) => this.get('GET /api/v1/ops/webhooks', {}, { query: { limit }, signal });
+  opsAddWebhook = (webhook: RouteBody<'POST /api/v1/ops/webhooks'>) => this.send('POST /api/v1/ops/webhooks', {}, webhook);
+  opsRemoveWebhook = (id: string) => this.delete('DELETE /api/v1/ops/webhooks/:id', { id });
+  /** The newest `pages` times 100 deliveries of a webhook. */
+  opsWebhookDeliveries = (id: string, pages: number, signal?: AbortSignal) =>
+    readPages((query) => this.get('GET /api/v1/ops/webhooks/:id/deliveries', { id }, { query, signal }), pages);
+  opsRetryWebhookDelivery = (id: string, delivery_id: string) =>
+    this.send('POST /api/v1/ops/webhooks/:id/deliveries/:delivery_id/retry', { id, delivery_id }, undefined);
+
   opsJobCounts = (signal?: AbortSignal) => this.get('GET /api/v1/ops/jobs/counts', {}, { signal });
   /** The newest jobs of the filter, `pages` times 50. */
   opsJobs = async (

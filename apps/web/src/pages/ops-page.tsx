@@ -47,6 +47,10 @@ export function OpsPage({ chosenId }: { chosenId: string | undefined }) {
           <Link to={paths.opsAudit} testId="ops-audit-link">
             {texts.opsAudit.link}
           </Link>
+          {' · '}
+          <Link to={paths.opsWebhooks} testId="ops-webhooks-link">
+            {texts.opsWebhooks.link}
+          </Link>
         </p>
       ) : (
         <RoleNeeded access="ops" work="audit" />

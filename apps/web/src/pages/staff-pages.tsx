@@ -4,6 +4,7 @@ import { OpsAuditPage } from './ops-audit-page.tsx';
 import { OpsJobsPage } from './ops-jobs-page.tsx';
 import { OpsPage } from './ops-page.tsx';
 import { OpsQuotasPage } from './ops-quotas-page.tsx';
+import { OpsWebhooksPage } from './ops-webhooks-page.tsx';
 import { QuotaPage } from './quota-page.tsx';
 import { QuotasPage } from './quotas-page.tsx';
 
@@ -20,6 +21,8 @@ export function StaffPage({ route }: { route: StaffRoute }) {
       return <OpsJobsPage />;
     case 'ops-audit':
       return <OpsAuditPage />;
+    case 'ops-webhooks':
+      return <OpsWebhooksPage />;
     case 'ops-quotas':
       return <OpsQuotasPage key={route.matchId} matchId={route.matchId} />;
   }

@@ -45,6 +45,7 @@ export function opsAuditTexts(t: Translate) {
       move: t('move', 'premještaj'),
       invitation: t('invitation', 'pozivnica'),
       audit: t('audit log', 'dnevnik'),
+      webhook: t('webhook', 'webhook'),
     } as Readonly<Record<string, string>>,
     actions: {
       createMatch: t('Created a match', 'Stvaranje utakmice'),
@@ -71,6 +72,9 @@ export function opsAuditTexts(t: Translate) {
       listInvitations: t('Read invitations', 'Čitanje pozivnica'),
       resendInvitation: t('Sent an invitation again', 'Ponovno slanje pozivnice'),
       withdrawInvitation: t('Withdrew an invitation', 'Povlačenje pozivnice'),
+      createWebhook: t('Added a webhook', 'Dodavanje webhooka'),
+      deleteWebhook: t('Removed a webhook', 'Uklanjanje webhooka'),
+      retryWebhookDelivery: t('Sent an event again', 'Ponovno slanje događaja'),
       listAuditLog: t('Read the audit log', 'Čitanje dnevnika radnji'),
     } as Readonly<Record<string, string>>,
   };

@@ -13,6 +13,7 @@ export function roleTexts(t: Translate) {
       quotas: t('Changing quotas and moving places', 'Mijenjanje kvota i premještanje mjesta'),
       policy: t('Checking the rules of a competition', 'Provjera pravila natjecanja'),
       audit: t('The audit log', 'Dnevnik radnji'),
+      webhooks: t('The webhooks of partners', 'Webhookovi partnera'),
     },
     needed: (work: string, roles: string, own: string) =>
       t(

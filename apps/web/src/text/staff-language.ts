@@ -3,6 +3,7 @@ import { opsAuditTexts } from './ops-audit-texts.ts';
 import { opsJobsTexts } from './ops-jobs-texts.ts';
 import { opsQuotasTexts } from './ops-quotas-texts.ts';
 import { opsTexts } from './ops-texts.ts';
+import { opsWebhooksTexts } from './ops-webhooks-texts.ts';
 import { quotaTexts } from './quota-texts.ts';
 import { roleTexts } from './role-texts.ts';
 import { type Language, languages, type Texts, type Translate } from './texts.ts';
@@ -15,6 +16,7 @@ const staffTextsFor = (t: Translate) => ({
   opsAudit: opsAuditTexts(t),
   opsJobs: opsJobsTexts(t),
   opsQuotas: opsQuotasTexts(t),
+  opsWebhooks: opsWebhooksTexts(t),
   roles: roleTexts(t),
 });
 

@@ -53,6 +53,7 @@ function openDoors(config: Readonly<Record<string, unknown>>): string[] {
   const keys = config.JWT_JWKS_URL;
   return [
     ...(typeof keys === 'string' && !keys.startsWith('https:') ? ['JWT_JWKS_URL: http is refused in production, use https'] : []),
+    ...(config.WEBHOOK_ALLOW_PRIVATE === true ? ['WEBHOOK_ALLOW_PRIVATE: true is refused in production'] : []),
     ...Object.entries(config)
       .filter(([name, value]) => name.startsWith('RATE_LIMIT_') && value === 0)
       .map(([name]) => `${name}: 0 (no limit) is refused in production`),

@@ -283,6 +283,13 @@ export function alertChannels(
   ];
 }
 
+/** Settings of the webhooks that tell partners of events. */
+export const webhookSettings = z.object({
+  WEBHOOK_ALLOW_PRIVATE: flag
+    .default(false)
+    .describe('`true`: webhooks may have http URLs and addresses that are not on the public internet; refused in production'),
+});
+
 /** The host in a URL at which this machine reaches a service that listens on `bindHost`. */
 function reachableHost(bindHost: string): string {
   if (bindHost === '0.0.0.0' || bindHost === '::') return '127.0.0.1';

@@ -3,6 +3,7 @@ import https from 'node:https';
 import { currentTrace, inSpan, SpanKind, type SpanOptions } from '../tracing/spans.ts';
 import { formatTraceparent } from '../tracing/traceparent.ts';
 import { HttpCallFailed } from './http-call-failed.ts';
+import { addressIn, isPublicAddress, publicLookup, privateAddress } from './public-addresses.ts';
 import { readBody, type BodyLimit } from './read-body.ts';
 
 /**
@@ -16,7 +17,10 @@ const IDLE_TIMEOUT_MS = 4000;
  * of connections to one server is not limited: a call that hangs must not delay other calls.
  */
 const agentOptions = { keepAlive: true, timeout: IDLE_TIMEOUT_MS };
-const agents = { 'http:': new http.Agent(agentOptions), 'https:': new https.Agent(agentOptions) };
+const agentsWith = (options: http.AgentOptions) => ({ 'http:': new http.Agent(options), 'https:': new https.Agent(options) });
+const agents = agentsWith(agentOptions);
+/** They have connections of their own, so that none is used that was opened without the check. */
+const publicAgents = agentsWith({ ...agentOptions, lookup: publicLookup() });
 
 /** One outgoing request. */
 export interface HttpRequest extends BodyLimit {
@@ -28,6 +32,8 @@ export interface HttpRequest extends BodyLimit {
   readonly body?: string | Uint8Array | URLSearchParams | FormData;
   /** The timeout of the whole call, until the last byte of the answer. */
   readonly timeoutMs: number;
+  /** Connects only to addresses of the public internet. For URLs that somebody else has chosen. */
+  readonly publicOnly?: boolean;
 }
 
 /** The answer to a request, whatever its status. */
@@ -99,16 +105,19 @@ async function contentOf(body: NonNullable<HttpRequest['body']>): Promise<{ byte
 
 /** Opens a request. `whenConnected` is called when the first byte can be sent: after the TLS handshake, if there is one. */
 function open(
-  { method, url, headers }: Pick<HttpRequest, 'method' | 'url' | 'headers'>,
+  { method, url, headers, publicOnly }: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'publicOnly'>,
   contentType: string | undefined,
   whenConnected: () => void,
 ): ClientRequest {
   const target = typeof url === 'string' ? new URL(url) : url;
   const isSecure = target.protocol === 'https:';
+  const address = addressIn(target.hostname);
+  // No name is looked up for a URL with an address.
+  if (publicOnly && address !== undefined && !isPublicAddress(address)) throw privateAddress(target.hostname);
   const trace = currentTrace();
   const outgoing = (isSecure ? https : http).request(target, {
     method,
-    agent: agents[isSecure ? 'https:' : 'http:'],
+    agent: (publicOnly ? publicAgents : agents)[isSecure ? 'https:' : 'http:'],
     headers: {
       'user-agent': 'tribina',
       ...(contentType === undefined ? {} : { 'content-type': contentType }),

@@ -33,7 +33,7 @@ export interface EndpointRules {
    * The audit log records the call (audit-hook.ts): a write of operators and partners, or a read of personal data. The type of the
    * object in the path.
    */
-  readonly audited?: 'match' | 'order' | 'fan' | 'job' | 'quota' | 'move' | 'invitation' | 'audit';
+  readonly audited?: 'match' | 'order' | 'fan' | 'job' | 'quota' | 'move' | 'invitation' | 'audit' | 'webhook';
   /** The reason why this write of operators or partners is not in the audit log. */
   readonly notAuditedBecause?: string;
   /** Each call counts for the fan's limit of ten purchases a minute. */

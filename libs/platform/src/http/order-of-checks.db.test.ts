@@ -14,6 +14,9 @@ import { openDatabase } from '../postgres/database.ts';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
 import { Endpoint } from './endpoint.ts';
 import { RequestRefused } from './request-refused.ts';
+import { AnswerSeal } from '../idempotency/answer-seal.ts';
+
+const seal = new AnswerSeal(['a secret of the test']);
 
 const thing = z.strictObject({ name: z.string() });
 
@@ -43,7 +46,7 @@ beforeAll(async () => {
     {
       limitAddress: limitByAddress(new RateLimiter(redis, 'rate_limit:global', 200), [INTERNAL_SECRET]),
       afterAccess: (fastify) => {
-        guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows, logger: silentLogger });
+        guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows, seal, logger: silentLogger });
         limitByFan(fastify, {
           purchases: new RateLimiter(redis, 'rate_limit:user', 100),
           writes: new RateLimiter(redis, 'rate_limit:writes', 100),

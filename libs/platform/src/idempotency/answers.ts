@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { RequestRefused } from '../http/request-refused.ts';
 import type { StoredAnswer } from '../logging/request-context.ts';
+import { AnswerSeal } from './answer-seal.ts';
 import { IdempotencyRows, type StoredRow } from './idempotency-rows.ts';
 
 /** What a controller wants to answer: status, JSON body and the header `Location`. */
@@ -11,22 +12,27 @@ export interface Answer {
   readonly status: number;
   readonly body?: unknown;
   readonly location?: string;
+  /** The answer holds a secret: it is stored encrypted. */
+  readonly isSecret?: true;
 }
 
 /** Sends the answer of a command that has an idempotency key: a repeated command gets the answer of the first command. */
 @Injectable()
 export class Answers {
-  constructor(private readonly rows: IdempotencyRows) {}
+  constructor(
+    private readonly rows: IdempotencyRows,
+    private readonly seal: AnswerSeal,
+  ) {}
 
   /** Answers a command that runs in `TransactionManager.run`, which commits the rendered answer together with the effect. */
   async give<T>(reply: FastifyReply, command: () => Promise<T>, view: (result: T) => Answer): Promise<void> {
     const key = reply.request.currentKey?.requestKey;
-    if (key) key.render = (result) => toStored(view(result as T));
+    if (key) key.render = (result) => this.toStored(view(result as T));
     try {
       const result = await command();
-      send(reply, key?.stored ?? toStored(view(result)));
+      this.send(reply, key?.stored ?? toStored(view(result)));
     } catch (error) {
-      send(reply, await this.firstAnswer(reply, error, ({ answer }) => answer));
+      this.send(reply, await this.firstAnswer(reply, error, ({ answer }) => answer));
     }
   }
 
@@ -51,6 +57,14 @@ export class Answers {
         await this.firstAnswer(reply, error, async ({ made, answer }) => (made ? toStored(view(await find(made))) : answer)),
       );
     }
+  }
+
+  private toStored(answer: Answer): StoredAnswer {
+    return answer.isSecret ? this.seal.seal(toStored(answer)) : toStored(answer);
+  }
+
+  private send(reply: FastifyReply, answer: StoredAnswer): void {
+    send(reply, this.seal.open(answer));
   }
 
   /** Returns the answer of the first command with this key. Throws `error` when there is no such answer. */

@@ -5,6 +5,7 @@ import type { ErrorCode } from '#contracts/error-catalogue';
 import { RequestRefused } from '../http/request-refused.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
+import type { AnswerSeal } from './answer-seal.ts';
 import { send } from './answers.ts';
 import type { IdempotencyCache, KeyClaim } from './idempotency-cache.ts';
 import type { IdempotencyRows } from './idempotency-rows.ts';
@@ -44,6 +45,7 @@ declare module 'fastify' {
 interface Dependencies {
   readonly cache: IdempotencyCache;
   readonly rows: IdempotencyRows;
+  readonly seal: AnswerSeal;
   readonly logger: Logger;
 }
 
@@ -67,7 +69,7 @@ export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies):
     const continueOrReplay = (first: StoredAnswer | undefined): void => {
       if (!first) return done();
       requestKey.stored = first;
-      send(reply.header('idempotency-replayed', 'true'), first);
+      send(reply.header('idempotency-replayed', 'true'), parts.seal.open(first));
     };
     const withoutRedis = (error: unknown): KeyClaim => {
       parts.logger.warn({ err: error }, 'idempotency without Redis: only the row in PostgreSQL decides');

@@ -19,6 +19,9 @@ import { IdempotencyCache } from './idempotency-cache.ts';
 import { guardIdempotency } from './idempotency-hook.ts';
 import { IdempotencyRows } from './idempotency-rows.ts';
 import { fingerprintOf } from './request-fingerprint.ts';
+import { AnswerSeal } from './answer-seal.ts';
+
+const seal = new AnswerSeal(['a secret of the test']);
 
 const ANA = '0190a000-0000-7000-8000-000000000001';
 const IVA = '0190a000-0000-7000-8000-000000000002';
@@ -100,10 +103,10 @@ beforeAll(async () => {
   redis = connectRedis(proxy.url, { name: 'idempotency-test', commandTimeoutMs: 500 });
   const rows = new IdempotencyRows(database);
   app = await createTestHttpApp(
-    { controllers: [EffectsController], providers: [{ provide: Answers, useValue: new Answers(rows) }] },
+    { controllers: [EffectsController], providers: [{ provide: Answers, useValue: new Answers(rows, seal) }] },
     {
       afterAccess: (fastify) =>
-        guardIdempotency(fastify, { cache: new IdempotencyCache(redis, LOCK_MS), rows, logger: silentLogger }),
+        guardIdempotency(fastify, { cache: new IdempotencyCache(redis, LOCK_MS), rows, seal, logger: silentLogger }),
     },
   );
 });

@@ -13,6 +13,9 @@ import { openDatabase } from '../postgres/database.ts';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
 import { limitByAddress, limitByFan } from './limit-hooks.ts';
 import { RateLimiter } from './rate-limiter.ts';
+import { AnswerSeal } from '../idempotency/answer-seal.ts';
+
+const seal = new AnswerSeal(['a secret of the test']);
 
 const ANA = '0190a000-0000-7000-8000-00000000000a';
 const PER_ADDRESS = 8;
@@ -64,6 +67,7 @@ function openApp(trustedProxies: string[]): Promise<NestFastifyApplication> {
         guardIdempotency(fastify, {
           cache: new IdempotencyCache(redis),
           rows: new IdempotencyRows(database),
+          seal,
           logger: silentLogger,
         });
         limitByFan(fastify, {

@@ -4,6 +4,7 @@ import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import { adapter, useCase } from '#platform/use-case';
 import type { Provider } from '@nestjs/common';
+import { WebhookEvents } from '../../webhooks/webhook-events.api.ts';
 import { FansApi } from '../../fans/fans.api.ts';
 import { PaymentApi } from '../../payment/payment.api.ts';
 import { TicketingApi } from '../../ticketing/ticketing.api.ts';
@@ -26,7 +27,7 @@ export const settlementControllers = [PaymentWebhookController];
 /** Applies payments to orders, and writes the effects of a decided order: tickets, the end of the turn, messages. */
 export const settlementProviders: Provider[] = [
   adapter(PaymentInbox, PostgresPaymentInbox),
-  useCase(OrderMessenger, FansApi, MatchesForSale, Outbox, Ids, Clock),
+  useCase(OrderMessenger, FansApi, MatchesForSale, Outbox, WebhookEvents, Ids, Clock),
   adapter(OrderConsequences, PostgresOrderConsequences, TicketingApi, PostgresPurchaseWindows, OrderMessenger),
   useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),
   useCase(LoadedPayments, PaymentApi, SettlePayment, LOGGER),

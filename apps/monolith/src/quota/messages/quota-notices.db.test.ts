@@ -8,6 +8,7 @@ import { openMonolith, ops, putOnSale, seated, type MatchOnSale, type WholeMonol
 import { EndInvitations } from '../claims/end-invitations.ts';
 import { QuotaDeadlines } from '../moves/quota-deadlines.schedule.ts';
 import { PostgresMoves } from '../moves/postgres-moves.ts';
+import { WebhookEvents } from '../../webhooks/webhook-events.api.ts';
 import { ReturnPlaces } from '../moves/return-places.ts';
 import { PostgresQuotas } from '../tree/postgres-quotas.ts';
 import { InvitationCalls } from '../testing/invitation-calls.ts';
@@ -193,7 +194,14 @@ describe('two replicas', () => {
 describe('a process that is killed at any step', () => {
   const resolve = <T>(token: abstract new (...dependencies: never[]) => T): T => opened.office.monolith.get(token as never);
   const noticesWith = (transactions: TransactionManager): QuotaNotices =>
-    new QuotaNotices(transactions, resolve(CatalogApi), resolve(QuotaPlacesApi), resolve(PostgresNotices), resolve(ReturnMails));
+    new QuotaNotices(
+      transactions,
+      resolve(CatalogApi),
+      resolve(QuotaPlacesApi),
+      resolve(PostgresNotices),
+      resolve(ReturnMails),
+      resolve(WebhookEvents),
+    );
   const traces = async (id: string) => ({
     mails: await notices(),
     marks: (await marks(id)).map(({ notice }) => notice),

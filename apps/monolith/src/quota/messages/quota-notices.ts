@@ -1,6 +1,7 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { QuotaPlacesApi } from '../../purchase/quota-places.api.ts';
+import type { WebhookEvents } from '../../webhooks/webhook-events.api.ts';
 import type { Quota } from '../tree/quota.ts';
 import type { DueNotice, PostgresNotices } from './postgres-notices.ts';
 import type { ReturnMails } from './return-mails.ts';
@@ -17,6 +18,7 @@ export class QuotaNotices {
     private readonly places: QuotaPlacesApi,
     private readonly notices: PostgresNotices,
     private readonly mails: ReturnMails,
+    private readonly webhooks: WebhookEvents,
   ) {}
 
   /** Writes the notices of returns to come that are due. Returns how many it has written. */
@@ -32,8 +34,10 @@ export class QuotaNotices {
     return planned;
   }
 
-  /** Writes the notice of a return that takes effect in this transaction, if the quota has a contact. */
+  /** Tells partners of a return that takes effect in this transaction, and the contact of the quota, if it has one. */
   async returned(tx: Transaction, quota: Quota, places: number): Promise<void> {
+    const data = { quota_id: quota.id, match_id: quota.matchId, name: quota.name, on_return: quota.onReturn, places };
+    await this.webhooks.tell(tx, [{ type: 'quota.returned', subjectId: quota.id, data }]);
     if (quota.contactEmail === null || quota.returnAt === null) return;
     const match = await this.catalog.match(quota.matchId, tx);
     if (!match || match.cancelledAt !== null) return;

@@ -8,6 +8,7 @@ import type { FansApi } from '../../../fans/fans.api.ts';
 import { PAYMENTS_DESTINATION, type PaymentCommand } from '../../../payment/payment.api.ts';
 import type { IssuedTicket } from '../../../ticketing/ticketing.api.ts';
 import { WAITING_ROOM_DESTINATION, type WaitingRoomMessage } from '../../../waiting-room/waiting-room.api.ts';
+import type { PartnerEvent, WebhookEvents } from '../../../webhooks/webhook-events.api.ts';
 import type { MatchesForSale, Order } from '../../application/sale-ports.ts';
 import type { CompletedOrder } from '../../checkout/application/ports.ts';
 import { receiverNotice, orderConfirmation, refundNotice, ticketDelivery, type OrderMessageFacts } from './order-messages.ts';
@@ -24,6 +25,7 @@ export class OrderMessenger {
     private readonly fans: FansApi,
     private readonly matches: MatchesForSale,
     private readonly outbox: Outbox,
+    private readonly webhooks: WebhookEvents,
     private readonly ids: Ids,
     private readonly clock: Clock,
   ) {}
@@ -51,6 +53,7 @@ export class OrderMessenger {
       return [orderConfirmation(orderFacts, reservation), ...delivery, ...turnCompleted];
     });
     await this.outbox.append(tx, messages);
+    await this.webhooks.tell(tx, completed.map(orderCompleted));
   }
 
   /**
@@ -62,6 +65,7 @@ export class OrderMessenger {
     const commands = paid.amountCents > 0 ? [{ ...this.refundCommand(order, paid, key), origin: originOf(order, cause) }] : [];
     const facts = await this.factsOf(tx, [order], cause);
     await this.outbox.append(tx, [...commands, ...facts.map((orderFacts) => refundNotice(orderFacts, paid))]);
+    await this.webhooks.tell(tx, [orderRefunded(order, paid)]);
   }
 
   /** Mails the fans who got these tickets by transfer. Skips the buyer and fans without an email address. */
@@ -114,6 +118,24 @@ export class OrderMessenger {
       return { order, match, contact, now: this.clock.now(), nextId: () => this.ids.next(), origin: originOf(order, cause) };
     });
   }
+}
+
+function orderCompleted({ order, reservation }: CompletedOrder): PartnerEvent {
+  const { id, number, matchId, totalCents, currency } = order;
+  const seats = reservation.seats.map((seat) => ({
+    seat_id: seat.seatId,
+    sector: seat.sector,
+    row: seat.row,
+    number: seat.number,
+    price_cents: seat.priceCents,
+  }));
+  const data = { order_id: id, number, match_id: matchId, total_cents: totalCents, currency, seats };
+  return { type: 'order.completed', subjectId: id, data, origin: originOf(order, 'checkout') };
+}
+
+function orderRefunded({ id, number, matchId }: Order, paid: Money): PartnerEvent {
+  const data = { order_id: id, number, match_id: matchId, refunded_cents: paid.amountCents, currency: paid.currency };
+  return { type: 'order.refunded', subjectId: id, data };
 }
 
 /** Undefined: the outbox takes the current request. */
