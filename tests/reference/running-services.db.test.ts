@@ -157,6 +157,7 @@ const WITHOUT_BODY = new Set([
   '/api/v1/ops/moves/{id}/approve',
   '/api/v1/ops/moves/{id}/reject',
   '/api/v1/invitations/{id}/resend',
+  '/api/v1/ops/webhooks/{id}/deliveries/{delivery_id}/retry',
 ]);
 
 test('the outbox has exactly the destinations that docs/reference/events.md lists', () => {

@@ -17,7 +17,7 @@ export const monolithConfig = settings.processSettings
     PUSH_PROVIDER: settings.notificationSettings.shape.PUSH_PROVIDER,
     ALERT_WEBHOOK_URL: settings.notificationSettings.shape.ALERT_WEBHOOK_URL,
     ALERT_EMAIL: settings.notificationSettings.shape.ALERT_EMAIL,
-    WEBHOOK_ALLOW_PRIVATE: settings.webhookSettings.shape.WEBHOOK_ALLOW_PRIVATE,
+    WEBHOOK_ALLOW_PRIVATE: settings.jobSettings.shape.WEBHOOK_ALLOW_PRIVATE,
   });
 
 /**

@@ -8,7 +8,7 @@ import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { AlertNotes } from '#messaging/sending/alert-notes';
 import { Alerts } from '#messaging/sending/alerts';
 import { SharedProviderLimiter, UnlimitedProvider, type ProviderLimiter } from '#messaging/sending/provider-limiter';
-import { alertChannels } from '#platform/config/settings';
+import { alertChannels } from '#platform/config/alert-channels';
 import { Metrics } from '#platform/health/metrics';
 import type { Logger } from '#platform/logging/logger';
 import { openDatabase } from '#platform/postgres/database';

@@ -1,6 +1,6 @@
 import type { SourceAlerts } from '#event-loader/adapters/recorded-polls';
 import { PostgresJobs } from '#messaging/jobs/job-ledger';
-import { alertChannels } from '#platform/config/settings';
+import { alertChannels } from '#platform/config/alert-channels';
 import type { Logger } from '#platform/logging/logger';
 import { PostgresOutbox } from '#messaging/outbox/postgres-outbox';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';

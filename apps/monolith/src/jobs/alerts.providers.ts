@@ -7,7 +7,7 @@ import { Alerts } from '#messaging/sending/alerts';
 import { ProviderCalls } from '#messaging/sending/provider-calls';
 import { SharedProviderLimiter } from '#messaging/sending/provider-limiter';
 import { UnreportedFailures } from '#messaging/sending/unreported-failures';
-import { alertChannels } from '#platform/config/settings';
+import { alertChannels } from '#platform/config/alert-channels';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { Provider } from '@nestjs/common';

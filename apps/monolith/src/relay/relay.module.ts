@@ -1,3 +1,4 @@
+import type { Destination } from '#messaging/outbox/destination';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { Module } from '@nestjs/common';
 import type { MonolithConfig } from '../config.ts';
@@ -18,18 +19,12 @@ import { RelayApi } from './relay.api.ts';
   providers: [
     {
       provide: OutboxDestinations,
-      useFactory: (
-        config: MonolithConfig,
-        redis: RedisConnection,
-        payments: PaymentDestinations,
-        waitingRoom: WaitingRoomDestinations,
-        jobs: JobDestinations,
-        fans: FansDestinations,
-        webhooks: WebhookDestinations,
-      ) => {
-        const ofContexts = [waitingRoom, payments, jobs, fans, webhooks].flatMap(({ all }) => all);
-        return new OutboxDestinations(config.REDIS_URL, redis, ofContexts);
-      },
+      useFactory: (config: MonolithConfig, redis: RedisConnection, ...contexts: { readonly all: readonly Destination[] }[]) =>
+        new OutboxDestinations(
+          config.REDIS_URL,
+          redis,
+          contexts.flatMap(({ all }) => all),
+        ),
       inject: [
         CONFIG,
         REDIS,

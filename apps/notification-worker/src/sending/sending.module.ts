@@ -2,7 +2,7 @@ import { JOBS_PREFIX, jobQueues } from '#contracts/queue-jobs';
 import { DeadLetters } from '#messaging/jobs/dead-letters';
 import { AlertUpkeep } from '#messaging/sending/alert-upkeep';
 import { unreportedDeadLetterAlert } from '#messaging/sending/dead-letter-alert';
-import { alertChannels } from '#platform/config/settings';
+import { alertChannels } from '#platform/config/alert-channels';
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { Inject, Module, type BeforeApplicationShutdown, type DynamicModule } from '@nestjs/common';
 import { PARTS, type WorkerParts } from '../parts.ts';

@@ -93,9 +93,9 @@ function Delivery({ delivery, isBusy, onSendAgain }: DeliveryProps) {
       </p>
       <details>
         <summary>{webhooks.body}</summary>
-        <pre className="job-payload" tabIndex={0} role="region" aria-label={webhooks.body}>
-          {delivery.body}
-        </pre>
+        <p className="webhook-body">
+          <code>{delivery.body}</code>
+        </p>
       </details>
       <Button onClick={onSendAgain} disabled={isBusy} testId="webhook-retry">
         {webhooks.sendAgain}

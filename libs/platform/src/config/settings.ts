@@ -1,4 +1,3 @@
-import type { AlertChannel } from '#domain/notification/alert-operators';
 import { z } from 'zod';
 
 /**
@@ -264,6 +263,9 @@ export const jobSettings = z.object({
   JOBS_IN_MONOLITH: flag
     .default(true)
     .describe('`false`: the monolith does not run general background jobs; `jobs:consume` runs them'),
+  WEBHOOK_ALLOW_PRIVATE: flag
+    .default(false)
+    .describe('`true`: webhooks may have http URLs and addresses that are not on the public internet; refused in production'),
   LOADER_SOURCES: z.string().optional().describe('Path of the JSON file that lists the event sources'),
   TICKET_PUBLIC_KEYS: list
     .pipe(z.array(z.string().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64')))
@@ -271,23 +273,6 @@ export const jobSettings = z.object({
     .describe(
       'Public keys of ticket codes, each 32 bytes in base64; needed if a source feeds `gate-scans`. `cli tickets:public-key` prints the key of TICKET_SIGNING_KEY',
     ),
-});
-
-/** The channels on which operators receive alerts: a webhook, mail, both or none. */
-export function alertChannels(
-  config: Pick<z.output<typeof notificationSettings>, 'ALERT_WEBHOOK_URL' | 'ALERT_EMAIL'>,
-): AlertChannel[] {
-  return [
-    ...(config.ALERT_WEBHOOK_URL ? (['webhook'] as const) : []),
-    ...(config.ALERT_EMAIL.length > 0 ? (['mail'] as const) : []),
-  ];
-}
-
-/** Settings of the webhooks that tell partners of events. */
-export const webhookSettings = z.object({
-  WEBHOOK_ALLOW_PRIVATE: flag
-    .default(false)
-    .describe('`true`: webhooks may have http URLs and addresses that are not on the public internet; refused in production'),
 });
 
 /** The host in a URL at which this machine reaches a service that listens on `bindHost`. */

@@ -5,7 +5,7 @@ import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import type { PostgresJobs } from '#messaging/jobs/job-ledger';
 import { AlertNotes } from '#messaging/sending/alert-notes';
-import { alertChannels } from '#platform/config/settings';
+import { alertChannels } from '#platform/config/alert-channels';
 import type { Logger } from '#platform/logging/logger';
 import { adapter, useCase } from '#platform/use-case';
 import type { Provider } from '@nestjs/common';
