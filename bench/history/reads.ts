@@ -28,7 +28,7 @@ const readsOfFans = ({ id, match, ticket, sector, reservation }: Example): strin
   ...['', '?since=1'].map((more) => `/matches/${match}/sectors/${sector}/seats${more}`),
   ...['', `/${ticket}`, `/${ticket}/qr.svg`, `/${ticket}/ticket.pdf`].map((more) => `/tickets${more}`),
   ...['', `?match_id=${match}`, '?status=completed', '?status=held', `/${reservation}`].map((more) => `/reservations${more}`),
-  ...['/orders', `/orders/${id}`, '/me'],
+  ...['/orders', `/orders/${id}`, '/me', '/me/export'],
 ];
 
 function readsOfOperators({ number, email, match, fan, intent, quota }: Example): string[] {

@@ -155,6 +155,7 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'POST /api/v1/transfers/:id/decline': { path: byReceivedOffer, isOwned: true },
   'DELETE /api/v1/transfers/:id': { path: (ids) => ({ id: ids.givenOfferId }), isOwned: true },
   'GET /api/v1/me': {},
+  'GET /api/v1/me/export': {},
   'PUT /api/v1/me': {
     bodies: [object({ email: nullable(email('b@example.hr')), name: nullable(text(100, 'Barbara')), locale: oneOf('en') })],
   },

@@ -138,5 +138,6 @@ export async function profileStory(fans: FanActions): Promise<void> {
   await fans.request('PUT', '/me', { as, body: { email: 'ana@example.hr', name: 'Ana', locale: 'en' } });
   await fans.request('GET', '/me', { as });
   await fans.request('PUT', '/me/devices/phone', { as, body: { fcm_token: `token-${as}` } });
+  await fans.request('GET', '/me/export', { as });
   await fans.request('DELETE', '/me/devices/phone', { as });
 }

@@ -36,6 +36,17 @@ export class Devices {
     });
   }
 
+  /** The devices of the fan, without their tokens: with a token and our key for FCM anybody can send pushes. */
+  list(userId: string): Promise<{ device_id: string; updated_at: string }[]> {
+    return this.transactions.run(async (tx) => {
+      const rows = await inside(tx).rows<{ device_id: string; updated_at: Date }>(
+        `select device_id, updated_at from devices where user_id = $1 order by device_id`,
+        [userId],
+      );
+      return rows.map(({ device_id, updated_at }) => ({ device_id, updated_at: updated_at.toISOString() }));
+    });
+  }
+
   /** Deletes the device, so that it gets no more pushes. Does nothing if the device is unknown. */
   forget({ userId, deviceId }: { userId: string; deviceId: string }): Promise<void> {
     return this.transactions.run(async (tx) => {

@@ -5,7 +5,9 @@ import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { DeadTokensDestination } from './dead-tokens-destination.ts';
 import { Devices } from './devices.ts';
+import { ExportFan } from './export-fan.ts';
 import { FanBroadcasts, FansApi } from './fans.api.ts';
+import { KeptAboutFans } from './kept-about-fans.api.ts';
 import { MeController } from './me.controller.ts';
 import { PostgresFanBroadcasts } from './postgres-fan-broadcasts.ts';
 import { Profiles } from './profiles.ts';
@@ -22,6 +24,8 @@ export class FansDestinations {
     Profiles,
     { provide: FansApi, useExisting: Profiles },
     useCase(Devices, TransactionManager),
+    KeptAboutFans,
+    ExportFan,
     { provide: FanBroadcasts, useClass: PostgresFanBroadcasts },
     {
       provide: FansDestinations,
@@ -29,6 +33,6 @@ export class FansDestinations {
       inject: [DataSource],
     },
   ],
-  exports: [FansApi, FanBroadcasts, FansDestinations],
+  exports: [FansApi, FanBroadcasts, KeptAboutFans, FansDestinations],
 })
 export class FansModule {}

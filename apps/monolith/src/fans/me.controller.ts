@@ -1,3 +1,4 @@
+import { fanExportAnswer } from '#contracts/fan-export';
 import { deviceBody, deviceIdParam, profileAnswer, profileBody } from '#contracts/fans';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
@@ -5,8 +6,10 @@ import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Delete, Get, Param, Put, Res } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { Devices } from './devices.ts';
+import { ExportFan } from './export-fan.ts';
 import { Profiles } from './profiles.ts';
 
 @ApiTags('me')
@@ -15,6 +18,7 @@ export class MeController {
   constructor(
     private readonly profiles: Profiles,
     private readonly devices: Devices,
+    private readonly exportFan: ExportFan,
     private readonly answers: Answers,
   ) {}
 
@@ -27,6 +31,21 @@ export class MeController {
   @ApiOkResponse({ standardSchema: profileAnswer })
   profile(@Caller() { userId }: CallerIdentity): Promise<z.infer<typeof profileAnswer>> {
     return this.profiles.find(userId);
+  }
+
+  @Get('export')
+  @Endpoint({ operationId: 'exportMe', access: 'fan', writeLimit: true })
+  @ApiOperation({
+    summary: 'All that is kept about me',
+    description:
+      'A JSON file. It has no codes of tickets and no tokens, because whoever has them can use them, and not what operators and partners wrote for each other. What else is kept for a short time, and how long: docs/concepts/privacy.md.',
+  })
+  @ApiOkResponse({ standardSchema: fanExportAnswer })
+  async export(@Caller() caller: CallerIdentity, @Res() reply: FastifyReply): Promise<void> {
+    await reply
+      .type('application/json; charset=utf-8')
+      .header('content-disposition', 'attachment; filename="tribina-export.json"')
+      .send(Readable.from(this.exportFan.write(caller)));
   }
 
   @Put()

@@ -1,11 +1,14 @@
 import type { JobKind } from '#messaging/jobs/job-runner';
 import { ReplicaReads } from '#platform/postgres/replica-reads';
-import { adapter } from '#platform/use-case';
+import { adapter, useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { BlacklistModule } from '../blacklist/blacklist.module.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import { FansModule } from '../fans/fans.module.ts';
+import { KeptAboutFans } from '../fans/kept-about-fans.api.ts';
 import { PaymentModule } from '../payment/payment.module.ts';
+import { TicketingApi } from '../ticketing/ticketing.api.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
 import { WebhooksModule } from '../webhooks/webhooks.module.ts';
 import { SeatViews } from './availability/application/availability-reader.ts';
@@ -14,7 +17,10 @@ import { PostgresAvailability } from './availability/outbound/postgres-availabil
 import { PostgresSeatInventory } from './availability/outbound/postgres-seat-inventory.ts';
 import { PurchaseReader } from './checkout/application/purchase-reader.ts';
 import { checkoutControllers, checkoutProviders } from './checkout/checkout.providers.ts';
+import { ClaimsOfFan } from './claims-of-fan.api.ts';
+import { ReservationReader } from './hold/application/reservation-reader.ts';
 import { holdControllers, holdProviders } from './hold/hold.providers.ts';
+import { KeptPurchases } from './kept-purchases.ts';
 import { PostgresPurchaseApi } from './outbound/postgres-purchase-api.ts';
 import { PartnerSalesApi } from './partner-sales.api.ts';
 import { partnerSalesProviders } from './partner-sales/partner-sales.providers.ts';
@@ -60,6 +66,7 @@ export class PurchaseJobKinds {
       useFactory: (refundMatch: RefundMatchOrders) => new PurchaseJobKinds([refundMatchJob(refundMatch)]),
       inject: [RefundMatchOrders],
     },
+    useCase(KeptPurchases, KeptAboutFans, PurchaseReader, ReservationReader, TicketingApi, DataSource),
     adapter(
       PurchaseApi,
       PostgresPurchaseApi,
@@ -70,6 +77,6 @@ export class PurchaseJobKinds {
       ReplicaReads,
     ),
   ],
-  exports: [PurchaseApi, StoredTurns, PartnerSalesApi, QuotaPlacesApi, PurchaseJobKinds],
+  exports: [PurchaseApi, StoredTurns, PartnerSalesApi, QuotaPlacesApi, ClaimsOfFan, PurchaseJobKinds],
 })
 export class PurchaseModule {}

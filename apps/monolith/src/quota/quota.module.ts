@@ -8,6 +8,8 @@ import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import { FansApi } from '../fans/fans.api.ts';
 import { FansModule } from '../fans/fans.module.ts';
+import { KeptAboutFans } from '../fans/kept-about-fans.api.ts';
+import { ClaimsOfFan } from '../purchase/claims-of-fan.api.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { QuotaPlacesApi } from '../purchase/quota-places.api.ts';
 import { CONFIG } from '../tokens.ts';
@@ -16,6 +18,7 @@ import { WebhooksModule } from '../webhooks/webhooks.module.ts';
 import { ClaimInvitation } from './claims/claim-invitation.ts';
 import { ClaimsController } from './claims/claims.controller.ts';
 import { EndInvitations } from './claims/end-invitations.ts';
+import { KeptClaims } from './claims/kept-claims.ts';
 import { LookUpInvitation } from './claims/look-up-invitation.ts';
 import { PostgresClaims } from './claims/postgres-claims.ts';
 import { InvitationViews } from './invitations/invitation-views.ts';
@@ -80,6 +83,7 @@ import { ReadAllocation } from './tree/read-allocation.ts';
     useCase(ClaimInvitation, TransactionManager, CatalogApi, QuotaPlacesApi, PostgresClaims),
     useCase(EndInvitations, TransactionManager, QuotaPlacesApi, PostgresInvitations, PostgresClaims),
     useCase(CheckMatchPolicy, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
+    useCase(KeptClaims, KeptAboutFans, ClaimsOfFan, PostgresClaims),
     QuotaDeadlines,
     useCase(InvitationViews, CatalogApi, QuotaPlacesApi, Clock),
     useCase(ListPlans, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresInvitations, Clock),

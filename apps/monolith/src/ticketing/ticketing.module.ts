@@ -4,9 +4,11 @@ import { readPublicKey } from '#ticketing/ticket-keys';
 import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import type { MonolithConfig } from '../config.ts';
+import { FansModule } from '../fans/fans.module.ts';
 import { CONFIG } from '../tokens.ts';
 import { GateLogApi } from './gate-log.api.ts';
 import { GateLog } from './gate-log.ts';
+import { KeptTickets } from './kept-tickets.ts';
 import { PostgresTickets } from './postgres-tickets.ts';
 import { NoTicketCodes, TicketCodeReader, TicketCodes } from './ticket-codes.ts';
 import { PostgresTicketOffers } from './postgres-ticket-offers.ts';
@@ -16,7 +18,7 @@ import { TicketsController } from './tickets.controller.ts';
 
 /** Tickets and their signed codes. */
 @Module({
-  imports: [CatalogModule],
+  imports: [CatalogModule, FansModule],
   controllers: [TicketsController],
   providers: [
     {
@@ -32,6 +34,7 @@ import { TicketsController } from './tickets.controller.ts';
       inject: [CONFIG, TicketCodes],
     },
     PostgresTickets,
+    KeptTickets,
     { provide: TicketingApi, useExisting: PostgresTickets },
     { provide: TicketOffers, useClass: PostgresTicketOffers },
     useCase(GateLog, TransactionManager, PostgresTickets, TicketCodeReader),

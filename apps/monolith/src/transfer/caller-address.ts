@@ -14,7 +14,7 @@ export class CallerAddress {
     private readonly config: Pick<MonolithConfig, 'AUTH_MODE'>,
   ) {}
 
-  async of({ userId, verifiedEmail }: CallerIdentity): Promise<FanWithAddress> {
+  async of({ userId, verifiedEmail }: Pick<CallerIdentity, 'userId' | 'verifiedEmail'>): Promise<FanWithAddress> {
     if (this.config.AUTH_MODE === 'jwt') return { userId, email: verifiedEmail ?? null };
     return { userId, email: (await this.fans.find(userId)).email };
   }

@@ -10,6 +10,7 @@ import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import { FansApi } from '../fans/fans.api.ts';
 import { FansModule } from '../fans/fans.module.ts';
+import { KeptAboutFans } from '../fans/kept-about-fans.api.ts';
 import { PurchaseApi } from '../purchase/purchase.api.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { TicketOffers } from '../ticketing/ticket-offers.api.ts';
@@ -22,6 +23,7 @@ import { AcceptanceNews } from './acceptance-news.ts';
 import { AcceptOffer } from './accept-offer.ts';
 import { CallerAddress } from './caller-address.ts';
 import { EndOffers } from './end-offers.ts';
+import { KeptTransfers } from './kept-transfers.ts';
 import { KnownFans } from './known-fans.ts';
 import { OfferDeadlines } from './offer-deadlines.schedule.ts';
 import { OfferMessages } from './offer-messages.ts';
@@ -45,6 +47,7 @@ import { TransfersController } from './transfers.controller.ts';
     useCase(AcceptanceNews, OfferMessages, WebhookEvents),
     useCase(AcceptOffer, TransactionManager, TicketingApi, TicketOffers, CatalogApi, Receivers, AcceptanceNews),
     useCase(EndOffers, TransactionManager, TicketOffers, CatalogApi, OfferMessages),
+    useCase(KeptTransfers, KeptAboutFans, TicketOffers, CallerAddress),
     OfferDeadlines,
   ],
 })

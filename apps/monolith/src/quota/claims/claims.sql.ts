@@ -1,3 +1,4 @@
+import type { ExportedItem } from '#contracts/fan-export';
 import { namedSql } from '#platform/postgres/named-sql';
 
 const BY_TOKEN = `
@@ -49,3 +50,15 @@ export const DUE_INVITATIONS = `
 export const OPEN_OF_CANCELLED_MATCHES = `
   select i.id from matches m join invitations i on i.match_id = m.id and i.status = 'open'
   where m.cancelled_at is not null limit $1`;
+
+/** An invitation in the export of the fan who claimed it. */
+export type ClaimedInvitation = Omit<ExportedItem<'invitations'>, 'reservation_id'>;
+
+/** Address and name are those of the fan only if the invitation names the fan: a link can be passed on. */
+export const CLAIMED_INVITATIONS = namedSql<{ readonly userId: string; readonly ids: readonly string[] }>(
+  'claimed-invitations',
+  `
+  select id, match_id, quantity, status, case when user_id = :userId then email end as email,
+         case when user_id = :userId then name end as name, created_at
+  from invitations where id = any(:ids::uuid[])`,
+);

@@ -18,6 +18,15 @@ export type Claims = Pick<
 export class PostgresClaims {
   constructor(private readonly dataSource: DataSource) {}
 
+  /** What the fan who claimed these invitations may know of them, by id. */
+  async claimedBy(userId: string, ids: readonly string[]): Promise<ReadonlyMap<string, sql.ClaimedInvitation>> {
+    const rows = await runUnprepared<(Omit<sql.ClaimedInvitation, 'created_at'> & { readonly created_at: Date })[]>(
+      this.dataSource,
+      sql.CLAIMED_INVITATIONS.with({ userId, ids }),
+    );
+    return new Map(rows.map((row) => [row.id, { ...row, created_at: row.created_at.toISOString() }]));
+  }
+
   async byToken(token: string): Promise<ClaimableInvitation | undefined> {
     const statement = sql.READ_BY_TOKEN.with({ tokenHash: hashOfToken(token) });
     return (await runUnprepared<ClaimableInvitation[]>(this.dataSource, statement))[0];
