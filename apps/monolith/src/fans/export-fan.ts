@@ -1,3 +1,4 @@
+import { Clock } from '#application/clock';
 import { exportedLists } from '#contracts/fan-export';
 import { Injectable } from '@nestjs/common';
 import { Devices } from './devices.ts';
@@ -10,6 +11,7 @@ export class ExportFan {
   constructor(
     private readonly kept: KeptAboutFans,
     private readonly profiles: Profiles,
+    private readonly clock: Clock,
     devices: Devices,
   ) {
     kept.add('devices', async function* ({ userId }) {
@@ -20,7 +22,7 @@ export class ExportFan {
   /** The text of the object in pieces of one page: the next page is read when the client has taken the last one. */
   async *write(fan: AskingFan): AsyncGenerator<string> {
     const { userId } = fan;
-    const facts = { user_id: userId, exported_at: new Date().toISOString(), profile: await this.profiles.find(userId) };
+    const facts = { user_id: userId, exported_at: this.clock.now().toISOString(), profile: await this.profiles.find(userId) };
     yield JSON.stringify(facts).slice(0, -1);
     for (const list of exportedLists) {
       yield `,${JSON.stringify(list)}:[`;
