@@ -6,6 +6,6 @@ test('schedule: all benchmarks run once per pair, alternating old new and new ol
     ...['purchase old', 'purchase new', 'queue old', 'queue new'],
     ...['purchase new', 'purchase old', 'queue new', 'queue old'],
   ]);
-  expect(expectedMinutes(planned)).toBe(Math.ceil((4 * 75 + 4 * 55) / 60));
-  expect(expectedMinutes(planned, new Map([['queue', 25]]))).toBe(Math.ceil((4 * 75 + 4 * 25) / 60));
+  expect(expectedMinutes(planned)).toBe(Math.ceil((4 * 105 + 4 * 55) / 60));
+  expect(expectedMinutes(planned, new Map([['queue', 25]]))).toBe(Math.ceil((4 * 105 + 4 * 25) / 60));
 });

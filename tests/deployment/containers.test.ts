@@ -122,7 +122,7 @@ describe('docker-compose.yml', () => {
     ['QUEUE_INTERNAL_URL:', 'QUEUE_URL:', 'QUEUE_URL is not a setting'],
     ['NODE_ENV: development\n', '\n', 'production mode'],
     ['NODE_ENV: development', 'NODE_ENV: production', 'production mode'],
-    [', noeviction]', ', allkeys-lru]', 'redis: may lose data'],
+    ['        noeviction,', '        allkeys-lru,', 'redis: may lose data'],
     ['max_pred_locks_per_page=200', 'max_pred_locks_per_page=2', 'predicate locks'],
     ['postgres-data:/var/lib/postgresql', 'postgres-data:/var/lib/postgresql/data', 'its data is not in the volume'],
     ['redis-data:/data', 'redis:/data', 'redis: is used and not declared'],

@@ -1,4 +1,4 @@
-import { webhookEvents, type WebhookEventType } from '../../../../libs/contracts/src/webhook-events.ts';
+import type { WebhookEventType } from '#contracts/webhook-events';
 import { type FormEvent, useState } from 'react';
 import { useAppServices } from '../api/app-services.ts';
 import { useStaffLanguage } from '../text/staff-language.ts';
@@ -47,7 +47,7 @@ export function OpsWebhookForm({ onAdded }: { onAdded: () => void }) {
         />
         <fieldset className="webhook-events">
           <legend>{form.events}</legend>
-          {webhookEvents.map((event) => (
+          {(Object.keys(names) as WebhookEventType[]).map((event) => (
             <label key={event}>
               <input
                 type="checkbox"
