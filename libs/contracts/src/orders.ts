@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { currency, idOf } from './answer-fields.ts';
 import { pageOf, pageQuery } from './paging.ts';
-import { reservedSeat } from './reservations.ts';
+import { reservedSeat, seatLabel } from './reservations.ts';
 import { emailAddress, idList, personName, searchText, uuidField } from './text-fields.ts';
 import { ticketStatus } from './tickets.ts';
 
@@ -46,6 +46,11 @@ export const checkOutAnswer = z
   .meta({ id: 'CheckedOut' });
 export type CheckedOut = z.infer<typeof checkOutAnswer>;
 
+const ticketOfOrder = z.object({
+  id: idOf('ticket'),
+  status: ticketStatus.meta({ description: 'Whether the ticket admits its holder' }),
+});
+
 export const orderAnswer = z
   .object({
     id: idOf('order'),
@@ -59,7 +64,7 @@ export const orderAnswer = z
     currency,
     seats: z.array(reservedSeat).meta({ description: 'The seats of the order' }),
     tickets: z
-      .array(z.object({ id: idOf('ticket'), status: ticketStatus.meta({ description: 'Whether the ticket admits its holder' }) }))
+      .array(ticketOfOrder)
       .meta({ description: 'The tickets of the order. Empty until it is paid' }),
     timeline: z
       .array(
@@ -75,9 +80,23 @@ export type Order = z.infer<typeof orderAnswer>;
 
 export const orderListAnswer = pageOf(orderAnswer).meta({ id: 'OrderList' });
 
-/** An order as operators see it: with its fan and e-mail address. */
-const opsOrderAnswer = orderAnswer
-  .extend({ user_id: idOf('fan who bought'), email: z.string().meta({ description: 'Address that the fan gave at checkout' }) })
+const orderWithFan = orderAnswer.extend({
+  user_id: idOf('fan who bought'),
+  email: z.string().meta({ description: 'Address that the fan gave at checkout' }),
+});
+
+/** An order as operators see it: with its fan and e-mail address, and with the seats and holders of its tickets. */
+const opsOrderAnswer = orderWithFan
+  .extend({
+    tickets: z
+      .array(
+        ticketOfOrder.extend({
+          seat: seatLabel.meta({ description: 'The place of the ticket' }),
+          holder_name: z.string().meta({ description: 'Name that is printed on the ticket' }),
+        }),
+      )
+      .meta({ description: 'The tickets of the order, also those that were transferred. Empty until it is paid' }),
+  })
   .meta({ id: 'OpsOrder' });
 export type OpsOrder = z.infer<typeof opsOrderAnswer>;
 
@@ -99,7 +118,7 @@ export const refundRequest = z
   .optional()
   .meta({ id: 'RefundRequest' });
 
-export const refundAnswer = opsOrderAnswer
+export const refundAnswer = orderWithFan
   .extend({
     refund: z
       .object({

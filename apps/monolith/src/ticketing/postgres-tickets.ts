@@ -91,6 +91,11 @@ export class PostgresTickets extends api.TicketingApi {
     return byOrder;
   }
 
+  async namedOfOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly api.NamedTicket[]>> {
+    const statement = sql.NAMED_TICKETS_OF_ORDERS.with({ orderIds });
+    return Map.groupBy(await runUnprepared<api.NamedTicket[]>(this.dataSource, statement), ({ orderId }) => orderId);
+  }
+
   /** Returns the ticket that a gate has scanned, locked until the transaction ends. */
   async lockScanned(tx: Transaction, ticketId: string): Promise<ScannedTicket | undefined> {
     const [ticket] = await inside(tx).rows<ScannedTicket>(

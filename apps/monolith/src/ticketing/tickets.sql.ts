@@ -59,6 +59,14 @@ export const TICKETS_OF_ORDERS = namedSql<{ readonly orderIds: readonly string[]
   `select order_id as "orderId", id, status from tickets where order_id = any(:orderIds::uuid[]) order by order_id, id`,
 );
 
+/** The tickets of several orders with their seats and the names of their holders. */
+export const NAMED_TICKETS_OF_ORDERS = namedSql<{ readonly orderIds: readonly string[] }>(
+  'named-tickets-of-orders',
+  `
+  select order_id as "orderId", id, status, seat_id as "seatId", sector, row_label as "row", number, holder_name as "holderName"
+  from tickets where order_id = any(:orderIds::uuid[]) order by order_id, id`,
+);
+
 /** A page of a fan's tickets, newest first. */
 export const TICKETS_OF_FAN = namedSql<{ readonly userId: string; readonly after: string | null; readonly limit: number }>(
   'tickets-of-fan',

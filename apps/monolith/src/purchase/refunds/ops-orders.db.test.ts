@@ -36,6 +36,19 @@ test('operators see the orders of all fans, newest first, with the fan and the t
   });
 });
 
+test('the tickets in the list of operators have the seat and the name of their holder; those of the fan have neither', async () => {
+  const [order] = (await office.monolith.call('GET', `${ORDERS}?q=${paid.intentId}`, ops)).json.items;
+  const rows = await office.rows<any>('select * from tickets where order_id = $1 order by id', [paid.orderId]);
+  expect(order.tickets).toEqual(
+    rows.map(({ id, seat_id, sector, row_label: row, number, holder_name }) => ({
+      ...{ id, status: 'valid', holder_name },
+      seat: { seat_id, sector, row, number },
+    })),
+  );
+  const own = (await office.monolith.call('GET', `/api/v1/orders/${paid.orderId}`, { as: paid.held.userId })).json;
+  expect(own.tickets).toEqual(rows.map(({ id }) => ({ id, status: 'valid' })));
+});
+
 test.each([
   ['match', () => `?match_id=${match.id}`, () => [unpaid.orderId, paid.orderId]],
   ['fan', () => `?user_id=${unpaid.held.userId}`, () => [unpaid.orderId]],

@@ -1,4 +1,4 @@
-import { opsOrderListAnswer, opsOrderQuery, refundAnswer, refundRequest, type OpsOrder } from '#contracts/orders';
+import { opsOrderListAnswer, opsOrderQuery, refundAnswer, refundRequest, type OpsOrder, type Order } from '#contracts/orders';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page } from '#platform/http/paging';
@@ -9,7 +9,7 @@ import { Body, Controller, Get, Inject, Param, Post, Query, Res } from '@nestjs/
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import { TicketingApi } from '../../../ticketing/ticketing.api.ts';
+import { TicketingApi, type NamedTicket } from '../../../ticketing/ticketing.api.ts';
 import { LOGGER } from '../../../tokens.ts';
 import { PurchaseReader, type OrderDetails } from '../../checkout/application/purchase-reader.ts';
 import { orderView } from '../../checkout/inbound/order-view.ts';
@@ -51,7 +51,7 @@ export class OpsOrdersController {
     const { match_id: matchId, user_id: userId, status, q: text, cursor, limit } = query;
     const search = { matchId, userId, status, text, before: decodeCursor(cursor), limit: limit + 1 };
     const orders = await this.reader.search(search);
-    const tickets = await this.ticketing.ofOrders(orders.map(({ order }) => order.id));
+    const tickets = await this.ticketing.namedOfOrders(orders.map(({ order }) => order.id));
     const view = (details: OrderDetails) => opsOrderView(details, tickets.get(details.order.id) ?? []);
     return page(orders, limit, view, ({ order }) => order.id);
   }
@@ -81,8 +81,17 @@ export class OpsOrdersController {
   }
 }
 
-/** An order as operators see it: with its fan and email address. */
-function opsOrderView(details: OrderDetails, tickets: Readonly<OpsOrder['tickets']>): OpsOrder {
+/** An order as operators see it: with its fan and email address, and with the seats and holders of its tickets. */
+function opsOrderView(details: OrderDetails, tickets: readonly NamedTicket[]): OpsOrder {
+  return { ...withFan(details, []), tickets: tickets.map(ticketOfOrderView) };
+}
+
+function ticketOfOrderView(ticket: NamedTicket): OpsOrder['tickets'][number] {
+  const { id, status, seatId, sector, row, number, holderName } = ticket;
+  return { id, status, seat: { seat_id: seatId, sector, row, number }, holder_name: holderName };
+}
+
+function withFan(details: OrderDetails, tickets: Readonly<Order['tickets']>): Omit<z.infer<typeof refundAnswer>, 'refund'> {
   return { ...orderView(details, tickets), user_id: details.order.userId, email: details.order.email };
 }
 
@@ -90,7 +99,7 @@ function opsOrderView(details: OrderDetails, tickets: Readonly<OpsOrder['tickets
 function refundView({ details, tickets, ticketIds, amount }: Refunded & { details: OrderDetails }): z.infer<typeof refundAnswer> {
   const statuses = tickets.map(({ id, status }) => ({ id, status }));
   return {
-    ...opsOrderView(details, statuses),
+    ...withFan(details, statuses),
     refund: { ticket_ids: [...ticketIds], amount_cents: amount.amountCents, currency: amount.currency },
   };
 }
