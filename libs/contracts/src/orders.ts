@@ -63,9 +63,7 @@ export const orderAnswer = z
     total_cents: z.int().meta({ description: 'Sum of the prices of all seats, in cents' }),
     currency,
     seats: z.array(reservedSeat).meta({ description: 'The seats of the order' }),
-    tickets: z
-      .array(ticketOfOrder)
-      .meta({ description: 'The tickets of the order. Empty until it is paid' }),
+    tickets: z.array(ticketOfOrder).meta({ description: 'The tickets of the order. Empty until it is paid' }),
     timeline: z
       .array(
         z.object({
