@@ -104,7 +104,10 @@ export const opsOrderQuery = pageQuery.extend({
   match_id: uuidField.optional().meta({ description: 'Only orders of this match' }),
   user_id: uuidField.optional().meta({ description: 'Only orders of this fan' }),
   status: orderStatus.optional().meta({ description: 'Only orders with this status' }),
-  q: searchText(254).meta({ description: 'Order number, payment intent id or complete e-mail address' }),
+  q: searchText(254).meta({
+    description:
+      'With `match_id`: a part of an order number, e-mail address, holder name or ticket id. Without: see the description of the route',
+  }),
 });
 
 export const refundRequest = z

@@ -67,6 +67,58 @@ test('operators search orders by order number in any case', async () => {
   expect(await findIds(`?q=${number.toLowerCase()}`)).toEqual([unpaid.orderId]);
 });
 
+describe('a part of', () => {
+  let ticketId: string;
+  let number: string;
+  let otherMatchId: string;
+  beforeAll(async () => {
+    [{ id: ticketId }] = await office.rows<any>('select id from tickets where order_id = $1 limit 1', [paid.orderId]);
+    await office.rows(`update tickets set holder_name = '50%_Đuro Šćepan\\' where id = $1`, [ticketId]);
+    ({ number } = await office.order(paid));
+    [{ match_id: otherMatchId }] = await office.rows<any>('select match_id from orders where id = $1', [ofAnotherMatch.orderId]);
+  });
+  const find = (q: string, ofMatch: boolean) =>
+    findIds(`?q=${encodeURIComponent(q)}&limit=100${ofMatch ? `&match_id=${match.id}` : ''}`);
+
+  test.each<[string, () => string]>([
+    ['the number', () => number.slice(3, -1).toLowerCase()],
+    ['the e-mail address', () => 'A@EXAMPLE.h'],
+    ['the name of a ticket holder in another case', () => 'đURO šĆep'],
+    ['a name with the characters %, _ and \\', () => '0%_đuro šćepan\\'],
+    ['the ticket id', () => ticketId.slice(10)],
+    ['the ticket id as mails show it', () => ticketId.replaceAll('-', '').slice(-8).toUpperCase()],
+  ])('%s finds an order of the match', async (_what, text) => {
+    expect(await find(text(), true)).toContain(paid.orderId);
+    expect(await findIds(`?q=${encodeURIComponent(text())}&match_id=${otherMatchId}`)).not.toContain(paid.orderId);
+  });
+
+  test.each<[string, () => string]>([
+    ['the end of the number', () => number.slice(-4)],
+    ['the beginning of the number', () => number.slice(0, -1)],
+    ['the year and the number', () => number.slice(4)],
+    ['the beginning of the e-mail address in capital letters', () => 'ANA@EX'],
+    ['the ticket id', () => ticketId],
+    ['the beginning of the ticket id', () => ticketId.slice(0, 20)],
+  ])('%s finds an order of any match', async (_what, text) => {
+    expect(await find(text(), false)).toContain(paid.orderId);
+  });
+
+  test.each(['%', '_', 'an%', 'a_a', '\\', '%%%', 'ana_example', '__________'])(
+    'the text %j is no pattern: it finds only orders that contain it',
+    async (text) => {
+      const holders = '50%_Đuro Šćepan\\'.includes(text) ? [paid.orderId] : [];
+      expect([await find(text, true), await find(text, false)]).toEqual([holders, []]);
+    },
+  );
+
+  test.each(['a', 'an', '1', 'ORD-', '0190', 'šćepan'])(
+    '%j without a match is too short, or has no index: it finds nothing',
+    async (text) => {
+      expect(await find(text, false)).toEqual([]);
+    },
+  );
+});
+
 test('the order list of operators has pages', async () => {
   const first = (await office.monolith.call('GET', `${ORDERS}?limit=2`, ops)).json;
   expect(await findIds(`?limit=2&cursor=${first.next_cursor}`)).toEqual([paid.orderId]);

@@ -6,6 +6,7 @@ import type { DataSource } from 'typeorm';
 import type { Reservation } from '../../application/ports.ts';
 import type { Order } from '../../application/sale-ports.ts';
 import type { PurchaseReader, MatchTotals, OrderDetails, OrderSearch } from '../application/purchase-reader.ts';
+import { orderText } from './order-text.sql.ts';
 import { ORDER_COLUMNS } from './orders.sql.ts';
 
 /** A row of an order query: the order's fields with its seats and timeline; both are null in SQL if there are none. */
@@ -35,11 +36,7 @@ const SELECT_DETAILS = `
  * nothing. Every filter finds its orders by an index, or the newest of them among the newest orders.
  */
 const FILTERS = `where ($1::uuid is null or o.match_id = $1) and ($2::uuid is null or o.user_id = $2) and ($3::text is null or o.status = $3)
-  and ($4::text is null or o.id = any(array(
-         select id from orders where number = upper($4)
-         union all select order_id from order_intents where intent_id = $4
-         union all select id from orders where lower(email) = lower($4))))
-  and ($5::uuid is null or o.id < $5)`;
+  and ($4::uuid is null or o.id < $4)`;
 
 /** A hold lasts for a day at most (RESERVATION_HOLD_SECONDS). */
 const OLDEST_HOLD = `(select min(expires_at) - interval '1 day' from reservations where not swept)`;
@@ -56,8 +53,8 @@ function pageWith(status: OrderStatus): string {
     return `and o.id >= (lpad(to_hex((extract(epoch from ${OLDEST_HOLD}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
   // The status is read by a subquery, because a join could be planned as a search in all orders.
   return `and o.id = any(array(select t.order_id from order_timeline t
-    where t.event = $3 and ($5::uuid is null or t.order_id < $5) and (select x.status from orders x where x.id = t.order_id) = $3
-    order by t.order_id desc limit $6))`;
+    where t.event = $3 and ($4::uuid is null or t.order_id < $4) and (select x.status from orders x where x.id = t.order_id) = $3
+    order by t.order_id desc limit $5))`;
 }
 
 /** Reads orders outside any transaction: for fans from the primary, for operators from the replica of the database. */
@@ -88,9 +85,11 @@ export class PostgresPurchaseReader implements PurchaseReader {
   search(search: OrderSearch): Promise<OrderDetails[]> {
     const { matchId = null, userId = null, status = null, text = null, before = null, limit } = search;
     const isStatusOnly = status !== null && (matchId ?? userId ?? text) === null;
-    const condition = `${FILTERS} ${isStatusOnly ? pageWith(status) : ''} order by o.id desc limit $6`;
-    const values = [matchId, userId, status, text, before, limit];
-    return this.replicaReads.read('current', (database) => details(database, condition, values));
+    const values = [matchId, userId, status, before, limit];
+    const found = text === null ? undefined : orderText(text, matchId !== null, values.length + 1);
+    const narrowed = [FILTERS, isStatusOnly ? pageWith(status) : '', found ? `and ${found.text}` : ''].join(' ');
+    const condition = `${narrowed} order by o.id desc limit $5`;
+    return this.replicaReads.read('current', (database) => details(database, condition, [...values, ...(found?.values ?? [])]));
   }
 
   /** The address is that of the fan's newest paid order of the match. */
