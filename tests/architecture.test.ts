@@ -195,6 +195,7 @@ describe('periodic tasks', () => {
   const allowed = {
     'libs/platform/src/schedule/periodic-task.ts': 'the engine of all periodic tasks',
     'libs/platform/src/http/http-app.ts': 'it answers overdue writes until the HTTP server has closed, after all periodic tasks',
+    'libs/platform/src/http/unread-answers.ts': 'it watches the connections of one HTTP server until this server has closed',
     'libs/platform/src/http/raw-connection.ts': 'it belongs to one HTTP server and runs only while this server closes',
     'libs/platform/src/idempotency/idempotency-cache.ts':
       'it renews the locks of requests, which run longer than the periodic tasks',

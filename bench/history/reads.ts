@@ -9,7 +9,8 @@ export interface Read {
 /** An order of the history with its fan, its match, one of its tickets, and a sector and a quota of its match. */
 const EXAMPLE = `
   select o.id, o.number, o.email, o.match_id as match, o.user_id as fan, o.intent_id as intent, o.reservation_id as reservation,
-         t.id as ticket, q.id as quota, q.members[1] as partner, (select id from sectors where match_id = o.match_id limit 1) as sector
+         t.id as ticket, q.id as quota, q.members[1] as partner, (select id from sectors where match_id = o.match_id limit 1) as sector,
+         (select id from webhooks limit 1) as webhook
   from orders o join tickets t on t.order_id = o.id join quotas q on q.match_id = o.match_id
   where o.status = 'completed' and t.status = 'valid' order by o.id desc offset 5000 limit 1`;
 
@@ -18,7 +19,7 @@ type Example = Readonly<
     'id' | 'number' | 'email' | 'match' | 'fan' | 'intent' | 'reservation' | 'ticket' | 'quota' | 'partner' | 'sector',
     string
   >
->;
+> & { readonly webhook: string | null };
 
 const TIMES = ['?since=2026-01-01T00:00:00Z', '?until=2026-01-01T00:00:00Z'];
 const STATUSES = ['awaiting_payment', 'completed', 'cancelled', 'refunded', 'expired'];
@@ -28,10 +29,10 @@ const readsOfFans = ({ id, match, ticket, sector, reservation }: Example): strin
   ...['', '?since=1'].map((more) => `/matches/${match}/sectors/${sector}/seats${more}`),
   ...['', `/${ticket}`, `/${ticket}/qr.svg`, `/${ticket}/ticket.pdf`].map((more) => `/tickets${more}`),
   ...['', `?match_id=${match}`, '?status=completed', '?status=held', `/${reservation}`].map((more) => `/reservations${more}`),
-  ...['/orders', `/orders/${id}`, '/me'],
+  ...['/orders', `/orders/${id}`, '/transfers', '/me'],
 ];
 
-function readsOfOperators({ number, email, ticket, match, fan, intent, quota }: Example): string[] {
+function readsOfOperators({ number, email, ticket, match, fan, intent, quota, webhook }: Example): string[] {
   const ofStatus = STATUSES.flatMap((status) =>
     ['', `&match_id=${match}`, `&user_id=${fan}`].map((more) => `?status=${status}${more}`),
   );
@@ -58,6 +59,8 @@ function readsOfOperators({ number, email, ticket, match, fan, intent, quota }: 
     ),
     ...[`/ops/quotas/${quota}`, '/ops/quota-policies', '/ops/blacklist', `/ops/blacklist/${fan}`],
     ...audit.map((filter) => `/ops/audit${filter}`),
+    '/ops/webhooks',
+    ...(webhook ? ['', '?state=failed'].map((filter) => `/ops/webhooks/${webhook}/deliveries${filter}`) : []),
   ];
 }
 

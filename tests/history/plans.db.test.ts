@@ -49,8 +49,7 @@ const SMALL_TABLES = [
   ...['jobs', 'alert_notes'],
   // There are at most twenty.
   'webhooks',
-  // Its own test looks at the plans of its searches.
-  'audit_log',
+
   // What operators have done by hand.
   ...['blacklist', 'blacklist_changes', 'job_interventions'],
   // It has a test of the plans of its own, with many rows (apps/monolith/src/audit).
@@ -105,6 +104,11 @@ async function addWaitingMessages(): Promise<void> {
   await client.query(
     `insert into outbox (id, destination, event, aggregate_id, body) select gen_random_uuid(), 'elsewhere', 'event', 'about ' || n, '{}'
      from generate_series(1, 10000) as n`,
+  );
+  await client.query(
+    `insert into transfer_offers (id, ticket_id, match_id, from_user_id, to_user_id, status, created_at, expires_at, ended_at)
+     select gen_random_uuid(), id, match_id, user_id, gen_random_uuid(), 'declined', issued_at, issued_at, issued_at
+     from tickets where status = 'valid' limit 10000`,
   );
   await client.query(
     `with webhook as (

@@ -95,3 +95,41 @@ test('on a phone the audit log fits the screen, in Croatian, and breaks no rule 
   expect(browserErrors).toEqual([]);
   await context.close();
 });
+
+test('an operator adds a webhook by keyboard, sees its secret once and what could not be delivered, and removes it', async () => {
+  const { context, tab, browserErrors } = await openPage({ width: 1280, height: 800, locale: 'en-GB' });
+  await tab.goto(`${system.publicUrl}/ops`);
+  await tab.getByTestId('ops-webhooks-link').press('Enter');
+  await tab.getByTestId('webhook-add').press('Enter');
+  expect(await tab.getByTestId('webhook-url').getAttribute('aria-invalid')).toBe('true');
+  await tab.getByTestId('webhook-url').fill('https://127.0.0.1/events');
+  await tab.getByTestId('webhook-event-match.cancelled').press('Space');
+  await tab.keyboard.press('Enter');
+  await tab.getByRole('alert').first().waitFor();
+  await tab.getByTestId('webhook-url').fill('https://partner.invalid/events');
+  await tab.keyboard.press('Enter');
+  const secret = await tab.getByTestId('webhook-secret').locator('code').innerText();
+  expect(secret).toMatch(/^whsec_/);
+
+  const ops = new Fan(system, 'ops');
+  const { body } = await ops.call<{ items: { id: string; queue_required: boolean }[] }>('GET', '/ops/matches');
+  const match = body.items.find(({ queue_required }) => !queue_required) ?? body.items[0];
+  // Each process reads once a second which events are wanted.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await ops.call('POST', `/ops/matches/${match?.id}/cancel`, { reason: 'Storm' });
+  await tab.getByTestId('webhook-deliveries').press('Enter');
+  const delivery = tab.getByTestId('webhook-delivery');
+  await delivery.filter({ hasText: 'no connection' }).waitFor();
+  await tab.getByTestId('webhook-retry').press('Enter');
+  await delivery.filter({ hasText: 'attempts: 2' }).waitFor();
+  expect(await accessibilityFaults(tab)).toEqual([]);
+  await takeScreenshot(tab, 'journey-23-webhooks');
+  await tab.setViewportSize({ width: 390, height: 844 });
+  expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  await takeScreenshot(tab, 'journey-24-webhooks-phone');
+  await tab.getByTestId('webhook-remove').press('Enter');
+  await tab.getByTestId('webhook-remove-yes').press('Enter');
+  await tab.getByTestId('webhook').waitFor({ state: 'detached' });
+  expect(browserErrors.filter((error) => !error.includes('400'))).toEqual([]);
+  await context.close();
+});

@@ -8,7 +8,7 @@ import { PurchaseApi } from '../../apps/monolith/src/purchase/purchase.api.ts';
 import type { WholeMonolith } from '../../apps/monolith/src/testing/whole-monolith.ts';
 import { TicketOffers, type LockedOffer } from '../../apps/monolith/src/ticketing/ticket-offers.api.ts';
 import { TicketingApi } from '../../apps/monolith/src/ticketing/ticketing.api.ts';
-import { AcceptanceNews } from '../../apps/monolith/src/transfer/acceptance-news.ts';
+import { AcceptanceMessages } from '../../apps/monolith/src/transfer/acceptance-messages.ts';
 import { AcceptOffer } from '../../apps/monolith/src/transfer/accept-offer.ts';
 import { EndOffers } from '../../apps/monolith/src/transfer/end-offers.ts';
 import { OfferMessages } from '../../apps/monolith/src/transfer/offer-messages.ts';
@@ -47,7 +47,7 @@ export function unguardedTransfers(monolith: WholeMonolith): { readonly accept: 
   const [ticketing, catalog, messages] = [monolith.get(TicketingApi), monolith.get(CatalogApi), monolith.get(OfferMessages)];
   const receivers = new Receivers(monolith.get(FansApi), monolith.get(BlacklistApi), purchase, ticketing);
   return {
-    accept: new AcceptOffer(transactions, ticketing, unlocked(60), catalog, receivers, monolith.get(AcceptanceNews)),
+    accept: new AcceptOffer(transactions, ticketing, unlocked(60), catalog, receivers, monolith.get(AcceptanceMessages)),
     end: new EndOffers(transactions, unlocked(20), catalog, messages),
   };
 }

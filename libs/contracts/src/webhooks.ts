@@ -76,7 +76,7 @@ export const webhookDeliveryAnswer = z
     last_error: z.string().nullable().meta({ description: 'Why the last attempt failed; null if it did not' }),
     next_attempt_at: z.iso.datetime().nullable().meta({ description: 'When it is sent again; null if it is not' }),
     created_at: z.iso.datetime().meta({ description: 'When the event happened' }),
-    delivered_at: z.iso.datetime().nullable().meta({ description: 'When it was accepted' }),
+    delivered_at: z.iso.datetime().nullable().meta({ description: 'When it was accepted; null if it was not' }),
     body: z.string().meta({ description: 'What is sent, byte by byte: JSON with `id`, `type`, `created_at` and `data`' }),
   })
   .meta({ id: 'WebhookDelivery' });

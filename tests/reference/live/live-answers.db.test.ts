@@ -53,7 +53,8 @@ async function runStories(): Promise<readonly RecordedAnswer[]> {
   const client = new RecordingClient(system);
   const fans = new FanActions(client, system);
   const quotaStories = [quotaStory, inviteStory, claimStory];
-  for (const story of [holdStory, orderStory, matchStory, webhookStory, lineStory, profileStory, ...quotaStories]) await story(fans);
+  for (const story of [holdStory, orderStory, matchStory, webhookStory, lineStory, profileStory, ...quotaStories])
+    await story(fans);
   await fans.sendWebhook({ id: 'evt_2', type: 'charge.updated', data: { object: { id: 'ch_1' } } });
   await fans.sendWebhook({ id: 'evt_3' }, 't=1,v1=0');
   return client.answers;

@@ -3,7 +3,7 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { CatalogApi, CatalogMatch } from '../catalog/catalog.api.ts';
 import type { FanWithAddress, LockedOffer, TicketOffer, TicketOffers } from '../ticketing/ticket-offers.api.ts';
 import type { TicketingApi } from '../ticketing/ticketing.api.ts';
-import type { AcceptanceNews } from './acceptance-news.ts';
+import type { AcceptanceMessages } from './acceptance-messages.ts';
 import { assertOpen, assertTransfersAllowed, isReceiver, unknownOffer } from './offer-rules.ts';
 import type { Receivers } from './receivers.ts';
 
@@ -25,13 +25,13 @@ export class AcceptOffer {
     private readonly offers: TicketOffers,
     private readonly catalog: CatalogApi,
     private readonly receivers: Receivers,
-    private readonly news: AcceptanceNews,
+    private readonly messages: AcceptanceMessages,
   ) {}
 
   async execute({ offerId, receiver, holderName }: AcceptOfferCommand): Promise<TicketOffer> {
     const offered = await this.offers.find(offerId);
     if (!offered || !isReceiver(offered, receiver)) throw unknownOffer();
-    const givers = await this.news.giversOf(offered);
+    const givers = await this.messages.giversOf(offered);
     const profileName = await this.receivers.nameOf(receiver.userId);
     return this.transactions.run(async (tx) => {
       const offer = await this.offers.lock(tx, offerId);
@@ -46,7 +46,7 @@ export class AcceptOffer {
       const to = { userId: receiver.userId, holderName: name, from: offer.fromUserId };
       const newTicketId = await this.ticketing.handOver(tx, offer.ticketId, to);
       const accepted = await this.offers.accept(tx, offerId, { userId: receiver.userId, newTicketId });
-      await this.news.tell(tx, accepted, match, givers);
+      await this.messages.tell(tx, accepted, match, givers);
       return accepted;
     });
   }

@@ -7,7 +7,7 @@ import { killedAtEachStep } from '../testing/dying-transactions.ts';
 import { putOnSale, seated, type MatchOnSale } from '../testing/whole-monolith.ts';
 import { TicketOffers } from '../ticketing/ticket-offers.api.ts';
 import { TicketingApi } from '../ticketing/ticketing.api.ts';
-import { AcceptanceNews } from './acceptance-news.ts';
+import { AcceptanceMessages } from './acceptance-messages.ts';
 import { AcceptOffer } from './accept-offer.ts';
 import { EndOffers } from './end-offers.ts';
 import { KnownFans } from './known-fans.ts';
@@ -30,7 +30,7 @@ const get: TransferOffice['office']['monolith']['get'] = (token) => opened.offic
 const offering = (transactions: TransactionManager) =>
   new OfferTicket(transactions, get(TicketingApi), get(TicketOffers), get(CatalogApi), get(KnownFans), get(OfferMessages));
 const accepting = (transactions: TransactionManager) =>
-  new AcceptOffer(transactions, get(TicketingApi), get(TicketOffers), get(CatalogApi), get(Receivers), get(AcceptanceNews));
+  new AcceptOffer(transactions, get(TicketingApi), get(TicketOffers), get(CatalogApi), get(Receivers), get(AcceptanceMessages));
 const ending = (transactions: TransactionManager) =>
   new EndOffers(transactions, get(TicketOffers), get(CatalogApi), get(OfferMessages));
 

@@ -18,7 +18,7 @@ import { TicketingModule } from '../ticketing/ticketing.module.ts';
 import { CONFIG } from '../tokens.ts';
 import { WebhookEvents } from '../webhooks/webhook-events.api.ts';
 import { WebhooksModule } from '../webhooks/webhooks.module.ts';
-import { AcceptanceNews } from './acceptance-news.ts';
+import { AcceptanceMessages } from './acceptance-messages.ts';
 import { AcceptOffer } from './accept-offer.ts';
 import { CallerAddress } from './caller-address.ts';
 import { EndOffers } from './end-offers.ts';
@@ -42,8 +42,8 @@ import { TransfersController } from './transfers.controller.ts';
     useCase(KnownFans, FansApi, PurchaseApi, TicketingApi),
     useCase(OfferTicket, TransactionManager, TicketingApi, TicketOffers, CatalogApi, KnownFans, OfferMessages),
     useCase(Receivers, FansApi, BlacklistApi, PurchaseApi, TicketingApi),
-    useCase(AcceptanceNews, OfferMessages, WebhookEvents),
-    useCase(AcceptOffer, TransactionManager, TicketingApi, TicketOffers, CatalogApi, Receivers, AcceptanceNews),
+    useCase(AcceptanceMessages, OfferMessages, WebhookEvents),
+    useCase(AcceptOffer, TransactionManager, TicketingApi, TicketOffers, CatalogApi, Receivers, AcceptanceMessages),
     useCase(EndOffers, TransactionManager, TicketOffers, CatalogApi, OfferMessages),
     OfferDeadlines,
   ],

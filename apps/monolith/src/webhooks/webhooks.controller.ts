@@ -19,7 +19,6 @@ import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { ChangeWebhooks } from './change-webhooks.ts';
 import { PostgresWebhooks, type CountedWebhook, type Webhook, type WebhookDelivery } from './postgres-webhooks.ts';
-import { WebhookSending } from './webhook-sending.schedule.ts';
 
 const CREATE = `Events are sent by POST as \`{id, type, created_at, data}\`, with the header \`Tribina-Signature: t=…,v1=…\`: the scheme of
 Stripe, HMAC-SHA256 over time, dot and body with the secret of this answer, which is shown only here. Answer 2xx within 10 seconds.
@@ -32,7 +31,6 @@ export class WebhooksController {
   constructor(
     private readonly webhooks: PostgresWebhooks,
     private readonly change: ChangeWebhooks,
-    private readonly sending: WebhookSending,
     private readonly answers: Answers,
   ) {}
 
@@ -100,7 +98,7 @@ export class WebhooksController {
     refusals: ['NOT_FOUND'],
   })
   @ApiOperation({
-    summary: 'Send a delivery again, at once',
+    summary: 'Send a delivery again, within a second',
     description: 'Also one that was delivered. The partner recognises the event by its `id`.',
   })
   @ApiOkResponse({ standardSchema: webhookDeliveryAnswer })
@@ -111,11 +109,7 @@ export class WebhooksController {
   ): Promise<void> {
     return this.answers.give(
       reply,
-      async () => {
-        const delivery = await this.change.sendAgain(webhookId, id);
-        this.sending.runSoon();
-        return delivery;
-      },
+      () => this.change.sendAgain(webhookId, id),
       (delivery) => ({ status: 200, body: deliveryView(delivery) }),
     );
   }

@@ -84,7 +84,7 @@ function Delivery({ delivery, isBusy, onSendAgain }: DeliveryProps) {
   const { texts, format } = useStaffLanguage();
   const webhooks = texts.opsWebhooks;
   return (
-    <li data-testid="webhook-delivery" data-state={delivery.state}>
+    <li className="webhook-delivery" data-testid="webhook-delivery" data-state={delivery.state}>
       <p>
         <strong>{webhooks.states[delivery.state]}</strong> · {webhooks.events[delivery.type]} ·{' '}
         <time dateTime={delivery.created_at}>{format.dateTime(delivery.created_at)}</time> ·{' '}

@@ -36,7 +36,7 @@ export function OpsWebhookForm({ onAdded }: { onAdded: () => void }) {
     <section className="card" aria-labelledby="add-webhook">
       <h2 id="add-webhook">{form.title}</h2>
       {problem && <ProblemNotice problem={problem} />}
-      <form onSubmit={(event) => void add(event)} noValidate>
+      <form className="webhook-form" onSubmit={(event) => void add(event)} noValidate>
         <Field
           label={form.url}
           value={url}
@@ -45,7 +45,7 @@ export function OpsWebhookForm({ onAdded }: { onAdded: () => void }) {
           error={isChecked && url.trim() === '' ? form.urlMissing : undefined}
           testId="webhook-url"
         />
-        <fieldset className="choices">
+        <fieldset className="webhook-events">
           <legend>{form.events}</legend>
           {webhookEvents.map((event) => (
             <label key={event}>

@@ -1,9 +1,9 @@
 import type { OpsOrder } from '#contracts/orders';
 
 const at = '2026-11-18T12:00:00.000Z';
-const seats = [12, 13].map((number) => ({
+const labels = [12, 13].map((number) => ({
   seat_id: `0190a000-0000-7000-8000-0000000000${number}`,
-  ...{ sector: 'East', row: '3', number, price_cents: number * 100 },
+  ...{ sector: 'East', row: '3', number },
 }));
 
 /** A paid order with two valid tickets of 12 and 13 euros. */
@@ -17,8 +17,8 @@ export const orderOfTwo: OpsOrder = {
   status: 'completed',
   total_cents: 2500,
   currency: 'EUR',
-  seats,
-  tickets: seats.map(({ price_cents: _, ...seat }, index) => ({
+  seats: labels.map((label) => ({ ...label, price_cents: label.number * 100 })),
+  tickets: labels.map((seat, index) => ({
     id: `0190a000-0000-7000-8000-0000000000e${index}`,
     status: 'valid',
     seat,

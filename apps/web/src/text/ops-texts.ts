@@ -82,7 +82,10 @@ export function opsTexts(t: Translate) {
     },
     refund: {
       title: t('Orders and refunds', 'Narudžbe i povrat novca'),
-      find: t('Part of an order number, e-mail address, name or ticket id', 'Dio broja narudžbe, e-pošte, imena ili oznake ulaznice'),
+      find: t(
+        'Part of an order number, e-mail address, name or ticket id',
+        'Dio broja narudžbe, e-pošte, imena ili oznake ulaznice',
+      ),
       search: t('Find', 'Traži'),
       nothing: t('Nothing found.', 'Ništa nije pronađeno.'),
       ticket: (shortId: string) => t(`Ticket ${shortId}`, `Ulaznica ${shortId}`),

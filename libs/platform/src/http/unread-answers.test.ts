@@ -100,9 +100,11 @@ test('requests of one connection run one after another; more than a hundred behi
     client.on('error', () => undefined);
     const closed = once(client, 'close');
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests));
-    await Promise.race([closed, sleep(1000)]);
+    const answered = (): number => text.split('HTTP/1.1 200').length - 1;
+    const until = Date.now() + 20_000;
+    while (!client.closed && answered() < requests && Date.now() < until) await Promise.race([closed, sleep(20)]);
     client.destroy();
-    return text.split('HTTP/1.1 200').length - 1;
+    return answered();
   };
   expect([await ask(101), most]).toEqual([101, 1]);
   expect(await ask(500)).toBeLessThan(100);

@@ -7,7 +7,7 @@ import type { OfferMessages } from './offer-messages.ts';
 type Givers = Awaited<ReturnType<OfferMessages['giversOf']>>;
 
 /** Tells of an accepted offer: its giver, and the partners who want to know. */
-export class AcceptanceNews {
+export class AcceptanceMessages {
   constructor(
     private readonly messages: OfferMessages,
     private readonly webhooks: WebhookEvents,
