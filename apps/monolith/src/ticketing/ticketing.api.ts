@@ -77,6 +77,10 @@ export abstract class TicketingApi {
    */
   abstract refund(tx: Transaction, ticketIds: readonly string[]): Promise<void>;
   abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly TicketOfOrder[]>>;
+  /** The orders, of those given, that have a ticket whose holder's name or id fits the pattern of LIKE, which is in lower case. */
+  abstract withPart(orderIds: readonly string[], pattern: string): Promise<readonly string[]>;
+  /** The orders of the first `limit` tickets with an id in this range. */
+  abstract ordersOfTicketIds(range: { from: string; to: string; limit: number }): Promise<readonly string[]>;
   /** Like `ofOrders`, with seats and holders. Not for fans: a transferred ticket has the name of its receiver. */
   abstract namedOfOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly NamedTicket[]>>;
 }

@@ -38,7 +38,10 @@ test('operators see the orders of all fans, newest first, with the fan and the t
 
 test('the tickets in the list of operators have the seat and the name of their holder; those of the fan have neither', async () => {
   const [order] = (await office.monolith.call('GET', `${ORDERS}?q=${paid.intentId}`, ops)).json.items;
-  const rows = await office.rows<any>('select * from tickets where order_id = $1 order by id', [paid.orderId]);
+  const rows = await office.rows<Record<'id' | 'seat_id' | 'sector' | 'row_label' | 'number' | 'holder_name', unknown>>(
+    'select * from tickets where order_id = $1 order by id',
+    [paid.orderId],
+  );
   expect(order.tickets).toEqual(
     rows.map(({ id, seat_id, sector, row_label: row, number, holder_name }) => ({
       ...{ id, status: 'valid', holder_name },
@@ -72,10 +75,10 @@ describe('a part of', () => {
   let number: string;
   let otherMatchId: string;
   beforeAll(async () => {
-    [{ id: ticketId }] = await office.rows<any>('select id from tickets where order_id = $1 limit 1', [paid.orderId]);
+    ticketId = await idIn('select id from tickets where order_id = $1 limit 1', paid);
     await office.rows(`update tickets set holder_name = '50%_Đuro Šćepan\\' where id = $1`, [ticketId]);
     ({ number } = await office.order(paid));
-    [{ match_id: otherMatchId }] = await office.rows<any>('select match_id from orders where id = $1', [ofAnotherMatch.orderId]);
+    otherMatchId = await idIn('select match_id as id from orders where id = $1', ofAnotherMatch);
   });
   const find = (q: string, ofMatch: boolean) =>
     findIds(`?q=${encodeURIComponent(q)}&limit=100${ofMatch ? `&match_id=${match.id}` : ''}`);
@@ -152,6 +155,11 @@ test('the order list of a status has the orders with this status, and no order t
     [expired.orderId, paid.orderId],
   ]);
 });
+
+async function idIn(sql: string, { orderId }: Ordered): Promise<string> {
+  const [row] = await office.rows<{ id: string }>(sql, [orderId]);
+  return row!.id;
+}
 
 const ordered = async (): Promise<Ordered> => office.ordered(await office.held(match));
 

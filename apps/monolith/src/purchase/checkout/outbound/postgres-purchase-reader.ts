@@ -3,10 +3,11 @@ import { prepared } from '#platform/postgres/database';
 import type { ReplicaReads } from '#platform/postgres/replica-reads';
 import type { OrderStatus } from '#domain/purchase/order';
 import type { DataSource } from 'typeorm';
+import type { TicketingApi } from '../../../ticketing/ticketing.api.ts';
 import type { Reservation } from '../../application/ports.ts';
 import type { Order } from '../../application/sale-ports.ts';
 import type { PurchaseReader, MatchTotals, OrderDetails, OrderSearch } from '../application/purchase-reader.ts';
-import { orderText } from './order-text.sql.ts';
+import { MOST_ORDERS, partPattern, patternsOf, TEXT_ANYWHERE, TEXT_IN_MATCH, ticketIdsFrom } from './order-text.sql.ts';
 import { ORDER_COLUMNS } from './orders.sql.ts';
 
 /** A row of an order query: the order's fields with its seats and timeline; both are null in SQL if there are none. */
@@ -65,6 +66,7 @@ export class PostgresPurchaseReader implements PurchaseReader {
   constructor(
     private readonly dataSource: DataSource,
     private readonly replicaReads: ReplicaReads,
+    private readonly ticketing: Pick<TicketingApi, 'withPart' | 'ordersOfTicketIds'>,
   ) {
     this.ordersById = new BatchedReads(dataSource, {
       statement: (orderIds) => prepared(`${SELECT_DETAILS} where o.id = any($1::uuid[])`, [orderIds]),
@@ -82,14 +84,30 @@ export class PostgresPurchaseReader implements PurchaseReader {
     return details(this.dataSource, page, [userId, before ?? null, limit]);
   }
 
-  search(search: OrderSearch): Promise<OrderDetails[]> {
+  async search(search: OrderSearch): Promise<OrderDetails[]> {
     const { matchId = null, userId = null, status = null, text = null, before = null, limit } = search;
     const isStatusOnly = status !== null && (matchId ?? userId ?? text) === null;
     const values = [matchId, userId, status, before, limit];
-    const found = text === null ? undefined : orderText(text, matchId !== null, values.length + 1);
-    const narrowed = [FILTERS, isStatusOnly ? pageWith(status) : '', found ? `and ${found.text}` : ''].join(' ');
+    const found = text === null ? undefined : await this.textFilter(text, matchId);
+    const narrowed = [FILTERS, isStatusOnly ? pageWith(status) : '', found?.condition ?? ''].join(' ');
     const condition = `${narrowed} order by o.id desc limit $5`;
     return this.replicaReads.read('current', (database) => details(database, condition, [...values, ...(found?.values ?? [])]));
+  }
+
+  /** With a match, any part of the text finds. Without one, only what an index finds (docs/concepts/operators.md). */
+  private async textFilter(text: string, matchId: string | null): Promise<{ condition: string; values: readonly unknown[] }> {
+    if (matchId !== null) {
+      const pattern = partPattern(text);
+      const ofMatch = await this.dataSource.query<{ id: string }[]>('select id from orders where match_id = $1', [matchId]);
+      const byTicket = await this.ticketing.withPart(
+        ofMatch.map(({ id }) => id),
+        pattern,
+      );
+      return { condition: TEXT_IN_MATCH, values: [pattern, text, byTicket] };
+    }
+    const range = ticketIdsFrom(text);
+    const byTicket = range ? await this.ticketing.ordersOfTicketIds({ ...range, limit: MOST_ORDERS }) : [];
+    return { condition: TEXT_ANYWHERE, values: [text, byTicket, ...patternsOf(text)] };
   }
 
   /** The address is that of the fan's newest paid order of the match. */
