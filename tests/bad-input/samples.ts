@@ -271,9 +271,9 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'POST /api/v1/ops/webhooks': {
     bodies: [object({ url: token(2000, 'https://partner.example/events'), events: list(oneOf('order.completed'), 5) })],
   },
-  // The sample system has no webhook, so even a valid call meets one that does not exist.
   'DELETE /api/v1/ops/webhooks/:id': { answerIfMissing: 204 },
-  'GET /api/v1/ops/webhooks/:id/deliveries': { query: 'page' },
+  'GET /api/v1/ops/webhooks/:id/deliveries': { path: (ids) => ({ id: ids.webhookId }), query: 'page' },
+  // The webhook of the sample system has no delivery, so even a valid call meets one that does not exist.
   'POST /api/v1/ops/webhooks/:id/deliveries/:delivery_id/retry': {},
   'GET /api/v1/ops/blacklist': { query: 'page' },
   'POST /api/v1/ops/blacklist': {

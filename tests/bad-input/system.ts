@@ -59,6 +59,8 @@ export interface SampleIds {
   receivedOfferId: string;
   /** A quota of the sample match, for which PARTNER_ID acts. */
   quotaId: string;
+  /** A webhook, to which nothing was sent. */
+  webhookId: string;
 }
 
 /** Both HTTP services, created by their production code and connected to each other. */
@@ -269,6 +271,9 @@ async function createSampleData(monolith: Service, queue: Service): Promise<Samp
   const places = [{ sector_id: String((match.sectors as Json[])[1]?.id), quantity: 4 }];
   const quotaFields = { name: 'Media', kind: 'media', members: [PARTNER_ID], places };
   const quota = await call('POST', `/ops/matches/${matchId}/quotas`, quotaFields, ops);
+  // Nobody gets a quota back here.
+  const webhookFields = { url: 'https://partner.example/events', events: ['quota.returned'] };
+  const webhook = await call('POST', '/ops/webhooks', webhookFields, ops);
   return {
     matchId,
     queueMatchId,
@@ -285,6 +290,7 @@ async function createSampleData(monolith: Service, queue: Service): Promise<Samp
     givenOfferId: String(given.id),
     receivedOfferId: String(received.id),
     quotaId: String(quota.id),
+    webhookId: String(webhook.id),
   };
 }
 
