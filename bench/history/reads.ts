@@ -32,13 +32,14 @@ const readsOfFans = ({ id, match, ticket, sector, reservation }: Example): strin
   ...['/orders', `/orders/${id}`, '/transfers', '/me', '/me/export'],
 ];
 
-function readsOfOperators({ number, email, match, fan, intent, quota, webhook }: Example): string[] {
+function readsOfOperators({ number, email, ticket, match, fan, intent, quota, webhook }: Example): string[] {
   const ofStatus = STATUSES.flatMap((status) =>
     ['', `&match_id=${match}`, `&user_id=${fan}`].map((more) => `?status=${status}${more}`),
   );
-  const searches = [number, email, intent, 'nothing', `${email}&match_id=${match}`].map(
-    (text) => `?q=${text.replace('@', '%40')}`,
-  );
+  const searches = [
+    ...[number, email, intent, 'nothing', number.slice(-4), number.slice(0, -2), email.slice(0, 8), ticket],
+    ...[email, number.slice(-3), ticket.slice(-8), 'ana'].map((part) => `${part}&match_id=${match}`),
+  ].map((text) => `?q=${text.replace('@', '%40')}`);
   const jobs = [
     '',
     '?state=failed',

@@ -1,4 +1,5 @@
 import type { Browser, Page, Route } from 'playwright-core';
+import { accessibilityFaults } from './accessibility.ts';
 import { Fan, pollUntil } from './fan.ts';
 import * as page from './page-objects.ts';
 import type { StartedSystem } from './started-system.ts';
@@ -183,7 +184,11 @@ export async function operateOnThePage({ browser, system, matches }: JourneyCont
   await page.removeFromBlacklist(tab, listedFan.id);
   expect(await pollUntil(joinAndReadCode, (code) => code === undefined)).toBeUndefined();
   await page.openOps(tab, system.publicUrl, matches.direct);
-  await page.refundOneTicket(tab, 'map@example.com');
+  const [question, refunded] = await page.refundOneTicket(tab, 'map@example.com');
+  expect(question).toMatch(/Refund €[\d.]+ for .+ · .+ · .+\?/);
+  expect(refunded).toContain('Recorded in the audit log as “Refunded”.');
+  expect(await page.addBuyerToBlacklist(tab, 'Resold tickets')).toContain('The account of map@example.com is on the blacklist.');
+  expect(await accessibilityFaults(tab)).toEqual([]);
   await page.takeScreenshot(tab, 'journey-10-refund');
   await page.openOps(tab, system.publicUrl, matches.withQueue);
   expect(await page.cancelMatch(tab, 'The pitch is under water')).toContain('The pitch is under water');

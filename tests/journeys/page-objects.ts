@@ -251,14 +251,25 @@ export async function setRate(page: Page, perMinute: number): Promise<void> {
   await page.getByTestId('ops-saved').waitFor();
 }
 
-/** Finds the order with this email address and refunds one of its tickets. */
-export async function refundOneTicket(page: Page, email: string): Promise<void> {
+/** Finds the order with this email address and refunds one of its tickets, by keyboard. Returns the question before and the note after. */
+export async function refundOneTicket(page: Page, email: string): Promise<string[]> {
   await page.getByTestId('ops-find').fill(email);
   await page.getByTestId('ops-search').click();
   const order = page.getByTestId('ops-order').first();
-  await order.getByTestId('ops-refund-one').first().click();
-  await order.getByTestId('ops-refund-one-yes').click();
-  await order.getByTestId('ops-refunded').waitFor();
+  await order.getByTestId('ops-choose').first().press('Space');
+  await order.getByTestId('ops-refund-chosen').press('Enter');
+  const question = await order.locator('.confirm p').innerText();
+  await order.getByTestId('ops-refund-chosen-yes').press('Enter');
+  return [question, await order.getByTestId('ops-refunded').innerText()];
+}
+
+/** Puts the fan of the first found order on the blacklist, by keyboard. Returns the note after. */
+export async function addBuyerToBlacklist(page: Page, reason: string): Promise<string> {
+  const order = page.getByTestId('ops-order').first();
+  await order.getByTestId('ops-order-list').press('Enter');
+  await order.getByTestId('ops-order-list-reason').fill(reason);
+  await order.getByTestId('ops-order-list-yes').press('Enter');
+  return order.getByTestId('ops-order-listed').innerText();
 }
 
 /** Puts a fan on the blacklist as an operator. */
@@ -277,10 +288,14 @@ export async function removeFromBlacklist(page: Page, userId: string): Promise<v
   await entry.waitFor({ state: 'detached' });
 }
 
-/** Cancels the match as an operator. Returns the confirmation shown. */
+/** Cancels the match as an operator, after an attempt with another name. Returns the confirmation shown. */
 export async function cancelMatch(page: Page, reason: string): Promise<string> {
   await page.getByTestId('ops-cancel-reason').fill(reason);
-  await page.getByTestId('ops-cancel').click();
-  await page.getByTestId('ops-cancel-yes').click();
+  const name = page.getByTestId('ops-cancel-name');
+  await name.fill('Another match');
+  await name.press('Enter');
+  await page.locator('[data-testid="ops-cancel-name"][aria-invalid="true"]').waitFor();
+  await name.fill(await page.locator('.ops-cancel .field-hint').innerText());
+  await name.press('Enter');
   return page.getByTestId('ops-cancelled').innerText();
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { currency, idOf } from './answer-fields.ts';
 import { pageOf, pageQuery } from './paging.ts';
-import { reservedSeat } from './reservations.ts';
+import { reservedSeat, seatLabel } from './reservations.ts';
 import { emailAddress, idList, personName, searchText, uuidField } from './text-fields.ts';
 import { ticketStatus } from './tickets.ts';
 
@@ -46,6 +46,11 @@ export const checkOutAnswer = z
   .meta({ id: 'CheckedOut' });
 export type CheckedOut = z.infer<typeof checkOutAnswer>;
 
+const ticketOfOrder = z.object({
+  id: idOf('ticket'),
+  status: ticketStatus.meta({ description: 'Whether the ticket admits its holder' }),
+});
+
 export const orderAnswer = z
   .object({
     id: idOf('order'),
@@ -58,9 +63,7 @@ export const orderAnswer = z
     total_cents: z.int().meta({ description: 'Sum of the prices of all seats, in cents' }),
     currency,
     seats: z.array(reservedSeat).meta({ description: 'The seats of the order' }),
-    tickets: z
-      .array(z.object({ id: idOf('ticket'), status: ticketStatus.meta({ description: 'Whether the ticket admits its holder' }) }))
-      .meta({ description: 'The tickets of the order. Empty until it is paid' }),
+    tickets: z.array(ticketOfOrder).meta({ description: 'The tickets of the order. Empty until it is paid' }),
     timeline: z
       .array(
         z.object({
@@ -75,9 +78,23 @@ export type Order = z.infer<typeof orderAnswer>;
 
 export const orderListAnswer = pageOf(orderAnswer).meta({ id: 'OrderList' });
 
-/** An order as operators see it: with its fan and e-mail address. */
-const opsOrderAnswer = orderAnswer
-  .extend({ user_id: idOf('fan who bought'), email: z.string().meta({ description: 'Address that the fan gave at checkout' }) })
+const orderWithFan = orderAnswer.extend({
+  user_id: idOf('fan who bought'),
+  email: z.string().meta({ description: 'Address that the fan gave at checkout' }),
+});
+
+/** An order as operators see it: with its fan and e-mail address, and with the seats and holders of its tickets. */
+const opsOrderAnswer = orderWithFan
+  .extend({
+    tickets: z
+      .array(
+        ticketOfOrder.extend({
+          seat: seatLabel.meta({ description: 'The place of the ticket' }),
+          holder_name: z.string().meta({ description: 'Name that is printed on the ticket' }),
+        }),
+      )
+      .meta({ description: 'The tickets of the order, also those that were transferred. Empty until it is paid' }),
+  })
   .meta({ id: 'OpsOrder' });
 export type OpsOrder = z.infer<typeof opsOrderAnswer>;
 
@@ -87,7 +104,10 @@ export const opsOrderQuery = pageQuery.extend({
   match_id: uuidField.optional().meta({ description: 'Only orders of this match' }),
   user_id: uuidField.optional().meta({ description: 'Only orders of this fan' }),
   status: orderStatus.optional().meta({ description: 'Only orders with this status' }),
-  q: searchText(254).meta({ description: 'Order number, payment intent id or complete e-mail address' }),
+  q: searchText(254).meta({
+    description:
+      'With `match_id`: a part of an order number, e-mail address, holder name or ticket id. Without: see the description of the route',
+  }),
 });
 
 export const refundRequest = z
@@ -99,7 +119,7 @@ export const refundRequest = z
   .optional()
   .meta({ id: 'RefundRequest' });
 
-export const refundAnswer = opsOrderAnswer
+export const refundAnswer = orderWithFan
   .extend({
     refund: z
       .object({

@@ -91,6 +91,19 @@ export class PostgresTickets extends api.TicketingApi {
     return byOrder;
   }
 
+  async withPart(orderIds: readonly string[], pattern: string): Promise<readonly string[]> {
+    return this.orderIds(sql.ORDERS_WITH_PART.with({ orderIds, pattern }));
+  }
+
+  async ordersOfTicketIds(range: { from: string; to: string; limit: number }): Promise<readonly string[]> {
+    return this.orderIds(sql.ORDERS_OF_TICKET_IDS.with(range));
+  }
+
+  async namedOfOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly api.NamedTicket[]>> {
+    const statement = sql.NAMED_TICKETS_OF_ORDERS.with({ orderIds });
+    return Map.groupBy(await runUnprepared<api.NamedTicket[]>(this.dataSource, statement), ({ orderId }) => orderId);
+  }
+
   /** Returns the ticket that a gate has scanned, locked until the transaction ends. */
   async lockScanned(tx: Transaction, ticketId: string): Promise<ScannedTicket | undefined> {
     const [ticket] = await inside(tx).rows<ScannedTicket>(
@@ -116,6 +129,10 @@ export class PostgresTickets extends api.TicketingApi {
   async find(ticketId: string, userId: string): Promise<api.OwnTicket | undefined> {
     const [ticket] = await runUnprepared<Ticket[]>(this.dataSource, sql.FIND_TICKET.with({ ticketId, userId }));
     return ticket && this.withCode(ticket);
+  }
+
+  private async orderIds(statement: Parameters<typeof runUnprepared>[1]): Promise<readonly string[]> {
+    return (await runUnprepared<{ orderId: string }[]>(this.dataSource, statement)).map(({ orderId }) => orderId);
   }
 
   private ticketsOf({ seats, ...common }: api.OrderToIssue): Ticket[] {

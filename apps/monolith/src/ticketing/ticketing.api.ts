@@ -41,6 +41,9 @@ export interface OwnTicket extends IssuedTicket {
 /** A ticket of an order. */
 export type TicketOfOrder = Pick<OwnTicket, 'id' | 'status'>;
 
+/** A ticket of an order with its seat and the name of its holder, for operators. */
+export type NamedTicket = Omit<OwnTicket, 'code' | 'matchId'>;
+
 /** A ticket of an order, of any owner. After a transfer there is a new ticket for the same seat. */
 export type OrderTicket = TicketOfOrder & { readonly userId: string; readonly seatId: string };
 
@@ -74,6 +77,12 @@ export abstract class TicketingApi {
    */
   abstract refund(tx: Transaction, ticketIds: readonly string[]): Promise<void>;
   abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly TicketOfOrder[]>>;
+  /** The orders, of those given, that have a ticket whose holder's name or id fits the pattern of LIKE, which is in lower case. */
+  abstract withPart(orderIds: readonly string[], pattern: string): Promise<readonly string[]>;
+  /** The orders of the first `limit` tickets with an id in this range. */
+  abstract ordersOfTicketIds(range: { from: string; to: string; limit: number }): Promise<readonly string[]>;
+  /** Like `ofOrders`, with seats and holders. Not for fans: a transferred ticket has the name of its receiver. */
+  abstract namedOfOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly NamedTicket[]>>;
 }
 
 /** A ticket of the caller in the format of the API. */

@@ -59,6 +59,31 @@ export const TICKETS_OF_ORDERS = namedSql<{ readonly orderIds: readonly string[]
   `select order_id as "orderId", id, status from tickets where order_id = any(:orderIds::uuid[]) order by order_id, id`,
 );
 
+/** The tickets of several orders with their seats and the names of their holders. */
+export const NAMED_TICKETS_OF_ORDERS = namedSql<{ readonly orderIds: readonly string[] }>(
+  'named-tickets-of-orders',
+  `
+  select order_id as "orderId", id, status, seat_id as "seatId", sector, row_label as "row", number, holder_name as "holderName"
+  from tickets where order_id = any(:orderIds::uuid[]) order by order_id, id`,
+);
+
+/**
+ * The orders, of those given, that have a ticket with this part in the name of its holder or in its id. `lower()` of the database's locale
+ * may leave Đ as it is, so names use a collation that every PostgreSQL 18 has.
+ */
+export const ORDERS_WITH_PART = namedSql<{ readonly orderIds: readonly string[]; readonly pattern: string }>(
+  'orders-with-part-of-ticket',
+  `
+  select distinct order_id as "orderId" from tickets where order_id = any(:orderIds::uuid[])
+    and (lower(holder_name collate pg_c_utf8) like :pattern or id::text like :pattern or replace(id::text, '-', '') like :pattern)`,
+);
+
+/** The orders of the tickets whose ids are in this range. */
+export const ORDERS_OF_TICKET_IDS = namedSql<{ readonly from: string; readonly to: string; readonly limit: number }>(
+  'orders-of-ticket-ids',
+  `select order_id as "orderId" from tickets where id between :from and :to order by id limit :limit`,
+);
+
 /** A page of a fan's tickets, newest first. */
 export const TICKETS_OF_FAN = namedSql<{ readonly userId: string; readonly after: string | null; readonly limit: number }>(
   'tickets-of-fan',

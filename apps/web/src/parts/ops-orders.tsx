@@ -8,7 +8,7 @@ import { Loading } from './notice.tsx';
 import { OpsOrderCard } from './ops-order-card.tsx';
 import { useLoaded } from './use-loaded.ts';
 
-/** The search of operators for an order, by its number or the full e-mail address. Nothing is listed before a search. */
+/** The search of operators for an order, by a part of its number, e-mail address, holders' names or ticket ids. Nothing is listed before a search. */
 export function OpsOrders({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
   const { texts } = useStaffLanguage();
   const { api } = useAppServices();

@@ -1,6 +1,5 @@
 import type { Job } from '#contracts/jobs';
 import type { OpsMatch } from '#contracts/matches';
-import type { OpsOrder } from '#contracts/orders';
 import { opsRoles as rolesOfServer, rolesWith as rolesOnServer } from '#contracts/roles';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { type AppServices, AppServicesContext } from '../api/app-services.ts';
@@ -12,6 +11,7 @@ import { storage } from '../storage.ts';
 import { installFakeStorage } from '../testing/browser-storage.ts';
 import { installFakeServer } from '../testing/fake-network.ts';
 import { match as sampleMatch } from '../testing/invitation-samples.tsx';
+import { orderOfTwo as order } from '../testing/order-samples.ts';
 import { LanguageProvider } from '../text/language.tsx';
 import type { Language } from '../text/texts.ts';
 import { OpsBlacklist } from './ops-blacklist.tsx';
@@ -22,10 +22,6 @@ import { RoleChoice } from './role-choice.tsx';
 
 const config: StartupConfig = { queue_url: 'http://queue.example', auth_mode: 'mock' };
 const match = { ...sampleMatch, processing_rate: 600, max_open_windows: 10, pause_reason: null } as unknown as OpsMatch;
-const order = {
-  ...{ id: '0190a000-0000-7000-8000-0000000000d1', number: 'ORD-2026-000001', status: 'completed', total_cents: 3000 },
-  ...{ currency: 'EUR', email: 'ana@example.hr', tickets: [{ id: '0190a000-0000-7000-8000-0000000000d2', status: 'valid' }] },
-} as unknown as OpsOrder;
 const job = {
   ...{ id: 'j1', queue: 'email', template: 'refund', state: 'failed', attempts: [], created_at: '2026-11-18T12:00:00.000Z' },
   ...{ transport: 'redis', payload: {}, interventions: [] },
@@ -57,7 +53,7 @@ function html(roles: readonly string[], language: Language = 'en'): string {
 
 const sale = ['ops-open', 'ops-save', 'job-retry', 'job-drop'];
 const money = ['ops-refund', 'ops-cancel'];
-const lists = ['ops-list'];
+const lists = ['ops-order-list', 'ops-list'];
 const shownIn = (page: string, ids: readonly string[]): string[] => ids.filter((id) => page.includes(`data-testid="${id}"`));
 
 test('the page knows the same roles as the server', () => {

@@ -65,15 +65,15 @@ export function opsTexts(t: Translate) {
     },
     calledOff: {
       reason: t('Why it is not played (fans read it)', 'Zašto se ne igra (čitaju navijači)'),
-      confirm: {
-        label: t('Cancel the match', 'Otkaži utakmicu'),
-        question: t(
-          'Cancel the match? The sale is closed for ever, everybody is told, and every order is refunded.',
-          'Otkazati utakmicu? Prodaja se trajno zatvara, svi će biti obaviješteni, a novac vraćen za sve narudžbe.',
-        ),
-        yes: t('Yes, cancel the match', 'Da, otkaži utakmicu'),
-        no: cancel,
-      },
+      reasonNeeded: t('Enter a reason.', 'Navedite razlog.'),
+      title: t('Cancel the match', 'Otkazivanje utakmice'),
+      warning: t(
+        'This cannot be undone. The sale is closed for ever, everybody is told, and every order is refunded.',
+        'Ovo se ne može poništiti. Prodaja se trajno zatvara, svi će biti obaviješteni, a novac vraćen za sve narudžbe.',
+      ),
+      name: t('Type the name of the match:', 'Upišite naziv utakmice:'),
+      nameNeeded: t('This is not the name of the match.', 'To nije naziv utakmice.'),
+      yes: t('Cancel this match for ever', 'Trajno otkaži ovu utakmicu'),
       done: (at: string, reason: string) => t(`Cancelled on ${at}: ${reason}`, `Otkazano ${at}: ${reason}`),
       refunding: t(
         'Ticket holders are told by mail, then every order is refunded in the background.',
@@ -82,32 +82,47 @@ export function opsTexts(t: Translate) {
     },
     refund: {
       title: t('Orders and refunds', 'Narudžbe i povrat novca'),
-      find: t('Order number or e-mail address', 'Broj narudžbe ili adresa e-pošte'),
+      find: t(
+        'Part of an order number, e-mail address, name or ticket id',
+        'Dio broja narudžbe, e-pošte, imena ili oznake ulaznice',
+      ),
       search: t('Find', 'Traži'),
       nothing: t('Nothing found.', 'Ništa nije pronađeno.'),
       ticket: (shortId: string) => t(`Ticket ${shortId}`, `Ulaznica ${shortId}`),
-      one: (shortId: string) => ({
-        label: t('Refund this ticket', 'Vrati novac za ovu ulaznicu'),
+      chosen: (places: string, sum: string) => ({
+        label: t(`Refund the chosen tickets: ${sum}`, `Vrati novac za odabrane ulaznice: ${sum}`),
         question: t(
-          `Refund ticket ${shortId}? It will not open a gate any more.`,
-          `Vratiti novac za ulaznicu ${shortId}? Više neće otvarati ulaz.`,
+          `Refund ${sum} for ${places}? These tickets will not open a gate any more.`,
+          `Vratiti ${sum} za ${places}? Te ulaznice više neće otvarati ulaz.`,
         ),
-        yes: t('Yes, refund', 'Da, vrati novac'),
+        yes: t(`Yes, refund ${sum}`, `Da, vrati ${sum}`),
         no: cancel,
       }),
-      all: (number: string) => ({
-        label: t('Refund the order', 'Vrati novac za narudžbu'),
+      all: (number: string, sum: string) => ({
+        label: t(`Refund the order: ${sum}`, `Vrati novac za narudžbu: ${sum}`),
         question: t(
-          `Refund all remaining tickets of ${number}? They will not open a gate any more.`,
-          `Vratiti novac za sve preostalo iz ${number}? Ulaznice više neće otvarati ulaz.`,
+          `Refund ${sum} for all remaining tickets of ${number}? They will not open a gate any more.`,
+          `Vratiti ${sum} za sve preostalo iz ${number}? Ulaznice više neće otvarati ulaz.`,
         ),
-        yes: t('Yes, refund', 'Da, vrati novac'),
+        yes: t(`Yes, refund ${sum}`, `Da, vrati ${sum}`),
         no: cancel,
       }),
       done: (amount: string) =>
         t(`${amount} will be paid back. The seats are for sale again.`, `Vraća se ${amount}. Mjesta su ponovno u prodaji.`),
     },
+    recorded: (action: string) => t(`Recorded in the audit log as “${action}”.`, `Zapisano u dnevniku radnji kao „${action}”.`),
     blacklist: {
+      fromOrder: {
+        label: t('Put the buyer on the blacklist', 'Stavi kupca na crnu listu'),
+        question: (email: string) =>
+          t(
+            `Put the account of ${email} on the blacklist for good? Its tickets stay valid.`,
+            `Trajno staviti račun ${email} na crnu listu? Njegove ulaznice ostaju važeće.`,
+          ),
+        yes: t('Yes, put on the list', 'Da, stavi na listu'),
+        no: cancel,
+        done: (email: string) => t(`The account of ${email} is on the blacklist.`, `Račun ${email} je na crnoj listi.`),
+      },
       title: t('Blacklist', 'Crna lista'),
       intro: t(
         'A listed account cannot join a line, hold seats, buy tickets or receive one. Fans do not see the reason.',

@@ -11,6 +11,7 @@ import { Reservations } from '../hold/application/reservation-ports.ts';
 import { CheckOut } from './application/check-out.ts';
 import { PlaceOrders } from './application/place-orders.ts';
 import { OrderConsequences, Orders } from './application/ports.ts';
+import { TicketingApi } from '../../ticketing/ticketing.api.ts';
 import { PurchaseReader } from './application/purchase-reader.ts';
 import { ReleaseReservation } from './application/release-reservation.ts';
 import { CheckoutController } from './inbound/checkout.controller.ts';
@@ -22,7 +23,7 @@ export const checkoutControllers = [CheckoutController, OrdersController];
 
 /** Wires the feature `checkout`: a hold becomes an order (to be paid, or free) or is released. */
 export const checkoutProviders: Provider[] = [
-  adapter(PurchaseReader, PostgresPurchaseReader, DataSource, ReplicaReads),
+  adapter(PurchaseReader, PostgresPurchaseReader, DataSource, ReplicaReads, TicketingApi),
   adapter(Orders, PostgresOrders, BlacklistApi),
   useCase(PlaceOrders, Reservations, Orders, Ids, MatchesForSale),
   useCase(CheckOut, TransactionManager, PlaceOrders, Reservations, Orders, PaymentApi, OrderConsequences),

@@ -36,6 +36,22 @@ test('operators see the orders of all fans, newest first, with the fan and the t
   });
 });
 
+test('the tickets in the list of operators have the seat and the name of their holder; those of the fan have neither', async () => {
+  const [order] = (await office.monolith.call('GET', `${ORDERS}?q=${paid.intentId}`, ops)).json.items;
+  const rows = await office.rows<Record<'id' | 'seat_id' | 'sector' | 'row_label' | 'number' | 'holder_name', unknown>>(
+    'select * from tickets where order_id = $1 order by id',
+    [paid.orderId],
+  );
+  expect(order.tickets).toEqual(
+    rows.map(({ id, seat_id, sector, row_label: row, number, holder_name }) => ({
+      ...{ id, status: 'valid', holder_name },
+      seat: { seat_id, sector, row, number },
+    })),
+  );
+  const own = (await office.monolith.call('GET', `/api/v1/orders/${paid.orderId}`, { as: paid.held.userId })).json;
+  expect(own.tickets).toEqual(rows.map(({ id }) => ({ id, status: 'valid' })));
+});
+
 test.each([
   ['match', () => `?match_id=${match.id}`, () => [unpaid.orderId, paid.orderId]],
   ['fan', () => `?user_id=${unpaid.held.userId}`, () => [unpaid.orderId]],
@@ -52,6 +68,58 @@ test.each([
 test('operators search orders by order number in any case', async () => {
   const { number } = await office.order(unpaid);
   expect(await findIds(`?q=${number.toLowerCase()}`)).toEqual([unpaid.orderId]);
+});
+
+describe('a part of', () => {
+  let ticketId: string;
+  let number: string;
+  let otherMatchId: string;
+  beforeAll(async () => {
+    ticketId = await idIn('select id from tickets where order_id = $1 limit 1', paid);
+    await office.rows(`update tickets set holder_name = '50%_Đuro Šćepan\\' where id = $1`, [ticketId]);
+    ({ number } = await office.order(paid));
+    otherMatchId = await idIn('select match_id as id from orders where id = $1', ofAnotherMatch);
+  });
+  const find = (q: string, ofMatch: boolean) =>
+    findIds(`?q=${encodeURIComponent(q)}&limit=100${ofMatch ? `&match_id=${match.id}` : ''}`);
+
+  test.each<[string, () => string]>([
+    ['the number', () => number.slice(3, -1).toLowerCase()],
+    ['the e-mail address', () => 'A@EXAMPLE.h'],
+    ['the name of a ticket holder in another case', () => 'đURO šĆep'],
+    ['a name with the characters %, _ and \\', () => '0%_đuro šćepan\\'],
+    ['the ticket id', () => ticketId.slice(10)],
+    ['the ticket id as mails show it', () => ticketId.replaceAll('-', '').slice(-8).toUpperCase()],
+  ])('%s finds an order of the match', async (_what, text) => {
+    expect(await find(text(), true)).toContain(paid.orderId);
+    expect(await findIds(`?q=${encodeURIComponent(text())}&match_id=${otherMatchId}`)).not.toContain(paid.orderId);
+  });
+
+  test.each<[string, () => string]>([
+    ['the end of the number', () => number.slice(-4)],
+    ['the beginning of the number', () => number.slice(0, -1)],
+    ['the year and the number', () => number.slice(4)],
+    ['the beginning of the e-mail address in capital letters', () => 'ANA@EX'],
+    ['the ticket id', () => ticketId],
+    ['the beginning of the ticket id', () => ticketId.slice(0, 20)],
+  ])('%s finds an order of any match', async (_what, text) => {
+    expect(await find(text(), false)).toContain(paid.orderId);
+  });
+
+  test.each(['%', '_', 'an%', 'a_a', '\\', '%%%', 'ana_example', '__________'])(
+    'the text %j is no pattern: it finds only orders that contain it',
+    async (text) => {
+      const holders = '50%_Đuro Šćepan\\'.includes(text) ? [paid.orderId] : [];
+      expect([await find(text, true), await find(text, false)]).toEqual([holders, []]);
+    },
+  );
+
+  test.each(['a', 'an', '1', 'ORD-', '0190', 'šćepan'])(
+    '%j without a match is too short, or has no index: it finds nothing',
+    async (text) => {
+      expect(await find(text, false)).toEqual([]);
+    },
+  );
 });
 
 test('the order list of operators has pages', async () => {
@@ -87,6 +155,11 @@ test('the order list of a status has the orders with this status, and no order t
     [expired.orderId, paid.orderId],
   ]);
 });
+
+async function idIn(sql: string, { orderId }: Ordered): Promise<string> {
+  const [row] = await office.rows<{ id: string }>(sql, [orderId]);
+  return row!.id;
+}
 
 const ordered = async (): Promise<Ordered> => office.ordered(await office.held(match));
 

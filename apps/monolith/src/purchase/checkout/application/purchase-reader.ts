@@ -18,7 +18,7 @@ export interface OrderSearch {
   readonly matchId?: string;
   readonly userId?: string;
   readonly status?: OrderStatus;
-  /** An order number, a payment intent id or a complete email address. */
+  /** A part of an order number, email address, holder's name or ticket id, or a payment intent id. Without a match only what an index finds. */
   readonly text?: string;
   readonly before?: string;
   readonly limit: number;

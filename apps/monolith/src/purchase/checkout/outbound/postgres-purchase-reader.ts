@@ -3,9 +3,11 @@ import { prepared } from '#platform/postgres/database';
 import type { ReplicaReads } from '#platform/postgres/replica-reads';
 import type { OrderStatus } from '#domain/purchase/order';
 import type { DataSource } from 'typeorm';
+import type { TicketingApi } from '../../../ticketing/ticketing.api.ts';
 import type { Reservation } from '../../application/ports.ts';
 import type { Order } from '../../application/sale-ports.ts';
 import type { PurchaseReader, MatchTotals, OrderDetails, OrderSearch } from '../application/purchase-reader.ts';
+import { MOST_ORDERS, partPattern, patternsOf, TEXT_ANYWHERE, TEXT_IN_MATCH, ticketIdsFrom } from './order-text.sql.ts';
 import { ORDER_COLUMNS } from './orders.sql.ts';
 
 /** A row of an order query: the order's fields with its seats and timeline; both are null in SQL if there are none. */
@@ -35,11 +37,7 @@ const SELECT_DETAILS = `
  * nothing. Every filter finds its orders by an index, or the newest of them among the newest orders.
  */
 const FILTERS = `where ($1::uuid is null or o.match_id = $1) and ($2::uuid is null or o.user_id = $2) and ($3::text is null or o.status = $3)
-  and ($4::text is null or o.id = any(array(
-         select id from orders where number = upper($4)
-         union all select order_id from order_intents where intent_id = $4
-         union all select id from orders where lower(email) = lower($4))))
-  and ($5::uuid is null or o.id < $5)`;
+  and ($4::uuid is null or o.id < $4)`;
 
 /** A hold lasts for a day at most (RESERVATION_HOLD_SECONDS). */
 const OLDEST_HOLD = `(select min(expires_at) - interval '1 day' from reservations where not swept)`;
@@ -56,8 +54,8 @@ function pageWith(status: OrderStatus): string {
     return `and o.id >= (lpad(to_hex((extract(epoch from ${OLDEST_HOLD}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
   // The status is read by a subquery, because a join could be planned as a search in all orders.
   return `and o.id = any(array(select t.order_id from order_timeline t
-    where t.event = $3 and ($5::uuid is null or t.order_id < $5) and (select x.status from orders x where x.id = t.order_id) = $3
-    order by t.order_id desc limit $6))`;
+    where t.event = $3 and ($4::uuid is null or t.order_id < $4) and (select x.status from orders x where x.id = t.order_id) = $3
+    order by t.order_id desc limit $5))`;
 }
 
 /** Reads orders outside any transaction: for fans from the primary, for operators from the replica of the database. */
@@ -68,6 +66,7 @@ export class PostgresPurchaseReader implements PurchaseReader {
   constructor(
     private readonly dataSource: DataSource,
     private readonly replicaReads: ReplicaReads,
+    private readonly ticketing: Pick<TicketingApi, 'withPart' | 'ordersOfTicketIds'>,
   ) {
     this.ordersById = new BatchedReads(dataSource, {
       statement: (orderIds) => prepared(`${SELECT_DETAILS} where o.id = any($1::uuid[])`, [orderIds]),
@@ -85,12 +84,30 @@ export class PostgresPurchaseReader implements PurchaseReader {
     return details(this.dataSource, page, [userId, before ?? null, limit]);
   }
 
-  search(search: OrderSearch): Promise<OrderDetails[]> {
+  async search(search: OrderSearch): Promise<OrderDetails[]> {
     const { matchId = null, userId = null, status = null, text = null, before = null, limit } = search;
     const isStatusOnly = status !== null && (matchId ?? userId ?? text) === null;
-    const condition = `${FILTERS} ${isStatusOnly ? pageWith(status) : ''} order by o.id desc limit $6`;
-    const values = [matchId, userId, status, text, before, limit];
-    return this.replicaReads.read('current', (database) => details(database, condition, values));
+    const values = [matchId, userId, status, before, limit];
+    const found = text === null ? undefined : await this.textFilter(text, matchId);
+    const narrowed = [FILTERS, isStatusOnly ? pageWith(status) : '', found?.condition ?? ''].join(' ');
+    const condition = `${narrowed} order by o.id desc limit $5`;
+    return this.replicaReads.read('current', (database) => details(database, condition, [...values, ...(found?.values ?? [])]));
+  }
+
+  /** With a match, any part of the text finds. Without one, only what an index finds (docs/concepts/operators.md). */
+  private async textFilter(text: string, matchId: string | null): Promise<{ condition: string; values: readonly unknown[] }> {
+    if (matchId !== null) {
+      const pattern = partPattern(text);
+      const ofMatch = await this.dataSource.query<{ id: string }[]>('select id from orders where match_id = $1', [matchId]);
+      const byTicket = await this.ticketing.withPart(
+        ofMatch.map(({ id }) => id),
+        pattern,
+      );
+      return { condition: TEXT_IN_MATCH, values: [pattern, text, byTicket] };
+    }
+    const range = ticketIdsFrom(text);
+    const byTicket = range ? await this.ticketing.ordersOfTicketIds({ ...range, limit: MOST_ORDERS }) : [];
+    return { condition: TEXT_ANYWHERE, values: [text, byTicket, ...patternsOf(text)] };
   }
 
   /** The address is that of the fan's newest paid order of the match. */

@@ -1,4 +1,4 @@
-import { opsOrderListAnswer, opsOrderQuery, refundAnswer, refundRequest, type OpsOrder } from '#contracts/orders';
+import { opsOrderListAnswer, opsOrderQuery, refundAnswer, refundRequest, type OpsOrder, type Order } from '#contracts/orders';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page } from '#platform/http/paging';
@@ -9,7 +9,7 @@ import { Body, Controller, Get, Inject, Param, Post, Query, Res } from '@nestjs/
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import { TicketingApi } from '../../../ticketing/ticketing.api.ts';
+import { TicketingApi, type NamedTicket } from '../../../ticketing/ticketing.api.ts';
 import { LOGGER } from '../../../tokens.ts';
 import { PurchaseReader, type OrderDetails } from '../../checkout/application/purchase-reader.ts';
 import { orderView } from '../../checkout/inbound/order-view.ts';
@@ -25,6 +25,11 @@ A repeated request for tickets that are already refunded changes nothing; then \
 Refusals refund nothing. 404 \`NOT_FOUND\` with \`ticket_ids\`: these tickets are not of this order. 409 \`INVALID_STATE\` with
 \`tickets\`: these tickets were used (somebody sits in the seat) or transferred. To refund a transferred ticket, name the receiver's
 ticket, which has another id in the same order. 409 with \`order_status\`: the order was not paid.`;
+
+const LIST_DESCRIPTION = `The filters can be combined. With \`match_id\`, \`q\` finds a part of an order number, an e-mail address, a holder's
+name (also of a transferred ticket) or a ticket id, in any case. Without \`match_id\` all orders are searched, so \`q\` finds less: the
+beginning or the end of an order number or the beginning of an e-mail address (three characters or more), the beginning of a ticket id (12
+digits or more), of each at most 1,000 orders. A payment intent id is found only as a whole.`;
 
 @ApiTags('operations')
 @Controller('api/v1/ops/orders')
@@ -42,7 +47,7 @@ export class OpsOrdersController {
   @Endpoint({ operationId: 'listOpsOrders', access: 'ops:read', audited: 'order' })
   @ApiOperation({
     summary: 'Orders of all fans, newest first',
-    description: 'The filters can be combined. `q` finds an order number, a payment intent, or a complete e-mail address.',
+    description: LIST_DESCRIPTION,
   })
   @ApiOkResponse({ standardSchema: opsOrderListAnswer })
   async list(
@@ -51,7 +56,7 @@ export class OpsOrdersController {
     const { match_id: matchId, user_id: userId, status, q: text, cursor, limit } = query;
     const search = { matchId, userId, status, text, before: decodeCursor(cursor), limit: limit + 1 };
     const orders = await this.reader.search(search);
-    const tickets = await this.ticketing.ofOrders(orders.map(({ order }) => order.id));
+    const tickets = await this.ticketing.namedOfOrders(orders.map(({ order }) => order.id));
     const view = (details: OrderDetails) => opsOrderView(details, tickets.get(details.order.id) ?? []);
     return page(orders, limit, view, ({ order }) => order.id);
   }
@@ -81,8 +86,17 @@ export class OpsOrdersController {
   }
 }
 
-/** An order as operators see it: with its fan and email address. */
-function opsOrderView(details: OrderDetails, tickets: Readonly<OpsOrder['tickets']>): OpsOrder {
+/** An order as operators see it: with its fan and email address, and with the seats and holders of its tickets. */
+function opsOrderView(details: OrderDetails, tickets: readonly NamedTicket[]): OpsOrder {
+  return { ...withFan(details, []), tickets: tickets.map(ticketOfOrderView) };
+}
+
+function ticketOfOrderView(ticket: NamedTicket): OpsOrder['tickets'][number] {
+  const { id, status, seatId, sector, row, number, holderName } = ticket;
+  return { id, status, seat: { seat_id: seatId, sector, row, number }, holder_name: holderName };
+}
+
+function withFan(details: OrderDetails, tickets: Readonly<Order['tickets']>): Omit<z.infer<typeof refundAnswer>, 'refund'> {
   return { ...orderView(details, tickets), user_id: details.order.userId, email: details.order.email };
 }
 
@@ -90,7 +104,7 @@ function opsOrderView(details: OrderDetails, tickets: Readonly<OpsOrder['tickets
 function refundView({ details, tickets, ticketIds, amount }: Refunded & { details: OrderDetails }): z.infer<typeof refundAnswer> {
   const statuses = tickets.map(({ id, status }) => ({ id, status }));
   return {
-    ...opsOrderView(details, statuses),
+    ...withFan(details, statuses),
     refund: { ticket_ids: [...ticketIds], amount_cents: amount.amountCents, currency: amount.currency },
   };
 }
