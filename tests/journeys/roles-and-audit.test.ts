@@ -121,7 +121,8 @@ test('an operator adds a webhook by keyboard, sees its secret once and what coul
   const delivery = tab.getByTestId('webhook-delivery');
   await delivery.filter({ hasText: 'no connection' }).waitFor();
   await tab.getByTestId('webhook-retry').press('Enter');
-  await delivery.filter({ hasText: 'attempts: 2' }).waitFor();
+  // It is also sent again by itself, after five seconds.
+  await delivery.filter({ hasText: /attempts: [23]/ }).waitFor();
   expect(await accessibilityFaults(tab)).toEqual([]);
   await takeScreenshot(tab, 'journey-23-webhooks');
   await tab.setViewportSize({ width: 390, height: 844 });
