@@ -4,8 +4,10 @@ import type { QuotaApi } from '../quota/quota.api.ts';
 import type { TicketOffers } from '../ticketing/ticket-offers.api.ts';
 import type { WebhookEvents } from '../webhooks/webhook-events.api.ts';
 
-/** What changes with a match, in the transaction that changes it: the deadlines of its quotas, the offers of its tickets, and what partners
- * are told. */
+/**
+ * What changes with a match, in the transaction that changes it: the deadlines of its quotas, the offers of its tickets, and what
+ * partners are told.
+ */
 export class FollowMatch {
   constructor(
     private readonly quotas: QuotaApi,

@@ -36,9 +36,9 @@ export const DELETE_WEBHOOK = namedSql<{ id: string }>(
 
 export const WANTED_EVENTS = `select distinct unnest(events) as type from webhooks where deleted_at is null`;
 
-/** `events` and `deliveries` are JSON arrays. The order of `deliveries` is that in which they are sent. */
 export const WEBHOOKS_FOR = `
   select id, events, created_at as "createdAt" from webhooks where deleted_at is null order by id`;
+/** `deliveries` is a JSON array. The deliveries about one subject are sent in its order. */
 export const PLAN_DELIVERIES = namedSql<{ deliveries: string }>(
   'plan-deliveries',
   `insert into webhook_deliveries (id, webhook_id, event_id, type, subject_id, body, created_at)
