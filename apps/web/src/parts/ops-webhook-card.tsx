@@ -28,7 +28,7 @@ export function OpsWebhookCard({ webhook, isOpen, onToggle, onChange }: OpsWebho
     if (await run(() => api.opsRemoveWebhook(webhook.id))) onChange();
   };
   return (
-    <li className="card" data-testid="webhook">
+    <li className="card webhook-card" data-testid="webhook">
       <h3>
         <code>{webhook.url}</code>
       </h3>
