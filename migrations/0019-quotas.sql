@@ -116,8 +116,7 @@ create table quota_notices (
   constraint quota_notices_pkey primary key (quota_id, notice, return_at)
 );
 
--- An invitation is bound to concrete places of one sector from the moment it is issued. The token is in the mail only; here is its
--- SHA-256.
+-- An invitation is bound to concrete places of one sector from the moment it is issued.
 create table invitations (
   id             uuid constraint invitations_pkey primary key,
   match_id       uuid not null,
@@ -132,11 +131,13 @@ create table invitations (
   seat_ids       uuid[] not null,
   quantity       integer not null,
   note           text,
-  token_hash     bytea not null constraint invitations_token_hash_key unique,
   -- `open` also while a fan holds or has bought its places; `claimed` once it has ended after a purchase.
   status         text not null default 'open' constraint invitations_status_check
                  check (status in ('open', 'claimed', 'expired', 'withdrawn')),
+  -- When it ends: with its quota, or earlier at the time that was given when it was issued.
   expires_at     timestamptz not null,
+  -- The end that was given. If it is later than the end of the quota, it counts from the time when the quota ends later.
+  given_end      timestamptz,
   -- The latest claim. Its reservation says whether it was paid.
   reservation_id uuid,
   claimed_by     uuid,
@@ -153,6 +154,17 @@ create unique index invitations_of_list on invitations (quota_id, list_key, lowe
 create index invitations_by_quota on invitations (quota_id, id);
 -- The task that ends invitations, and the one that reminds of them, read the open ones.
 create index invitations_open on invitations (expires_at) where status = 'open';
+-- The task that withdraws the invitations of cancelled matches.
+create index invitations_open_by_match on invitations (match_id) where status = 'open';
+
+-- The tokens that open an invitation: the one in its mail, and the one in its reminder, so that the first link goes on working. Here
+-- is their SHA-256; the tokens themselves are in the mails only. Sending an invitation again deletes the old ones.
+create table invitation_tokens (
+  token_hash    bytea constraint invitation_tokens_pkey primary key,
+  invitation_id uuid not null constraint invitation_tokens_invitation_id_fkey references invitations (id)
+);
+create index invitation_tokens_by_invitation on invitation_tokens (invitation_id);
 
 -- Set for a hold of an invitation: it needs no turn and counts against no fan's limit.
 alter table reservations add column invitation_id uuid;
+create index reservations_by_invitation on reservations (invitation_id) where invitation_id is not null;
