@@ -23,8 +23,8 @@ import { ExplainedStatements, type TableScan } from './explained-statements.ts';
 // With a long history, no route, no purchase and no periodic task may read a large table from end to end: neither by a sequential scan
 // nor by an index of which it reads a large part. PostgreSQL reports the plans that it really used, with the rows that they read.
 //
-// Why a small history is enough: each match is a larger part of it than of a long one, 1/30 instead of 1/200. A plan that reads a fixed number
-// of rows by an index here is even cheaper than a scan in a longer history. A plan that reads a part of all rows is over MAX_ROWS.
+// Why 30 past matches are enough: with 200 of them a plan that reads a fixed number of rows by an index stays as cheap, so the planner keeps
+// it. A plan whose cost grows with the history reads more than MAX_ROWS rows already here.
 
 const HISTORY = { matches: 30, ordersOfMatch: 1000, days: 300 };
 /** A table with so many rows after the history was added is large. */

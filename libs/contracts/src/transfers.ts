@@ -11,7 +11,7 @@ const holderName = personName
   .optional()
   .meta({ description: 'Name of the new holder, printed on the ticket. The receiver may give another one' });
 
-/** Offers a ticket to a fan, or to whoever has an e-mail address. */
+/** Offers a ticket to a fan, or to the owner of an e-mail address. */
 export const transferRequest = z
   .union([
     z.strictObject({ to_user_id: uuidField.meta({ description: 'The fan who may accept the ticket' }), holder_name: holderName }),

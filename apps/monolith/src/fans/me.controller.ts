@@ -38,7 +38,7 @@ export class MeController {
   @ApiOperation({
     summary: 'All that is kept about me',
     description:
-      'A JSON file. It has no codes of tickets and no tokens, because whoever has them can use them, and not what operators and partners wrote for each other. What else is kept for a short time, and how long: docs/concepts/privacy.md.',
+      'A JSON file. It has no codes of tickets and no tokens, because they are valid for anybody who has them, and not what operators and partners wrote for each other. What else is kept for a short time, and how long: docs/concepts/privacy.md.',
   })
   @ApiOkResponse({ standardSchema: fanExportAnswer })
   async export(@Caller() caller: CallerIdentity, @Res() reply: FastifyReply): Promise<void> {

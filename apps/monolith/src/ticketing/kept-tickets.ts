@@ -3,7 +3,7 @@ import { inPages, KeptAboutFans } from '../fans/kept-about-fans.api.ts';
 import { PostgresTickets } from './postgres-tickets.ts';
 import { ticketView } from './ticketing.api.ts';
 
-/** Adds a fan's tickets to the export of the fan, without their codes: a code admits whoever shows it. */
+/** Adds a fan's tickets to the export of the fan, without their codes: a code admits anybody who shows it. */
 @Injectable()
 export class KeptTickets {
   constructor(kept: KeptAboutFans, tickets: PostgresTickets) {

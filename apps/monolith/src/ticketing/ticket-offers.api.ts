@@ -44,7 +44,7 @@ export interface FanWithAddress {
 
 /**
  * Offers of tickets. They are stored beside the tickets, because a ticket that is refunded or used ends its offer in the same
- * transaction. Whoever changes an offer locks its ticket first.
+ * transaction. All code that changes an offer locks its ticket first.
  */
 export abstract class TicketOffers {
   /**

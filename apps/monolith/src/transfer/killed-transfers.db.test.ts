@@ -67,7 +67,7 @@ async function expectAllOrNothing(
   const done = await traces();
   expect(deaths).toBeGreaterThanOrEqual(steps);
   expect(done).not.toEqual(none);
-  // The last death is after the commit.
+  // The process that was killed last had committed already.
   expect(atDeath).toEqual([...Array.from({ length: deaths - 1 }, () => none), done]);
 }
 

@@ -8,7 +8,7 @@ import type { KnownFans } from './known-fans.ts';
 import type { OfferMessages } from './offer-messages.ts';
 import { assertTransfersAllowed, isSameAddress } from './offer-rules.ts';
 
-/** The ticket, its owner, and to whom it is offered: a fan, or whoever has an address. */
+/** The ticket, its owner, and to whom it is offered: a fan, or the owner of an e-mail address. */
 export interface OfferTicketCommand {
   readonly ticketId: string;
   readonly giver: FanWithAddress;

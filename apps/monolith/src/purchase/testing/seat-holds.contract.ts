@@ -249,7 +249,7 @@ export function seatHoldsContract(open: () => PurchaseSetup): void {
     const next = (p: PurchaseSetup, { sector, userId }: Awaited<ReturnType<typeof fanIn>>) => hold(p, sector, 1, { userId });
     const inCooldown = refusal('HOLD_COOLDOWN', { until: expect.any(String), retry_after_seconds: 540 });
 
-    check('begins with the third unpaid hold, whoever has ended the holds in the tables', async (p) => {
+    check('begins with the third unpaid hold, whether or not the sweeper has ended the holds in the tables', async (p) => {
       for (const isSwept of [false, true]) {
         const fan = await fanIn(p);
         await threeLapsed(p, fan);

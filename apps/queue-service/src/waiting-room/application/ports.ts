@@ -122,7 +122,7 @@ export abstract class WaitingLines {
   abstract announcePositions(matchId: string, pace: LinePace | undefined): Promise<number>;
 }
 
-/** How many clients' addresses have so many joins: for each bound, those with at most this number and more than the bound before. */
+/** The number of addresses for each range of joins: at most this bound, and more than the bound before it. */
 export interface JoinsByAddress {
   readonly match: string;
   readonly addresses: readonly { readonly upTo: number; readonly count: number }[];
