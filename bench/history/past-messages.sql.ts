@@ -1,6 +1,6 @@
 import type { Filling, HistorySize } from './history-size.ts';
 
-/** Messages to fans are remembered for 90 days, see libs/messaging/src/inbox/inbox-purge.ts. */
+/** Messages to fans are remembered for 90 days, see apps/monolith/src/cli/retention/retention-rules.ts. */
 const REMEMBERED = `now() - interval '89 days'`;
 /** Idempotency keys are kept for 72 hours. So many are left of the last sales. */
 const MAX_KEYS = 100_000;

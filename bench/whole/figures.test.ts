@@ -37,7 +37,7 @@ test('purchases are divided by the mean of pgbench before and after the round, a
     run({ mode: 'absent', perSecond: 300, mailsPerSecond: 0 }),
   ];
   expect(describeFigures([round(...runs)])).toEqual([
-    'whole purchases/s with everything running, 64 buyers = 0.05, below its floor',
+    'whole purchases/s with everything running, 64 buyers = 0.05',
     'whole purchases/s with the worker running ÷ absent, 64 buyers = 0.5, below its floor',
     'whole purchases/s with the worker paused ÷ absent, 64 buyers = 0.9',
     'p99 of a whole purchase with everything running, 64 buyers = 200',
@@ -50,6 +50,15 @@ test('a ratio needs both of its runs in the same round: a round in which one fai
   const incomplete = round(run({ perSecond: 1 }));
   const [, ratio] = figuresOf([complete, incomplete]);
   expect(ratio).toMatchObject({ values: [0.9], median: 0.9, meetsFloor: true });
+});
+
+test('whole purchases per second have a floor from 128 buyers on, because fewer leave the processors idle', () => {
+  const figures = figuresOf([round(run({ perSecond: 290 }), run({ buyers: 128, perSecond: 290 }))]);
+  expect(
+    figures
+      .filter(({ what }) => /everything running, \d+ buyers$/.test(what) && !what.startsWith('p99'))
+      .map(({ meetsFloor }) => meetsFloor),
+  ).toEqual([true, false]);
 });
 
 test('the p99 has a floor with 64 buyers only, and a higher p99 is below it', () => {
