@@ -143,16 +143,16 @@ describe('kustomizations', () => {
     expect(folders.filter((folder) => !rendered.has(folder))).toEqual([]);
   });
 
-  test('production: no Deployment sets replicas, and all six containers use the image of this version', () => {
+  test('production: no Deployment sets replicas, and all seven containers use the image of this version', () => {
     const deployments = ofKind<{ spec: { replicas?: number } }>(production, 'Deployment');
-    expect(deployments.map(({ body }) => body.spec.replicas)).toEqual(Array(5).fill(undefined));
+    expect(deployments.map(({ body }) => body.spec.replicas)).toEqual(Array(6).fill(undefined));
     const { version } = JSON.parse(readText('package.json')) as { version: string };
-    expect(JSON.stringify(base).match(/"image":"[^"]+"/g)).toEqual(Array(6).fill(`"image":"tribina:${version}"`));
+    expect(JSON.stringify(base).match(/"image":"[^"]+"/g)).toEqual(Array(7).fill(`"image":"tribina:${version}"`));
     expect(JSON.stringify(production).match(/"image":"[^"]+"/g)).toEqual(
-      Array(6).fill(`"image":"registry.example/tribina:${version}"`),
+      Array(7).fill(`"image":"registry.example/tribina:${version}"`),
     );
     const own = JSON.stringify(inCluster).match(/"image":"[^"]*tribina[^"]*"/g);
-    expect(own).toEqual(Array(7).fill(`"image":"registry.example/tribina:${version}"`));
+    expect(own).toEqual(Array(8).fill(`"image":"registry.example/tribina:${version}"`));
   });
 });
 
@@ -215,7 +215,7 @@ describe('rules', () => {
   test('kind: each service has one pod, and no document asks for an autoscaler, a budget or an Ingress', () => {
     const services = ofKind<{ spec: { replicas?: number } }>(kind, 'Deployment');
     expect(services.map(({ name, body }) => [name, body.spec.replicas])).toEqual(
-      ['monolith', 'queue-service', 'email-worker', 'push-worker', 'loader'].map((name) => [name, 1]),
+      ['monolith', 'queue-service', 'email-worker', 'push-worker', 'loader', 'retention'].map((name) => [name, 1]),
     );
     expect(kind.filter((document) => /Autoscaler|Budget|Ingress/.test(document.kind))).toEqual([]);
   });
@@ -226,7 +226,7 @@ describe('the data tier in the cluster', () => {
     const connects = podLabels(inCluster).filter(({ labels }) => labels['tribina/connects-to-postgresql'] === 'true');
     const mounts = inCluster.filter(({ body }) => JSON.stringify(body).includes('"mountPath":"/etc/tribina/postgresql-ca"'));
     expect(mounts.map(({ name }) => name).sort()).toEqual(connects.map(({ name }) => name).sort());
-    expect(mounts).toHaveLength(6);
+    expect(mounts).toHaveLength(7);
   });
 
   /** The rows of the tables in docs/deployment.md: setting and value. */

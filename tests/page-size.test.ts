@@ -37,9 +37,9 @@ test('the build is one script and one style for all, and one of each for operato
 
 // A few percent above the sizes in docs/testing.md. A page that fans do not need belongs into a file of its own.
 test.each([
-  ['index.js', 345_000],
-  ['index.js.gz', 107_500],
-  ['index.js.br', 100_500],
+  ['index.js', 356_000],
+  ['index.js.gz', 110_500],
+  ['index.js.br', 103_000],
   ['index.css', 22_500],
   ['index.css.br', 5_300],
 ])('%s, which each fan may load, has at most %i bytes', (name, limit) => {

@@ -6,7 +6,7 @@ export function tablesIn(sql: string): string[] {
   return [...sql.matchAll(/^create table (?:if not exists )?(\w+)/gim)].map(([, name = '']) => name);
 }
 
-/** The context or library that a file belongs to. Undefined for `cli` and `verify`, which may read every table. */
+/** The context or library that a file belongs to. Undefined for `cli`, which may read every table and delete what is old. */
 function moduleOf(path: string): string | undefined {
   const { area, app, context = '' } = locationOf(path);
   if (area === 'app') return /^(cli|verify)$/.test(context) ? undefined : `${app}/${context}`;
@@ -39,9 +39,13 @@ export function tableUsers(
   return users;
 }
 
-/** Faults in the ownership of tables: tables that no context or library uses, or that more than one uses. */
-export function ownershipFaults(users: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+/**
+ * Faults in the ownership of tables: tables that no context or library uses, or that more than one uses. `ofCli`: tables that only the
+ * retention job uses.
+ */
+export function ownershipFaults(users: ReadonlyMap<string, ReadonlySet<string>>, ofCli: readonly string[] = []): string[] {
   return [...users].flatMap(([table, modules]) => {
+    if (ofCli.includes(table)) return modules.size === 0 ? [] : [`${table} is not of the retention job alone`];
     if (modules.size === 0) return [`${table} is used by no module`];
     return modules.size === 1 ? [] : [`${table} is used by ${[...modules].sort().join(' and ')}`];
   });

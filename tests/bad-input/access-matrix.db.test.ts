@@ -134,7 +134,7 @@ function matchesVerdict(outcome: string, verdict: Verdict, method: string): bool
 function accessInContract(route: string): Access {
   if (/^(GET|HEAD) \/(api\/v1\/matches|api\/v1\/queue\/:match_id\/status$|sse\/|ws\/)/.test(route)) return 'public';
   if (/^POST \/api\/v1\/(payments\/webhooks|sandbox)\//.test(route)) return 'public';
-  if (/\/(sold-out|control|restore|complete)$/.test(route)) return 'internal';
+  if (/\/(sold-out|control|restore|complete|queue-fans\/:user_id)$/.test(route)) return 'internal';
   if (/ \/api\/v1\/(quotas|invitations\/:id)/.test(route)) return 'partner';
   if (route === 'POST /api/v1/invitations/lookup') return 'public';
   if (!route.includes('/api/v1/ops/')) return 'fan';

@@ -156,6 +156,7 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'DELETE /api/v1/transfers/:id': { path: (ids) => ({ id: ids.givenOfferId }), isOwned: true },
   'GET /api/v1/me': {},
   'GET /api/v1/me/export': {},
+  'DELETE /api/v1/me': {},
   'PUT /api/v1/me': {
     bodies: [object({ email: nullable(email('b@example.hr')), name: nullable(text(100, 'Barbara')), locale: oneOf('en') })],
   },
@@ -391,6 +392,10 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
     path: (ids) => ({ match_id: ids.queueMatchId, user_id: '0190a000-0000-7000-8000-0000000000f1' }),
     bodies: [object({ session_token: optional(token(100, 'st_x')) })],
     bodyOptional: true,
+    answerIfMissing: 204,
+  },
+  'DELETE /api/v1/queue-fans/:user_id': {
+    path: () => ({ user_id: '0190a000-0000-7000-8000-0000000000f1' }),
     answerIfMissing: 204,
   },
   // The token is unknown: a valid token would open a stream that does not end.

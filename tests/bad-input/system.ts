@@ -155,8 +155,12 @@ async function tableDigests(dataSource: DataSource): Promise<string> {
     "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by 1",
   );
   // A successful call that changes nothing, such as a read of personal data, adds a row to the audit log; a refused call adds none (tests/audit).
-  const rowsOf = (name: string): string =>
-    name === 'audit_log' ? `"${name}" t where before is not null or after is not null` : `"${name}" t`;
+  // A fan about whom nothing is kept may erase it: the row has nothing to search for.
+  const conditions: Readonly<Record<string, string>> = {
+    audit_log: 'where before is not null or after is not null',
+    erasures: `where traces #> '{ids,0}' is not null`,
+  };
+  const rowsOf = (name: string): string => `"${name}" t ${conditions[name] ?? ''}`;
   const digests = names.map(
     ({ name }) =>
       `select '${name}' as name, count(*) || ' ' || coalesce(md5(string_agg(t::text, '\n' order by t::text)), '') as rows from ${rowsOf(name)}`,

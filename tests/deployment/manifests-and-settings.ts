@@ -78,9 +78,9 @@ export const replicaBounds = {
   loader: [2, 8],
 } as const;
 /** Number of pods of each Deployment that is not scaled. */
-export const fixedReplicas = { 'email-worker': 1, 'job-worker': 2 };
+export const fixedReplicas = { 'email-worker': 1, 'job-worker': 2, retention: 1 };
 /** Long-running services that receive no requests. */
-export const portlessServices: ReadonlySet<string> = new Set(['loader', 'job-worker']);
+export const portlessServices: ReadonlySet<string> = new Set(['loader', 'job-worker', 'retention']);
 /** Environment variables that Node and the C library read, so they are not settings of the project. */
 export const runtimeVariables: ReadonlySet<string> = new Set(['NODE_OPTIONS', 'MALLOC_ARENA_MAX']);
 

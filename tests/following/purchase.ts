@@ -21,7 +21,14 @@ export interface PurchaseHeaders {
 
 type Json = Record<string, unknown>;
 
-async function send(method: string, url: string, user: string, body: unknown, headers: Record<string, string>): Promise<Json> {
+/** Makes a call with a new idempotency key. Throws unless it succeeds. */
+export async function send(
+  method: string,
+  url: string,
+  user: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<Json> {
   const answer = await fetch(url, {
     method,
     headers: {
@@ -30,7 +37,7 @@ async function send(method: string, url: string, user: string, body: unknown, he
       'idempotency-key': randomUUID().replaceAll('-', ''),
       ...headers,
     },
-    body: JSON.stringify(body),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${url} answered ${answer.status} ${text}`);

@@ -16,6 +16,8 @@ import { createQueueService } from '../../apps/queue-service/src/queue-service.t
 export interface LoggedSystem {
   readonly url: string;
   readonly queueUrl: string;
+  readonly ownerUrl: string;
+  readonly redisUrl: string;
   rows<T>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
   /** The lines that contain `text`, of all services, as `grep` finds them. */
   grep(text: string): Record<string, unknown>[];
@@ -38,7 +40,7 @@ export async function openLoggedSystem(): Promise<LoggedSystem> {
   const loggerOf = (service: string): Logger =>
     createLogger({ service, level: 'info', destination: { write: (line) => void (text += line) } });
   const env = {
-    DATABASE_URL: database.url,
+    DATABASE_URL: database.servicesUrl,
     REDIS_URL: redis.url,
     MONOLITH_PORT: String(port),
     QUEUE_PORT: String(queuePort),
@@ -59,6 +61,8 @@ export async function openLoggedSystem(): Promise<LoggedSystem> {
   return {
     url: `http://${host}:${port}/api/v1`,
     queueUrl: `http://${host}:${queuePort}/api/v1`,
+    ownerUrl: database.url,
+    redisUrl: redis.url,
     rows: (sql, parameters = []) => resources.dataSource.query(sql, [...parameters]),
     grep: (wanted) =>
       text.split('\n').flatMap((line) => (line.includes(wanted) ? [JSON.parse(line) as Record<string, unknown>] : [])),

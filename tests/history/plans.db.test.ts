@@ -1,9 +1,14 @@
+import { createLogger } from '#platform/logging/logger';
+import { openDatabase } from '#platform/postgres/database';
+import { closeRedis, connectRedis } from '#platform/redis/redis-connection';
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
+import { FanErasures } from '../../apps/monolith/src/cli/retention/fan-erasures.ts';
+import { Retention } from '../../apps/monolith/src/cli/retention/retention.ts';
 import { createMonolith } from '../../apps/monolith/src/monolith.ts';
 import { BoxOffice } from '../../apps/monolith/src/purchase/testing/box-office.ts';
 import { openResources } from '../../apps/monolith/src/resources.ts';
@@ -49,6 +54,8 @@ const SMALL_TABLES = [
   ...['jobs', 'alert_notes'],
   // There are at most twenty.
   'webhooks',
+  // One row for a match, a rule, or a fan who erased the account.
+  ...['erased_matches', 'retention_runs', 'erasures'],
 
   // What operators have done by hand.
   ...['blacklist', 'blacklist_changes', 'job_interventions'],
@@ -67,7 +74,7 @@ const MAY_SCAN: readonly (readonly [statement: string, table: string])[] = [
   // They count what waits. The outbox is empty when nothing waits, however long the history is.
   ['select count(*) filter (where parked_at is null', 'outbox'],
   // Once an hour. Only jobs that are not sent yet have a row.
-  ['delete from queued_jobs where message_id in (', 'queued_jobs'],
+  ['delete from queued_jobs where ctid = any(', 'queued_jobs'],
 ];
 
 let database: TestDatabase;
@@ -199,6 +206,23 @@ test('no step of a purchase and no periodic task scans a large table', async () 
     [single.id, id],
   );
   expect(rows).toEqual([{ single: 'sold_out', hold: 'expired' }]);
+}, 60_000);
+
+test('neither the erasing of a fan nor the rules of the retention job scan a large table', async () => {
+  const { rows } = await client.query<{ fan: string }>(
+    `select user_id as fan from orders where status = 'completed' order by id limit 1`,
+  );
+  const erase = async (): Promise<void> => {
+    const { status, text } = await monolith.call('DELETE', '/api/v1/me', { as: rows[0]!.fan });
+    if (status !== 204) throw new Error(`not erased: ${status} ${text}`);
+  };
+  expect(await largeScansOf(erase)).toEqual([]);
+  const owner = await openDatabase({ url: database.url, name: 'retention-test', poolSize: 1 });
+  const redisOfJob = connectRedis(redis.url, { name: 'retention-test' });
+  const retention = new Retention(owner, new FanErasures(owner, redisOfJob), createLogger({ service: 'test', level: 'silent' }));
+  expect(await largeScansOf(() => retention.runRules())).toEqual([]);
+  await closeRedis(redisOfJob);
+  await owner.destroy();
 }, 60_000);
 
 /** Runs each periodic task of the monolith and of the notification worker once: the first run of each is at the start. */

@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { accessibilityFaults } from './accessibility.ts';
 import { launchBrowser, type LaunchedBrowser } from './browser.ts';
@@ -6,7 +7,8 @@ import { Fan, pollUntil } from './fan.ts';
 import * as page from './page-objects.ts';
 import { startSystem, type StartedSystem } from './started-system.ts';
 
-// A fan buys two tickets and offers them; a friend reads the mail, opens the page and accepts one. An operator locks the transfers.
+// A fan buys two tickets and offers them; a friend reads the mail, opens the page and accepts one. Another fan erases the account. An
+// operator locks the transfers.
 jest.setTimeout(180_000);
 
 const FRIEND = 'friend@example.com';
@@ -167,6 +169,36 @@ test('a fan declines an offered ticket', async () => {
   expect(await accessibilityFaults(friend.tab)).toEqual([]);
   expect(friend.browserErrors).toEqual([]);
   await friend.close();
+});
+
+test('a fan changes the profile, saves the file with everything, and erases the account; with a valid ticket it is refused', async () => {
+  const { tab, browserErrors, close } = await openBrowser('phone', 'hr-HR');
+  await tab.goto(`${system.publicUrl}/account`);
+  await tab.getByTestId('account-name').fill('Cvita Privremena');
+  await tab.getByTestId('account-email').fill('cvita@example.com');
+  await tab.getByTestId('account-save').click();
+  await tab.getByText('Spremljeno.').waitFor();
+  expect([await accessibilityFaults(tab), await widthOf(tab)]).toEqual([[], 390]);
+  await page.takeScreenshot(tab, 'journey-32-account-phone');
+  const [download] = await Promise.all([tab.waitForEvent('download'), tab.getByTestId('account-export').click()]);
+  expect(download.suggestedFilename()).toBe('tribina-export.json');
+  expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toMatchObject({ profile: { name: 'Cvita Privremena' } });
+  await tab.getByTestId('account-erase').click();
+  await tab.getByText('Upišite riječ').waitFor();
+  await tab.getByTestId('account-erase-word').fill('izbriši');
+  await tab.getByTestId('account-erase').click();
+  await isIn(tab, 'account-erased');
+  expect(await tab.getByTestId('account-name').inputValue()).toBe('');
+  expect(browserErrors).toEqual([]);
+  await close();
+
+  // A page of its own: the browser counts a refusal as an error.
+  const refused = await giver.tab.context().newPage();
+  await refused.goto(`${system.publicUrl}/account`);
+  await refused.getByTestId('account-erase-word').fill('erase');
+  await refused.getByTestId('account-erase').click();
+  await refused.getByText('Not yet: you have a valid ticket').waitFor();
+  await refused.close();
 });
 
 test('an operator locks the transfers: the ticket says so, and it can be offered again when they are allowed', async () => {

@@ -26,6 +26,8 @@ export interface SystemOptions {
   stop: AbortSignal;
 }
 
+const CLI = 'dist/apps/monolith/src/cli.js';
+
 /** Starts everything, keeps it running until `stop` is aborted, and then stops it in order: services, Redis, PostgreSQL. */
 export async function runSystem(options: SystemOptions): Promise<void> {
   const settings = readSettings(process.env, options.inspectorPorts);
@@ -102,6 +104,9 @@ class System {
       const start = () => startService(args, this.#commandOptions(name));
       this.#services.push(new ProcessRestarter(name, start, this.#events(name)));
     }
+    const retention = [path.join(ROOT, CLI), 'retention:run'];
+    const startRetention = () => startService(retention, this.#commandOptions('retention'));
+    this.#services.push(new ProcessRestarter('retention', startRetention, this.#events('retention')));
     await Promise.all(this.#services.map((restarter) => restarter.start()));
     await waitUntilAllReady(services, this.#options.say, this.#end);
     await waitUntilLinesAreKnown(services, this.#end);
@@ -120,7 +125,7 @@ class System {
   }
 
   async #command(...args: string[]): Promise<void> {
-    const program = path.join(ROOT, 'dist/apps/monolith/src/cli.js');
+    const program = path.join(ROOT, CLI);
     const options = { ...this.#commandOptions(args[0]!), signal: this.#end };
     const { code } = await runCommand(process.execPath, ['--enable-source-maps', program, ...args], options);
     if (code === 0) return;
@@ -136,8 +141,8 @@ class System {
     const env = { ...this.#settings.environment, ...this.#urls };
     return {
       cwd: ROOT,
-      // Only the migration may be the owner of the schema.
-      env: name === 'migrate' ? env : { ...env, DATABASE_MIGRATION_URL: undefined },
+      // Only the migration and the retention job may be the owner of the schema.
+      env: name === 'migrate' || name === 'retention' ? env : { ...env, DATABASE_MIGRATION_URL: undefined },
       onLine: (line: string) => this.#options.say(`[${name}] ${line}`),
     };
   }

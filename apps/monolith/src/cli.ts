@@ -5,6 +5,7 @@ import { addDemoCommands } from './cli/demo-crowd.ts';
 import { addLoaderCommands } from './cli/loader-commands.ts';
 import { addJobCommands } from './cli/job-commands.ts';
 import { addOutboxCommands } from './cli/outbox-commands.ts';
+import { addRetentionCommands } from './cli/retention-commands.ts';
 import { addSearchCommands } from './cli/search-commands.ts';
 import { addStatusCommand } from './cli/status-command.ts';
 import { addTicketCommands } from './cli/ticket-commands.ts';
@@ -30,6 +31,7 @@ for (const add of [
   addOutboxCommands,
   addJobCommands,
   addLoaderCommands,
+  addRetentionCommands,
   addSearchCommands,
   addVerifyCommand,
   addTicketCommands,

@@ -39,6 +39,11 @@ export const migrateSettings = settings.databaseSettings
   .extend(settings.migrationSettings.shape)
   .extend({ NODE_ENV: settings.processSettings.shape.NODE_ENV, JOBS_TRANSPORT: settings.jobSettings.shape.JOBS_TRANSPORT });
 
+/** The settings of the retention job, besides those of `migrate`. */
+export const retentionConfig = settings.processSettings
+  .pick({ NODE_ENV: true, LOG_LEVEL: true })
+  .extend(settings.redisSettings.shape);
+
 export type LoaderConfig = z.output<typeof loaderConfig>;
 
 export type MonolithConfig = z.output<typeof monolithConfig> & {

@@ -70,7 +70,7 @@ export async function serveWebPages(
     auth_mode: config.AUTH_MODE,
     roles_claim: config.JWT_ROLES_CLAIM,
   };
-  fastify.get('/config.json', { config: { access: 'public', noAddressLimit: true } }, (_request, reply) =>
+  fastify.get('/config.json', { config: { access: 'public', isStatic: true } }, (_request, reply) =>
     reply.header('cache-control', 'no-cache').send(settings),
   );
   const page = path.join(folder, 'index.html');
@@ -102,7 +102,7 @@ export async function serveWebPages(
       .type('text/html; charset=utf-8')
       .send(html ?? readPage());
   };
-  for (const url of pageAddresses) fastify.get(url, { config: { access: 'public', noAddressLimit: true } }, sendPage);
+  for (const url of pageAddresses) fastify.get(url, { config: { access: 'public', isStatic: true } }, sendPage);
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.is404 && isPageVisit(request)) sendPage(request, reply);
     else done();
@@ -110,7 +110,7 @@ export async function serveWebPages(
   const icon = path.join(folder, 'favicon.svg');
   if (fs.existsSync(icon)) {
     const svg = fs.readFileSync(icon, 'utf8');
-    fastify.get('/favicon.svg', { config: { access: 'public', noAddressLimit: true } }, (_request, reply) =>
+    fastify.get('/favicon.svg', { config: { access: 'public', isStatic: true } }, (_request, reply) =>
       reply.type('image/svg+xml').send(svg),
     );
   }

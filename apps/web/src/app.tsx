@@ -3,6 +3,7 @@ import { AppServicesContext } from './api/app-services.ts';
 import { currentCaller, type StartupConfig } from './api/caller.ts';
 import { readStartupConfig } from './api/startup-config.ts';
 import { TribinaApi } from './api/tribina-api.ts';
+import { AccountPage } from './pages/account-page.tsx';
 import { CheckoutPage } from './pages/checkout-page.tsx';
 import { InvitationPage } from './pages/invitation-page.tsx';
 import { MatchPage } from './pages/match-page.tsx';
@@ -79,6 +80,8 @@ function RoutePage({ route }: { route: Route }) {
       return <TicketsPage />;
     case 'transfers':
       return <TransfersPage />;
+    case 'account':
+      return <AccountPage />;
     case 'invitation':
       return <InvitationPage />;
     case 'quotas':

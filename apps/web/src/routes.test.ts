@@ -14,6 +14,7 @@ test.each<[string, Route]>([
   [paths.order(id), { page: 'order', orderId: id }],
   [paths.tickets, { page: 'tickets' }],
   [paths.transfers, { page: 'transfers' }],
+  [paths.account, { page: 'account' }],
   [paths.invitation, { page: 'invitation' }],
   [paths.quotas, { page: 'quotas' }],
   [paths.quota(id), { page: 'quota', quotaId: id }],

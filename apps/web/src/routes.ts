@@ -8,6 +8,7 @@ export type Route =
   | { page: 'order'; orderId: string }
   | { page: 'tickets' }
   | { page: 'transfers' }
+  | { page: 'account' }
   | { page: 'invitation' }
   | { page: 'quotas' }
   | { page: 'quota'; quotaId: string }
@@ -32,6 +33,7 @@ export const paths = {
   order: (id: string) => `/orders/${id}`,
   tickets: '/tickets',
   transfers: '/transfers',
+  account: '/account',
   invitation: '/invitation',
   quotas: '/quotas',
   quota: (id: string) => `/quotas/${id}`,
@@ -53,6 +55,7 @@ export function parseRoute(location: { pathname: string; search: string }): Rout
   if (first === undefined) return { page: 'matches' };
   if (first === 'tickets' && !id) return { page: 'tickets' };
   if (first === 'transfers' && !id) return { page: 'transfers' };
+  if (first === 'account' && !id) return { page: 'account' };
   if (first === 'invitation' && !id) return { page: 'invitation' };
   if (first === 'quotas' && !id) return { page: 'quotas' };
   if (first === 'ops' && !id) return { page: 'ops', matchId: new URLSearchParams(location.search).get('match') ?? undefined };

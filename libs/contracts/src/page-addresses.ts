@@ -9,6 +9,7 @@ export const pageAddresses = [
   '/orders/:id',
   '/tickets',
   '/transfers',
+  '/account',
   '/invitation',
   '/quotas',
   '/quotas/:id',

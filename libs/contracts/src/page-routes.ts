@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import * as audit from './audit.ts';
 import * as blacklist from './blacklist.ts';
+import { fanExportAnswer } from './fan-export.ts';
 import * as fans from './fans.ts';
 import * as invitations from './invitations.ts';
 import * as jobs from './jobs.ts';
@@ -56,6 +57,8 @@ export const pageRoutes = {
   'POST /api/v1/transfers/:id/decline': { answer: transfers.transferAnswer },
   'DELETE /api/v1/transfers/:id': {},
   'GET /api/v1/me': { answer: fans.profileAnswer },
+  'GET /api/v1/me/export': { answer: fanExportAnswer },
+  'DELETE /api/v1/me': {},
   'PUT /api/v1/me': { body: fans.profileBody, answer: fans.profileAnswer },
   'POST /api/v1/invitations/lookup': { body: invitations.invitationTokenRequest, answer: invitations.invitationLookupAnswer },
   'POST /api/v1/invitations/claim': { body: invitations.invitationTokenRequest, answer: reservationAnswer },

@@ -115,6 +115,7 @@ export async function lineStory(fans: FanActions): Promise<void> {
   await control({ status: 'paused', reason: 'floodlights' });
   await position(barbara);
   await request('DELETE', queue, { as: zora });
+  await request('DELETE', `/queue-fans/${zora}`, internal);
   await position(zora);
   for (const options of [{}, internal]) await request('GET', `${queue}/status`, options);
   const remaining_sectors = [{ sector_id: randomUUID(), name: 'East', available: 3 }];
@@ -140,4 +141,5 @@ export async function profileStory(fans: FanActions): Promise<void> {
   await fans.request('PUT', '/me/devices/phone', { as, body: { fcm_token: `token-${as}` } });
   await fans.request('GET', '/me/export', { as });
   await fans.request('DELETE', '/me/devices/phone', { as });
+  await fans.request('DELETE', '/me', { as });
 }

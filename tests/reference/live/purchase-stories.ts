@@ -179,6 +179,7 @@ async function unpaidOrder(fans: FanActions, match: MatchOnSale, as: string): Pr
   const { order_id: orderId, payment } = await fans.checkOut(unpaid as never, as);
   await fans.checkOut(unpaid as never, as);
   await fans.request('POST', `/ops/orders/${orderId}/refund`, { ...ops, body: {} });
+  await fans.request('DELETE', '/me', { as });
   await fans.request('DELETE', `/reservations/${unpaid.id}`, { as });
   await fans.request('GET', `/orders/${orderId}`, { as });
   // The cancellation reaches the sandbox through the outbox.

@@ -7,16 +7,13 @@ import { createLogger } from '#platform/logging/logger';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
 import type { INestApplicationContext } from '@nestjs/common';
-import fs from 'node:fs';
 import { PartnerSalesApi } from '../purchase/partner-sales.api.ts';
 import { GateLogApi } from '../ticketing/gate-log.api.ts';
 import { settingsForLoader } from '../config.ts';
+import { aliveSign } from './alive-sign.ts';
 import { errorText, loaderConfigOrExit, NotRunning, ticketKeysOrExit } from './environment.ts';
 import { loaderAlerts, sourceAlerts } from './loader-alerts.ts';
 import { withMonolithContext } from './monolith-context.ts';
-
-/** Minimum time between two writes of the file that shows that the loader is alive. */
-const ALIVE_INTERVAL_MS = 5000;
 
 interface Run {
   readonly once: boolean;
@@ -61,16 +58,6 @@ export async function runLoader(sources: readonly ConfiguredSource[], run: Run):
   } finally {
     await Promise.all([pools.close(), closeRedis(redis), alerts.settled()]);
   }
-}
-
-/** Returns a function that writes the file, at most every five seconds. */
-function aliveSign(file: string | undefined): () => void {
-  let writtenAt = -Infinity;
-  return () => {
-    if (file === undefined || performance.now() - writtenAt < ALIVE_INTERVAL_MS) return;
-    writtenAt = performance.now();
-    fs.writeFileSync(file, '');
-  };
 }
 
 function explainMissingTables(error: unknown): never {

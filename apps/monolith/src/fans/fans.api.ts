@@ -19,6 +19,12 @@ export abstract class FansApi {
   abstract contacts(tx: Transaction, userIds: readonly string[]): Promise<ReadonlyMap<string, FanContact>>;
   /** The address and the name in the fan's profile. Nobody has checked the address. */
   abstract find(userId: string): Promise<{ readonly email: string | null; readonly name: string | null }>;
+  /**
+   * The address of which the fan is known to be the owner; null if none is. With AUTH_MODE=jwt it is the one that the identity provider has
+   * verified: anybody can write any address into a profile, and would get what was sent to others. With AUTH_MODE=mock, where nothing is
+   * verified, it is the address in the profile.
+   */
+  abstract ownAddress(fan: { readonly userId: string; readonly verifiedEmail?: string }): Promise<string | null>;
   /** Whether the fan has stored a profile or a device. */
   abstract isKnown(tx: Transaction, userId: string): Promise<boolean>;
 }
@@ -65,4 +71,16 @@ export abstract class FanBroadcasts {
   abstract create(tx: Transaction, broadcast: NewBroadcast): Promise<CreatedBroadcast>;
   /** The fan's devices in broadcasts of the last 30 days. Operators find the push jobs of a fan with them. */
   abstract devicesIn(userId: string): Promise<readonly BroadcastDevice[]>;
+}
+
+/** A fan who has waited for so long to be erased that the retention job cannot be running; for the operators. */
+export interface LateErasure {
+  readonly about: string;
+  readonly text: string;
+  readonly subject: string;
+}
+
+/** Finds late erasures. Each is told once, by its subject. */
+export abstract class LateErasures {
+  abstract find(): Promise<LateErasure[]>;
 }

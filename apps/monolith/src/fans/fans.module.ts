@@ -5,11 +5,13 @@ import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { DeadTokensDestination } from './dead-tokens-destination.ts';
 import { Devices } from './devices.ts';
+import { EraseFan } from './erase-fan.ts';
 import { ExportFan } from './export-fan.ts';
-import { FanBroadcasts, FansApi } from './fans.api.ts';
-import { KeptAboutFans } from './kept-about-fans.api.ts';
+import { FanBroadcasts, FansApi, LateErasures } from './fans.api.ts';
+import { ErasableWithFans, KeptAboutFans } from './kept-about-fans.api.ts';
 import { MeController } from './me.controller.ts';
 import { PostgresFanBroadcasts } from './postgres-fan-broadcasts.ts';
+import { PostgresLateErasures } from './postgres-late-erasures.ts';
 import { Profiles } from './profiles.ts';
 
 /** The outbox destinations that the fans context provides to the relay. */
@@ -17,7 +19,7 @@ export class FansDestinations {
   constructor(readonly all: readonly Destination[]) {}
 }
 
-/** Fans: their profiles, their devices and the broadcasts to them. */
+/** Fans: their profiles, their devices, the broadcasts to them, the export and the erasing of what is kept about them. */
 @Module({
   controllers: [MeController],
   providers: [
@@ -26,6 +28,9 @@ export class FansDestinations {
     useCase(Devices, TransactionManager),
     KeptAboutFans,
     ExportFan,
+    ErasableWithFans,
+    EraseFan,
+    { provide: LateErasures, useClass: PostgresLateErasures },
     { provide: FanBroadcasts, useClass: PostgresFanBroadcasts },
     {
       provide: FansDestinations,
@@ -33,6 +38,6 @@ export class FansDestinations {
       inject: [DataSource],
     },
   ],
-  exports: [FansApi, FanBroadcasts, KeptAboutFans, FansDestinations],
+  exports: [FansApi, FanBroadcasts, KeptAboutFans, ErasableWithFans, LateErasures, FansDestinations],
 })
 export class FansModule {}

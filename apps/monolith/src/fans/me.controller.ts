@@ -9,6 +9,7 @@ import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { Devices } from './devices.ts';
+import { EraseFan } from './erase-fan.ts';
 import { ExportFan } from './export-fan.ts';
 import { Profiles } from './profiles.ts';
 
@@ -19,6 +20,7 @@ export class MeController {
     private readonly profiles: Profiles,
     private readonly devices: Devices,
     private readonly exportFan: ExportFan,
+    private readonly eraseFan: EraseFan,
     private readonly answers: Answers,
   ) {}
 
@@ -65,6 +67,25 @@ export class MeController {
       () => this.profiles.replace(userId, profile),
       (body) => ({ status: 200, body }),
     );
+  }
+
+  @Delete()
+  @Endpoint({
+    operationId: 'eraseMe',
+    access: 'fan',
+    writeLimit: true,
+    status: 204,
+    body: 'none',
+    refusals: ['INVALID_STATE'],
+  })
+  @ApiOperation({
+    summary: 'Erase what is kept about me',
+    description:
+      'Releases my holds, leaves my lines and ends my offers, then erases profile, devices, and the names and addresses in my orders and tickets; within a minute also copies in messages and events. Orders stay for accounting. 409 `INVALID_STATE` while I have a valid ticket for a match to come or a payment is pending. 204 also when nothing is left.',
+  })
+  @ApiNoContentResponse()
+  async erase(@Caller() caller: CallerIdentity): Promise<void> {
+    await this.eraseFan.execute(caller);
   }
 
   @Put('devices/:device_id')

@@ -22,7 +22,7 @@ export class Profiles extends FansApi {
   constructor(
     private readonly dataSource: DataSource,
     private readonly transactions: TransactionManager,
-    @Inject(CONFIG) private readonly config: Pick<MonolithConfig, 'PUSH_PROVIDER'>,
+    @Inject(CONFIG) private readonly config: Pick<MonolithConfig, 'PUSH_PROVIDER' | 'AUTH_MODE'>,
   ) {
     super();
   }
@@ -30,6 +30,11 @@ export class Profiles extends FansApi {
   async find(userId: string): Promise<Profile> {
     const rows = await this.dataSource.query<Profile[]>(`select email, name, locale from fans where user_id = $1`, [userId]);
     return rows[0] ?? emptyProfile;
+  }
+
+  async ownAddress({ userId, verifiedEmail = '' }: { userId: string; verifiedEmail?: string }): Promise<string | null> {
+    if (this.config.AUTH_MODE === 'jwt') return verifiedEmail || null;
+    return (await this.find(userId)).email;
   }
 
   async isKnown(tx: Transaction, userId: string): Promise<boolean> {

@@ -13,6 +13,7 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { MonolithConfig } from '../config.ts';
+import { LateErasures } from '../fans/fans.api.ts';
 import { CONFIG, LOGGER, REDIS } from '../tokens.ts';
 import { TellOperators } from './tell-operators.ts';
 
@@ -50,11 +51,16 @@ export const alertProviders: Provider[] = [
   },
   {
     provide: AlertUpkeep,
-    useFactory: (config: MonolithConfig, notes: AlertNotes, dataSource: DataSource) => {
+    useFactory: (config: MonolithConfig, notes: AlertNotes, dataSource: DataSource, lateErasures: LateErasures) => {
       const failures = new UnreportedFailures(dataSource);
-      const finders = [() => failures.failedJobs(), () => failures.parkedMessages(), () => failures.parkedEvents()];
+      const finders = [
+        () => failures.failedJobs(),
+        () => failures.parkedMessages(),
+        () => failures.parkedEvents(),
+        () => lateErasures.find(),
+      ];
       return new AlertUpkeep(notes, alertChannels(config), finders);
     },
-    inject: [CONFIG, AlertNotes, DataSource],
+    inject: [CONFIG, AlertNotes, DataSource, LateErasures],
   },
 ];

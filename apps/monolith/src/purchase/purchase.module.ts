@@ -1,3 +1,5 @@
+import { Ids } from '#application/ids';
+import { Outbox } from '#application/outbox';
 import type { JobKind } from '#messaging/jobs/job-runner';
 import { ReplicaReads } from '#platform/postgres/replica-reads';
 import { adapter, useCase } from '#platform/use-case';
@@ -5,8 +7,8 @@ import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { BlacklistModule } from '../blacklist/blacklist.module.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
+import { ErasableWithFans, KeptAboutFans } from '../fans/kept-about-fans.api.ts';
 import { FansModule } from '../fans/fans.module.ts';
-import { KeptAboutFans } from '../fans/kept-about-fans.api.ts';
 import { PaymentModule } from '../payment/payment.module.ts';
 import { TicketingApi } from '../ticketing/ticketing.api.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
@@ -16,8 +18,10 @@ import { availabilityControllers, availabilityProviders } from './availability/a
 import { PostgresAvailability } from './availability/outbound/postgres-availability.ts';
 import { PostgresSeatInventory } from './availability/outbound/postgres-seat-inventory.ts';
 import { PurchaseReader } from './checkout/application/purchase-reader.ts';
+import { ReleaseReservation } from './checkout/application/release-reservation.ts';
 import { checkoutControllers, checkoutProviders } from './checkout/checkout.providers.ts';
 import { ClaimsOfFan } from './claims-of-fan.api.ts';
+import { ErasePurchases } from './erase-purchases.ts';
 import { ReservationReader } from './hold/application/reservation-reader.ts';
 import { holdControllers, holdProviders } from './hold/hold.providers.ts';
 import { KeptPurchases } from './kept-purchases.ts';
@@ -66,6 +70,7 @@ export class PurchaseJobKinds {
       useFactory: (refundMatch: RefundMatchOrders) => new PurchaseJobKinds([refundMatchJob(refundMatch)]),
       inject: [RefundMatchOrders],
     },
+    useCase(ErasePurchases, ErasableWithFans, ReservationReader, ReleaseReservation, Outbox, Ids),
     useCase(KeptPurchases, KeptAboutFans, PurchaseReader, ReservationReader, TicketingApi, DataSource),
     adapter(
       PurchaseApi,

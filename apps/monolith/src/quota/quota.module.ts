@@ -8,7 +8,7 @@ import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import { FansApi } from '../fans/fans.api.ts';
 import { FansModule } from '../fans/fans.module.ts';
-import { KeptAboutFans } from '../fans/kept-about-fans.api.ts';
+import { ErasableWithFans, KeptAboutFans } from '../fans/kept-about-fans.api.ts';
 import { ClaimsOfFan } from '../purchase/claims-of-fan.api.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { QuotaPlacesApi } from '../purchase/quota-places.api.ts';
@@ -43,6 +43,7 @@ import { QuotaDeadlines } from './moves/quota-deadlines.schedule.ts';
 import { ReturnPlaces, SYSTEM } from './moves/return-places.ts';
 import { CheckMatchPolicy } from './policies/check-match-policy.ts';
 import { PoliciesController } from './policies/policies.controller.ts';
+import { WithdrawFromFan } from './claims/withdraw-from-fan.ts';
 import { QuotaApi, type NewQuota } from './quota.api.ts';
 import { AllocationController } from './tree/allocation.controller.ts';
 import { ChangeQuota } from './tree/change-quota.ts';
@@ -84,6 +85,7 @@ import { ReadAllocation } from './tree/read-allocation.ts';
     useCase(EndInvitations, TransactionManager, QuotaPlacesApi, PostgresInvitations, PostgresClaims),
     useCase(CheckMatchPolicy, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresMoves),
     useCase(KeptClaims, KeptAboutFans, ClaimsOfFan, PostgresClaims),
+    useCase(WithdrawFromFan, ErasableWithFans, FansApi, PostgresClaims, EndInvitations),
     QuotaDeadlines,
     useCase(InvitationViews, CatalogApi, QuotaPlacesApi, Clock),
     useCase(ListPlans, CatalogApi, QuotaPlacesApi, PostgresQuotas, PostgresInvitations, Clock),

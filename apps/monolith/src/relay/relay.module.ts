@@ -8,7 +8,6 @@ import { PaymentDestinations, PaymentModule } from '../payment/payment.module.ts
 import { CONFIG, REDIS } from '../tokens.ts';
 import { WaitingRoomDestinations, WaitingRoomModule } from '../waiting-room/waiting-room.module.ts';
 import { WebhookDestinations, WebhooksModule } from '../webhooks/webhooks.module.ts';
-import { Housekeeping } from './housekeeping.schedule.ts';
 import { OutboxDestinations } from './outbox-destinations.ts';
 import { OutboxRelays } from './outbox-relays.ts';
 import { RelayApi } from './relay.api.ts';
@@ -37,7 +36,6 @@ import { RelayApi } from './relay.api.ts';
     },
     OutboxRelays,
     { provide: RelayApi, useExisting: OutboxRelays },
-    Housekeeping,
   ],
   exports: [RelayApi],
 })

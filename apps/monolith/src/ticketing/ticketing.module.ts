@@ -6,6 +6,7 @@ import { CatalogModule } from '../catalog/catalog.module.ts';
 import type { MonolithConfig } from '../config.ts';
 import { FansModule } from '../fans/fans.module.ts';
 import { CONFIG } from '../tokens.ts';
+import { EraseTickets } from './erase-tickets.ts';
 import { GateLogApi } from './gate-log.api.ts';
 import { GateLog } from './gate-log.ts';
 import { KeptTickets } from './kept-tickets.ts';
@@ -35,6 +36,7 @@ import { TicketsController } from './tickets.controller.ts';
     },
     PostgresTickets,
     KeptTickets,
+    EraseTickets,
     { provide: TicketingApi, useExisting: PostgresTickets },
     { provide: TicketOffers, useClass: PostgresTicketOffers },
     useCase(GateLog, TransactionManager, PostgresTickets, TicketCodeReader),

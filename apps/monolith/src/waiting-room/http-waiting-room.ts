@@ -37,7 +37,7 @@ export class HttpWaitingRoom extends WaitingRoomApi {
 
   async sync(match: QueuedMatch, usefulWindows?: number): Promise<void> {
     const useful = usefulWindows ?? (await this.usefulWindowsOf(match));
-    const answer = await this.calls.call('PUT', `${match.id}/control`, controlOf(match, useful));
+    const answer = await this.calls.call('PUT', `queue/${match.id}/control`, controlOf(match, useful));
     if (answer.headers[STATE_NEEDED_HEADER] !== undefined) return this.restorer.restore(match, useful);
     if (match.saleStatus === 'sold_out' && usefulWindows === undefined) await this.reportRemaining(match.id, []);
   }
@@ -54,26 +54,30 @@ export class HttpWaitingRoom extends WaitingRoomApi {
 
   /** Tells the waiting room that this match has no queue. */
   async reportNoQueue(matchId: string): Promise<void> {
-    await this.calls.call('PUT', `${matchId}/restore`, { exists: false });
+    await this.calls.call('PUT', `queue/${matchId}/restore`, { exists: false });
   }
 
   async reportRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<void> {
-    await this.calls.call('POST', `${matchId}/sold-out`, { as_of: asOf, remaining_sectors: sectors });
+    await this.calls.call('POST', `queue/${matchId}/sold-out`, { as_of: asOf, remaining_sectors: sectors });
   }
 
   async complete(matchId: string, userId: string, sessionToken: string): Promise<void> {
-    const answer = await this.calls.call('POST', `${matchId}/windows/${userId}/complete`, { session_token: sessionToken });
+    const answer = await this.calls.call('POST', `queue/${matchId}/windows/${userId}/complete`, { session_token: sessionToken });
     if (answer.headers[STATE_NEEDED_HEADER] === undefined) return;
     throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'The waiting room does not know the state of this match yet.' });
   }
 
+  async forget(userId: string): Promise<void> {
+    await this.calls.call('DELETE', `queue-fans/${userId}`);
+  }
+
   async figures(matchId: string): Promise<QueueStatusAnswer | undefined> {
-    const answer = await this.calls.call('GET', `${matchId}/status`).catch(() => undefined);
+    const answer = await this.calls.call('GET', `queue/${matchId}/status`).catch(() => undefined);
     return answer && statusIn(answer);
   }
 
   async queueStatus(matchId: string): Promise<'unknown' | QueueStatusAnswer['status'] | undefined> {
-    const answer = await this.calls.send('GET', `${matchId}/status`).catch(() => undefined);
+    const answer = await this.calls.send('GET', `queue/${matchId}/status`).catch(() => undefined);
     if (answer?.status === 404) return 'unknown';
     if (answer?.status === 503) return isStateNeeded(answer) ? 'unknown' : undefined;
     return answer && statusIn(answer)?.status;

@@ -21,7 +21,7 @@ export class QueueRestorer {
     if (match.saleStatus === 'closed') await this.turns.endAll(match.id);
     let part = 0;
     const send = (content: RestoreRequest) =>
-      this.calls.call('PUT', `${match.id}/restore`, { generation, part: part++, ...content });
+      this.calls.call('PUT', `queue/${match.id}/restore`, { generation, part: part++, ...content });
 
     await send({ sale: restoredSaleOf(match, usefulWindows), counts: await this.turns.counts(match.id) });
     const open = await this.turns.open(match.id);

@@ -31,7 +31,7 @@ export class QueueServiceCalls {
     assertOutsideTransaction('a call to the waiting room');
     return callHttp({
       method,
-      url: `${this.baseUrl}/api/v1/queue/${path}`,
+      url: `${this.baseUrl}/api/v1/${path}`,
       headers: { 'x-internal-auth': this.internalSecrets[0], ...requestIdHeader() },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       timeoutMs: TIMEOUT_MS,

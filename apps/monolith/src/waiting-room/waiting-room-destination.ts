@@ -89,6 +89,7 @@ export class WaitingRoomDestination implements Destination {
 
   private async send(message: WaitingRoomMessage): Promise<void> {
     if (message.kind === 'complete') return this.waitingRoom.complete(message.match_id, message.user_id, message.session_token);
+    if (message.kind === 'forget') return this.waitingRoom.forget(message.user_id);
     return this.syncMatch(message.match_id);
   }
 }

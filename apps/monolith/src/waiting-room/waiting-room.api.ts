@@ -24,6 +24,8 @@ export abstract class WaitingRoomApi {
    * the waiting room does not accept the call.
    */
   abstract complete(matchId: string, userId: string, sessionToken: string): Promise<void>;
+  /** Takes the fan out of all lines and ends all turns of the fan. The call may be repeated. Rejects like `complete`. */
+  abstract forget(userId: string): Promise<void>;
   /**
    * Runs one change of a match's queue at a time, over all replicas. What `work` reads from the catalogue is then still current
    * when the waiting room receives it.
@@ -38,7 +40,9 @@ export const WAITING_ROOM_DESTINATION = 'waiting-room';
 export type WaitingRoomMessage =
   | { readonly kind: 'complete'; readonly match_id: string; readonly user_id: string; readonly session_token: string }
   /** Sends the state that the match has at the time of delivery. */
-  | { readonly kind: 'sync'; readonly match_id: string };
+  | { readonly kind: 'sync'; readonly match_id: string }
+  /** Takes the fan out of all lines. */
+  | { readonly kind: 'forget'; readonly user_id: string };
 
 /** A sector that still has seats, with their number. */
 export type RemainingSector = SoldOutRequest['remaining_sectors'][number];

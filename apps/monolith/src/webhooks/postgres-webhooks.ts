@@ -3,15 +3,10 @@ import type { Transaction } from '#application/transaction-manager';
 import type { WebhookEventType } from '#contracts/webhook-events';
 import { runUnprepared } from '#platform/postgres/database';
 import type { PreparedStatement } from '#platform/postgres/named-sql';
-import { deleteOldRows, runReadCommitted } from '#platform/postgres/read-committed';
+import { runReadCommitted } from '#platform/postgres/read-committed';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import * as sql from './webhooks.sql.ts';
-
-/** How long the page of operators can show what was sent. */
-const RETENTION_DAYS = 30;
-/** Maximum number of rows that one purge deletes. */
-const PURGE_BATCH = 1000;
 
 export interface Webhook {
   readonly id: string;
@@ -143,11 +138,6 @@ export class PostgresWebhooks {
   /** Sends a delivery again at once, for up to 24 hours, whatever became of it. Undefined if the webhook has no such delivery. */
   async sendAgain(tx: Transaction, webhookId: string, id: string): Promise<WebhookDelivery | undefined> {
     return (await inside(tx).rows<WebhookDelivery>(sql.SEND_AGAIN.with({ webhookId, id })))[0];
-  }
-
-  /** Deletes old deliveries, at most one batch; returns how many. */
-  purgeOnce(): Promise<number> {
-    return deleteOldRows(this.dataSource, sql.PURGE_DELIVERIES.with({ keepDays: RETENTION_DAYS, limit: PURGE_BATCH }));
   }
 
   /** READ COMMITTED: deliveries are taken and marked one by one, and nothing is decided from several of them. */

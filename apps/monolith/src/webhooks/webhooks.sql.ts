@@ -97,14 +97,6 @@ export const LIST_DELIVERIES = namedSql<{ webhookId: string; state: string | nul
      and (:before::uuid is null or id < :before::uuid) order by id desc limit :limit`,
 );
 
-/** Also those that still wait: they are given up after a day. */
-export const PURGE_DELIVERIES = namedSql<{ keepDays: number; limit: number }>(
-  'purge-webhook-deliveries',
-  `delete from webhook_deliveries where id in (
-     select id from webhook_deliveries where created_at < now() - make_interval(days => :keepDays::int)
-     order by created_at limit :limit for update skip locked)`,
-);
-
 export const SEND_AGAIN = namedSql<{ webhookId: string; id: string }>(
   'send-delivery-again',
   `update webhook_deliveries set state = 'pending', next_attempt_at = now(), give_up_at = now() + interval '24 hours', delivered_at = null

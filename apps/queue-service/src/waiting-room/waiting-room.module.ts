@@ -16,6 +16,7 @@ import { CountJoins } from './application/count-joins.ts';
 import { FanConnections } from './application/fan-connections.ts';
 import { FanUpdates } from './application/fan-updates.ts';
 import { FollowedLines } from './application/followed-lines.ts';
+import { ForgetFan } from './application/forget-fan.ts';
 import { JoinLine } from './application/join-line.ts';
 import { LiveFans } from './application/live-fans.ts';
 import { MessageTexts } from './application/message-texts.ts';
@@ -32,6 +33,7 @@ import { ConnectionBudget } from './inbound/connection-budget.ts';
 import { FanGateway } from './inbound/fan.gateway.ts';
 import { FanStreamController } from './inbound/fan-stream.controller.ts';
 import { FanUpdatesSchedule } from './inbound/fan-updates.schedule.ts';
+import { ForgetFanController } from './inbound/forget-fan.controller.ts';
 import { JoinsByAddressMetric } from './inbound/joins-by-address.metric.ts';
 import { nowMs, Pod } from './inbound/pod.ts';
 import { PodReportsSchedule } from './inbound/pod-reports.schedule.ts';
@@ -75,7 +77,7 @@ export class WaitingRoomModule implements OnApplicationShutdown {
         SchedulingModule.register(logger),
         HealthModule.register({ metrics, ready: [{ name: 'redis', vital: true, probe: () => connections.redis.ping() }] }),
       ],
-      controllers: [QueueController, QueueStatusController, QueueInternalController, FanStreamController],
+      controllers: [QueueController, QueueStatusController, QueueInternalController, ForgetFanController, FanStreamController],
       providers: [
         { provide: LOGGER, useValue: logger },
         { provide: CONNECTIONS, useValue: connections },
@@ -90,6 +92,7 @@ export class WaitingRoomModule implements OnApplicationShutdown {
         useCase(CountJoins, JoinCounts),
         useCase(JoinsByAddressMetric, Metrics, JoinCounts, LineReporter),
         useCase(ChangeQueue, WaitingLines),
+        useCase(ForgetFan, WaitingLines),
         useCase(AdvanceLine, WaitingLines),
         useCase(AnnouncePositions, WaitingLines, QueueConfig),
         AwaitState,

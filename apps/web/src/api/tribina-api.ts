@@ -87,6 +87,9 @@ export class TribinaApi {
 
   // The fan
   profile = (signal?: AbortSignal) => this.get('GET /api/v1/me', {}, { signal });
+  /** As a file, because it may have thousands of entries. */
+  exportMe = (): Promise<Blob> => this.client.getBlob(this.url('GET /api/v1/me/export', {}));
+  eraseMe = () => this.delete('DELETE /api/v1/me', {});
   changeProfile = (profile: RouteBody<'PUT /api/v1/me'>) => this.send('PUT /api/v1/me', {}, profile);
 
   // Invitations, for the fan who has the link. The token is in bodies only.

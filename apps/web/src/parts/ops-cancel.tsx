@@ -59,7 +59,7 @@ function CancelForm({ match, onChange }: { match: OpsMatch; onChange: () => void
   };
 
   return (
-    <section className="ops-cancel ops-final" aria-label={calledOff.title}>
+    <section className="ops-cancel final-act" aria-label={calledOff.title}>
       <h3>{calledOff.title}</h3>
       <p>{calledOff.warning}</p>
       {problem && <ProblemNotice problem={problem} />}

@@ -51,7 +51,7 @@ test.each<[Language, string[]]>([
   ['hr', ['Upišite naziv utakmice:', 'ne može poništiti', 'Trajno otkaži ovu utakmicu']],
 ])('in the language %s cancelling asks for the name of the match and looks different', (language, texts) => {
   const page = html(<OpsCancel match={opsMatch} onChange={nothing} />, language);
-  for (const text of [...texts, 'Hajduk\u00a0– Dinamo', 'ops-final', 'button-danger']) expect(page).toContain(text);
+  for (const text of [...texts, 'Hajduk\u00a0– Dinamo', 'final-act', 'button-danger']) expect(page).toContain(text);
 });
 
 test('a cancelled match says since when, why, and where it is recorded', () => {

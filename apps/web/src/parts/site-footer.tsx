@@ -14,6 +14,7 @@ export function SiteFooter() {
         {caller.mode === 'mock' ? <FanSwitch fanId={caller.fanId} /> : <SignIn />}
         <div className="site-footer-links">
           <span>{texts.tagline}</span>
+          <Link to={paths.account}>{texts.account.title}</Link>
           <Link to={paths.quotas}>{texts.nav.partners}</Link>
           <Link to={paths.ops()}>{texts.nav.operators}</Link>
         </div>

@@ -200,6 +200,7 @@ export const purchaseTexts = (t: Translate) => ({
       payment_mismatch: t('Payment had a different amount', 'Iznos nije bio traženi'),
       seats_gone: t('Seats already taken', 'Mjesta su već otišla'),
       blacklisted: t('This account may not buy', 'Ovaj račun ne smije kupovati'),
+      erased: t('The data of this order were erased', 'Podaci ove narudžbe su izbrisani'),
       completed: t('Order completed', 'Narudžba završena'),
       cancelled: t('Order cancelled', 'Narudžba otkazana'),
       tickets_refunded: t('Money returned for some tickets', 'Novac vraćen za dio ulaznica'),

@@ -1,4 +1,5 @@
 import type { ProblemCode } from '../api/problem.ts';
+import { accountTexts } from './account-texts.ts';
 import { problemTexts as english, type ProblemText } from './en-problems.ts';
 import { problemTexts as croatian } from './hr-problems.ts';
 import { invitationTexts } from './invitation-texts.ts';
@@ -15,6 +16,7 @@ const textsFor = (t: Translate) => ({
   ...lineTexts(t),
   ...purchaseTexts(t),
   invitation: invitationTexts(t),
+  account: accountTexts(t),
   transfers: transferTexts(t),
   problems: t<Record<ProblemCode, ProblemText>>(english, croatian),
 });

@@ -6,7 +6,6 @@ import { newId } from '#platform/ids';
 import { createLogger } from '#platform/logging/logger';
 import { PostgresOutbox } from '../outbox/postgres-outbox.ts';
 import { openDatabase } from '#platform/postgres/database';
-import { purgeNotificationsOnce } from '../inbox/inbox-purge.ts';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { TimeOrderedIds } from '#platform/system-clock';
 import { AlertNotes, type AlertNote } from './alert-notes.ts';
@@ -221,11 +220,4 @@ test('a failure that must not be reported through the only configured channel co
   };
   const upkeep = new AlertUpkeep(notes, ['mail'], [finder]);
   expect([await upkeep.runOnce(), await upkeep.runOnce(), await texts()]).toEqual([1, 0, []]);
-});
-
-test('the purge deletes alert notes older than two weeks', async () => {
-  await notes.add([note(1), note(2)]);
-  await database.query(`update alert_notes set noted_at = noted_at - interval '15 days' where subject = 'email:1:1'`);
-  await purgeNotificationsOnce(database);
-  expect(await database.query('select subject from alert_notes')).toEqual([{ subject: 'email:2:1' }]);
 });

@@ -40,6 +40,8 @@ export interface EndpointRules {
   readonly fanLimit?: true;
   /** Each call counts for the fan's limit of thirty other writes a minute. */
   readonly writeLimit?: true;
+  /** A file or page: an address may read ten times as many of them, counted apart from its other calls. */
+  readonly isStatic?: true;
   /** Calls do not count for the rate limit of the client's address. */
   readonly noAddressLimit?: true;
   /** Successes are measured but not logged: for calls that only our own services make, again and again. */

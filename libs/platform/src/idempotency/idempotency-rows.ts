@@ -1,17 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { Batcher } from '../batching/batcher.ts';
 import { runUnprepared } from '../postgres/database.ts';
-import { ADD_ANSWER, PURGE_KEYS, READ_ANSWERS, type IdempotencyKeyRow } from '../postgres/idempotency-keys.sql.ts';
-import { deleteOldRows } from '../postgres/read-committed.ts';
+import { ADD_ANSWER, READ_ANSWERS, type IdempotencyKeyRow } from '../postgres/idempotency-keys.sql.ts';
 import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
-
-/**
- * How long idempotency rows are kept. Longer than the 48 h that our API promises, so that a loss of Redis near the end of the 48
- * h breaks nothing.
- */
-const KEEP_HOURS = 72;
-/** Maximum number of rows that one purge deletes. */
-const PURGE_BATCH = 1000;
 
 /** A row of the table `idempotency_keys`. */
 export interface StoredRow {
@@ -50,12 +41,6 @@ export class IdempotencyRows {
   async add({ key, userId, fingerprint }: RequestKey, answer: StoredAnswer): Promise<void> {
     const { status, body, location = null } = answer;
     await runUnprepared(this.dataSource, ADD_ANSWER.with({ key, userId, fingerprint, status, body, location }));
-  }
-
-  /** Deletes old rows, at most one batch; returns how many. READ COMMITTED is enough: no request depends on rows this old. */
-  async purgeOnce(): Promise<number> {
-    const statement = PURGE_KEYS.with({ keepHours: KEEP_HOURS, limit: PURGE_BATCH });
-    return deleteOldRows(this.dataSource, statement);
   }
 }
 

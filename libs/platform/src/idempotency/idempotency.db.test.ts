@@ -423,17 +423,6 @@ test('idempotency: if a request lost its lock and is refused late, its refusal d
   expect(await cache.claim(key, fingerprint)).toEqual({ known: { state: 'completed', fingerprint, answer } });
 });
 
-test('idempotency: purgeOnce: deletes keys older than 72 hours, at most 1000 at a time', async () => {
-  await database.query(
-    `insert into idempotency_keys (key, user_id, fingerprint, status, created_at)
-    select n::text, $1, 'f', 200, now() - case when n <= 1200 then interval '73 hours' else interval '71 hours' end
-    from generate_series(1, 1300) n`,
-    [ANA],
-  );
-  const rows = new IdempotencyRows(database);
-  expect([await rows.purgeOnce(), await rows.purgeOnce(), await rows.purgeOnce()]).toEqual([1000, 200, 0]);
-});
-
 test('idempotency: rows that are read at the same time share one query, which names each key once, and every read gets its row', async () => {
   await database.query(
     `insert into idempotency_keys (key, user_id, fingerprint, status, body) select key, $1, 'print of ' || key, 200, '' from unnest($2::text[]) key`,

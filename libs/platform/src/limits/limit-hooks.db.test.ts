@@ -32,6 +32,12 @@ class ShopController {
     return [];
   }
 
+  @Get('file')
+  @Endpoint({ access: 'public', isStatic: true })
+  file(): unknown {
+    return 'file';
+  }
+
   @Post('purchases')
   @Endpoint({ access: 'fan', fanLimit: true, status: 201, body: 'none' })
   buy(): unknown {
@@ -135,6 +141,11 @@ test('address limit: each address has a separate limit, and the headers show the
   expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(58);
   expect(refused.headers['ratelimit-remaining']).toBe('0');
   expect(await countAccepted(20, () => send('/things', { from: '203.0.113.2' }))).toBe(PER_ADDRESS);
+});
+
+test('address limit: of files an address may read ten times as many, and they do not count for its other requests', async () => {
+  expect(await countAccepted(100, () => send('/file'))).toBe(10 * PER_ADDRESS);
+  expect(await countAccepted(20, () => send('/things'))).toBe(PER_ADDRESS);
 });
 
 test('address limit: all addresses of one IPv6 /64 network count as one address', async () => {

@@ -29,19 +29,25 @@ function applyResult(request: FastifyRequest, reply: FastifyReply, result: RateL
   throw new RequestRefused('RATE_LIMITED', { detail, headers: { 'retry-after': reset } });
 }
 
+/** Files of the page and documents of the API: a page loads several at once, and they cost little. They are counted apart. */
+const STATIC = { subject: 'files:', factor: 10 };
+const DYNAMIC = { subject: '', factor: 1 };
+
 /**
  * Counts each request against the limit of its address, before the body is read. Not counted (CONTRACT §9): preflights, unknown
- * paths, static files, routes with `noAddressLimit`, and calls of our own services.
+ * paths, routes with `noAddressLimit`, and calls of our own services. Of static files an address may read ten times as many.
  */
 export function limitByAddress(limiter: RateLimiter, internalSecrets: readonly string[]) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void | Promise<void> => {
-    const { access, noAddressLimit } = rulesOf(request);
+    const { access, noAddressLimit, isStatic } = rulesOf(request);
     if (limiter.isOff || request.is404 || request.method === 'OPTIONS' || noAddressLimit) return done();
-    if (access === undefined || hasInternalAuth(request, internalSecrets)) return done();
+    if (hasInternalAuth(request, internalSecrets)) return done();
+    // Routes of libraries, which serve files and documents, declare no access.
+    const { subject, factor } = isStatic || access === undefined ? STATIC : DYNAMIC;
     const network = limitedNetwork(request.ip);
-    const ofAddress = limiter.take(limitedAddress(request.ip));
+    const ofAddress = limiter.take(subject + limitedAddress(request.ip), factor);
     if (network === undefined) return ofAddress.then((result) => applyResult(request, reply, result, 'from this address'));
-    const ofNetwork = limiter.take(network, NETWORK_LIMIT_FACTOR);
+    const ofNetwork = limiter.take(subject + network, factor * NETWORK_LIMIT_FACTOR);
     return Promise.all([ofAddress, ofNetwork]).then((results) => applyBoth(request, reply, results));
   };
 }

@@ -64,12 +64,3 @@ export const READ_ANSWERS = namedSql<{ readonly keys: readonly string[] }>(
   'read-idempotent-answers',
   `select key, fingerprint, status, body, location, made from idempotency_keys where key = any(:keys) and status is not null`,
 );
-
-/** Deletes rows older than `keepHours`. It skips rows that another transaction has locked. */
-export const PURGE_KEYS = namedSql<{ readonly keepHours: number; readonly limit: number }>(
-  'purge-idempotency-keys',
-  `
-  with old as (
-    select key from idempotency_keys where created_at < now() - make_interval(hours => :keepHours) limit :limit for update skip locked
-  ) delete from idempotency_keys using old where idempotency_keys.key = old.key`,
-);

@@ -1,16 +1,14 @@
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
-import { IdempotencyRows } from '../idempotency/idempotency-rows.ts';
 import { JobLedger } from '#messaging/jobs/job-ledger';
 import { createLogger } from '../logging/logger.ts';
 import type { Destination } from '#messaging/outbox/destination';
 import { OutboxRelay } from '#messaging/outbox/outbox-relay';
 import { openDatabase } from './database.ts';
-import { purgeInboxOnce, purgeNotificationsOnce } from '#messaging/inbox/inbox-purge';
 import { runReadCommitted } from './read-committed.ts';
 
 // Tests of transactions at READ COMMITTED: work that moves or deletes rows and decides nothing (docs/concepts/overselling.md),
-// namely the relay and the purges. The expiry sweeper has its own test.
+// namely the relay and the purge of jobs. The expiry sweeper and the retention job have their own tests.
 
 let testDatabase: TestDatabase;
 let database: DataSource;
@@ -69,45 +67,6 @@ const movers: Mover[] = [
     run: () => relay().runOnce(1000, { force: true }),
   },
   {
-    name: 'the purge of the inbox',
-    table: 'inbox',
-    key: 'message_id',
-    insertRows: `insert into inbox (consumer, message_id, finished_at, attempts)
-           select 'email', n::text, now() - interval '91 days', 1 from generate_series(1, 3) n`,
-    run: () => purgeInboxOnce(database),
-  },
-  {
-    name: 'the purge of the table of sent pushes',
-    table: 'push_progress',
-    key: 'message_id',
-    insertRows: `insert into push_progress (message_id, devices, claimed_at) select n::text, 1, now() - interval '91 days' from generate_series(1, 3) n`,
-    run: () => purgeNotificationsOnce(database),
-  },
-  {
-    name: 'the purge of the devices of broadcasts',
-    table: 'broadcasts',
-    key: 'id',
-    insertRows: `insert into broadcasts (id, template, devices, created_at)
-           select gen_random_uuid(), 't', 1, now() - interval '91 days' from generate_series(1, 3)`,
-    run: () => purgeNotificationsOnce(database),
-  },
-  {
-    name: 'the purge of the copies of jobs',
-    table: 'queued_jobs',
-    key: 'message_id',
-    insertRows: `insert into queued_jobs (message_id, queue, body, queued_at)
-           select gen_random_uuid(), 'email', '{}', now() - interval '30 days' from generate_series(1, 3)`,
-    run: () => purgeNotificationsOnce(database),
-  },
-  {
-    name: 'the purge of idempotency keys',
-    table: 'idempotency_keys',
-    key: 'key',
-    insertRows: `insert into idempotency_keys (key, user_id, fingerprint, created_at)
-           select n::text, gen_random_uuid(), 'f', now() - interval '73 hours' from generate_series(1, 3) n`,
-    run: () => new IdempotencyRows(database).purgeOnce(),
-  },
-  {
     name: 'the purge of finished jobs',
     table: 'jobs',
     key: 'id',
@@ -148,13 +107,13 @@ test.each(movers)(
 );
 
 test('runReadCommitted: an error in the block rolls everything back, and the connection can be used again', async () => {
-  await database.query('truncate queued_jobs');
-  await database.query(movers.find(({ table }) => table === 'queued_jobs')?.insertRows ?? '');
+  await database.query('truncate jobs');
+  await database.query(movers.find(({ table }) => table === 'jobs')?.insertRows ?? '');
   const failing = runReadCommitted(database, async (tx) => {
-    await tx.query('delete from queued_jobs', []);
+    await tx.query('delete from jobs', []);
     throw new Error('no');
   });
   await expect(failing).rejects.toThrow('no');
-  expect(await database.query('select count(*)::int as n from queued_jobs')).toEqual([{ n: 3 }]);
-  expect(await runReadCommitted(database, async (tx) => (await tx.query('delete from queued_jobs', [])).rowCount)).toBe(3);
+  expect(await database.query('select count(*)::int as n from jobs')).toEqual([{ n: 3 }]);
+  expect(await runReadCommitted(database, async (tx) => (await tx.query('delete from jobs', [])).rowCount)).toBe(3);
 });

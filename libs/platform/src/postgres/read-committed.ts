@@ -4,8 +4,8 @@ import type { PreparedStatement } from './named-sql.ts';
 import { rollBack } from './roll-back.ts';
 
 /**
- * Begins a transaction for work that moves or deletes rows and decides nothing (CONTRACT §8): the outbox relay, the purges of old
- * rows, the run that ends expired holds. At SERIALIZABLE their scans would conflict with every buyer. The isolation level is
+ * Begins a transaction for work that moves or deletes rows and decides nothing (CONTRACT §8): the outbox relay, the retention
+ * job, the run that ends expired holds. At SERIALIZABLE their scans would conflict with every buyer. The isolation level is
  * explicit, because an operator may have changed the default. Such work locks rows with SKIP LOCKED. The lock timeout covers
  * locks that SKIP LOCKED cannot skip, for example on a table that a migration has locked.
  */
@@ -15,21 +15,6 @@ export const BEGIN_READ_COMMITTED = `begin isolation level read committed; set l
 export interface ReadCommittedTransaction {
   /** Runs a statement. An `sql` that is a plain text must be a constant, because each text becomes a prepared statement. */
   query<T>(sql: string | PreparedStatement, parameters?: readonly unknown[]): Promise<{ rows: T[]; rowCount: number }>;
-}
-
-/**
- * Deletes old rows, by one statement that deletes at most one batch; returns how many. It finds them by an index, however few are old: the
- * planner would read a whole table when it expects too many old rows, and again for each batch.
- */
-export async function deleteOldRows(
-  dataSource: DataSource,
-  sql: string | PreparedStatement,
-  parameters?: readonly unknown[],
-): Promise<number> {
-  return runReadCommitted(dataSource, async (tx) => {
-    await tx.query('set local enable_seqscan = off');
-    return (await tx.query(sql, parameters)).rowCount;
-  });
 }
 
 /** Runs `work` in one READ COMMITTED transaction. Each statement in it has a snapshot of its own. */

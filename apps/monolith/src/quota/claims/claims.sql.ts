@@ -62,3 +62,11 @@ export const CLAIMED_INVITATIONS = namedSql<{ readonly userId: string; readonly 
          case when user_id = :userId then name end as name, created_at
   from invitations where id = any(:ids::uuid[])`,
 );
+
+/** The open invitations that name the fan, that the fan has claimed, or that were sent to the address. Each way has an index. */
+export const OPEN_OF_FAN = namedSql<{ readonly userId: string; readonly email: string | null }>(
+  'open-invitations-of-fan',
+  `
+  select id from invitations
+  where status = 'open' and (user_id = :userId::uuid or claimed_by = :userId or lower(email) = lower(:email::text))`,
+);

@@ -63,6 +63,10 @@ export class PostgresClaims {
     return idsOf(await this.dataSource.query<{ id: string }[]>(sql.DUE_INVITATIONS, [except, limit]));
   }
 
+  async openOfFan(userId: string, email: string | null): Promise<readonly string[]> {
+    return idsOf(await runUnprepared<{ id: string }[]>(this.dataSource, sql.OPEN_OF_FAN.with({ userId, email })));
+  }
+
   async openOfCancelledMatches(limit: number): Promise<readonly string[]> {
     return idsOf(await this.dataSource.query<{ id: string }[]>(sql.OPEN_OF_CANCELLED_MATCHES, [limit]));
   }

@@ -90,6 +90,8 @@ export abstract class WaitingLines {
   /** Reads the fan's entry without joining. Counts as a sign of life. Undefined when the match has no queue. */
   abstract pollEntry(matchId: string, userId: string): Promise<QueueEntry | undefined>;
   abstract leave(matchId: string, userId: string): Promise<void>;
+  /** Like `leave`, but how the entry or turn ended is kept only for some seconds. */
+  abstract forget(matchId: string, userId: string): Promise<void>;
   abstract completeWindow(matchId: string, userId: string, sessionToken?: string): Promise<void>;
   /** Stores settings, even while Redis does not know the state of the match; `isKnown` tells whether it does. */
   abstract change(matchId: string, change: QueueChange): Promise<{ outcome: ChangeOutcome; isKnown: boolean }>;

@@ -214,6 +214,18 @@ describe('a queue entry', () => {
     expect(await fixture.lines.keepEntry({ matchId, userId: me, token }, [])).toBe(false);
   });
 
+  test('ends when the fan is forgotten, and how it ended is kept for some seconds only', async () => {
+    const matchId = await fixture.match();
+    const [me] = newFanIds(1) as [string];
+    const joined = await fixture.lines.join(matchId, me);
+    if (joined.kind !== 'created') throw new Error('wrong outcome');
+    await fixture.lines.forget(matchId, me);
+    expect((await fixture.lines.pollEntry(matchId, me))?.state).toEqual({ kind: 'not_in_line' });
+    const seconds = await fixture.redis.ttl(queueKeys.token(joined.entry.queueToken!, matchId));
+    expect(seconds > 0 && seconds <= 5).toBe(true);
+    await fixture.lines.forget(matchId, me);
+  });
+
   test('has a position in the reply of readPositions: 1 for the first fan in line, 0 for a fan in a turn, -1 for any other fan', async () => {
     const matchId = await fixture.match({ max_open_windows: 1 });
     const [granted, waiting, stranger] = newFanIds(3) as [string, string, string];

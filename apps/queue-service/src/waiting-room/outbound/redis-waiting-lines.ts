@@ -51,7 +51,11 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
   }
 
   async leave(matchId: string, userId: string): Promise<void> {
-    await this.run('leave-line', matchId, userId);
+    await this.run('leave-line', matchId, userId, '');
+  }
+
+  async forget(matchId: string, userId: string): Promise<void> {
+    await this.run('leave-line', matchId, userId, 'forget');
   }
 
   async completeWindow(matchId: string, userId: string, sessionToken = ''): Promise<void> {

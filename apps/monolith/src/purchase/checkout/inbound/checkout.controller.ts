@@ -85,6 +85,8 @@ export class CheckoutController {
         status: isNew ? 201 : 200,
         ...(isNew ? { location: `/api/v1/orders/${order.id}` } : {}),
         body: checkedOutView(order),
+        // It has the secret of the payment.
+        ...(order.totalCents > 0 && { isSecret: true as const }),
       }),
     );
   }

@@ -29,7 +29,7 @@ const PAID_EVENTS = ['payment_succeeded', 'completed'];
  * Applies the provider's reports about payments. A report takes effect once: its effect and the record of its event commit in the
  * same transaction. Every captured payment ends in one of two ways:
  * - The order is completed if its hold is valid, or has ended but its seats are still available.
- * - Otherwise, and if the fan is blacklisted, the payment is refunded in full.
+ * - Otherwise, and if the fan is blacklisted or has erased the order's data, the payment is refunded in full.
  */
 export class SettlePayment {
   readonly execute: (report: PaymentReport) => Promise<Settlement>;
@@ -106,7 +106,8 @@ export class SettlePayment {
     const paidExactly = isExactly(order, report);
     const isOpen = order.status !== 'completed' && order.status !== 'refunded';
     const isBlacklisted = isOpen && (await this.orders.barred(tx, [order.userId])).size > 0;
-    const hasSeats = isOpen && paidExactly && !isBlacklisted && (await this.sellSeats(tx, order, reservation));
+    const canComplete = isOpen && paidExactly && !isBlacklisted && !isErased(order);
+    const hasSeats = canComplete && (await this.sellSeats(tx, order, reservation));
     const outcome = paymentOutcome({ status: order.status, paidExactly, hasSeats });
     if (outcome === 'nothing') return 'noted';
     if (outcome === 'complete') {
@@ -114,7 +115,7 @@ export class SettlePayment {
       await this.completeOrders.finish(tx, [{ order, reservation }], PAID_EVENTS);
       return 'completed';
     }
-    const reason = !paidExactly ? 'payment_mismatch' : isBlacklisted ? 'blacklisted' : 'seats_gone';
+    const reason = !paidExactly ? 'payment_mismatch' : isBlacklisted ? 'blacklisted' : isErased(order) ? 'erased' : 'seats_gone';
     await this.orders.setStatus(tx, [order.id], 'refunded', ['payment_succeeded', reason, 'refunded']);
     await this.orders.giveUpWindow(tx, order);
     if (reservation.status === 'ordered') {
@@ -147,6 +148,11 @@ export class SettlePayment {
     await this.orders.setIntent(tx, order.id, payment);
     return { ...order, payment };
   }
+}
+
+/** True if the fan has erased the names and the address of the order: nobody could get its tickets. */
+function isErased(order: Order): boolean {
+  return order.email === '';
 }
 
 function paidFor(order: Order, report: PaymentReport): Money {

@@ -27,15 +27,17 @@ const envelope = (id: string, { now, order }: Pick<OrderMessageFacts, 'now' | 'o
   about: { order_id: order.id, order_number: order.number, reservation_id: order.reservationId, match_id: order.matchId },
 });
 
+/** One mail to the buyer, or to another fan. None to a buyer who has erased the address. */
 function email(
   facts: OrderMessageFacts,
   event: string,
   content: Pick<EmailJob, 'template' | 'payload'>,
   to = { recipient: facts.order.email, user_id: facts.order.userId },
-): OutboxMessage {
+): OutboxMessage[] {
+  if (to.recipient === '') return [];
   const id = facts.nextId();
   const body = { ...envelope(id, facts), type: 'email', ...to, ...content };
-  return { id, destination: 'email', event, aggregateId: facts.order.id, body, origin: facts.origin };
+  return [{ id, destination: 'email', event, aggregateId: facts.order.id, body, origin: facts.origin }];
 }
 
 /** The variables that every mail about an order has. */
@@ -59,7 +61,7 @@ const seatFields = ({ sector, row, number }: Pick<ReservedSeat, 'sector' | 'row'
 });
 
 /** The mail that confirms a completed order. */
-export function orderConfirmation(facts: OrderMessageFacts, reservation: Reservation): OutboxMessage {
+export function orderConfirmation(facts: OrderMessageFacts, reservation: Reservation): OutboxMessage[] {
   const { totalCents: amountCents, currency } = facts.order;
   const tickets = reservation.seats.map(seatFields);
   const payload = { ...visitFields(facts), tickets, total_amount: formatMoney({ amountCents, currency }) };
@@ -80,8 +82,8 @@ export function ticketDelivery(
     ...seatFields(ticket),
     gate: gates.get(ticket.sector) ?? null,
   }));
-  const mail = email(facts, 'ticket.generated', { template: 'ticket_delivery', payload: { ...visitFields(facts), tickets } });
-  if (contact.fcmTokens.length === 0) return [mail];
+  const mails = email(facts, 'ticket.generated', { template: 'ticket_delivery', payload: { ...visitFields(facts), tickets } });
+  if (contact.fcmTokens.length === 0) return mails;
   const id = facts.nextId();
   const content = { template: 'ticket_delivery', match_name: match.name, tickets_count: issued.length } as const;
   const push: PushJob = {
@@ -96,17 +98,20 @@ export function ticketDelivery(
     },
     priority: 'normal',
   };
-  return [mail, { id, destination: 'push', event: 'ticket.generated', aggregateId: order.id, body: push, origin: facts.origin }];
+  return [
+    ...mails,
+    { id, destination: 'push', event: 'ticket.generated', aggregateId: order.id, body: push, origin: facts.origin },
+  ];
 }
 
 /** The mail that tells the buyer about a refund. */
-export function refundNotice(facts: OrderMessageFacts, paid: Money): OutboxMessage {
+export function refundNotice(facts: OrderMessageFacts, paid: Money): OutboxMessage[] {
   const payload = { ...orderFields(facts), total_amount: formatMoney(paid) };
   return email(facts, 'order.refunded', { template: 'refund', payload });
 }
 
 /** The mail to a fan who got tickets by transfer that were refunded. `received`: how many tickets. The money goes to the buyer. */
-export function receiverNotice(facts: OrderMessageFacts, recipient: string, received: number): OutboxMessage {
+export function receiverNotice(facts: OrderMessageFacts, recipient: string, received: number): OutboxMessage[] {
   const zeroAmount = formatMoney({ amountCents: 0, currency: facts.order.currency });
   const payload = { ...orderFields(facts), total_amount: zeroAmount, received };
   return email(facts, 'order.refunded', { template: 'refund', payload }, { recipient, user_id: facts.contact.userId });

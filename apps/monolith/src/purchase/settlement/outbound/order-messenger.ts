@@ -50,7 +50,7 @@ export class OrderMessenger {
       const { order, reservation } = completed[index]!;
       const delivery = ticketDelivery(orderFacts, tickets.get(order.id) ?? [], gates.get(order.matchId) ?? new Map());
       const turnCompleted = reservation.sessionToken ? [this.turnCompleted(order, reservation.sessionToken)] : [];
-      return [orderConfirmation(orderFacts, reservation), ...delivery, ...turnCompleted];
+      return [...orderConfirmation(orderFacts, reservation), ...delivery, ...turnCompleted];
     });
     await this.outbox.append(tx, messages);
     await this.webhooks.tell(tx, completed.map(orderCompleted));
@@ -64,7 +64,7 @@ export class OrderMessenger {
     // For free seats there is nothing to refund at the provider.
     const commands = paid.amountCents > 0 ? [{ ...this.refundCommand(order, paid, key), origin: originOf(order, cause) }] : [];
     const facts = await this.factsOf(tx, [order], cause);
-    await this.outbox.append(tx, [...commands, ...facts.map((orderFacts) => refundNotice(orderFacts, paid))]);
+    await this.outbox.append(tx, [...commands, ...facts.flatMap((orderFacts) => refundNotice(orderFacts, paid))]);
     await this.webhooks.tell(tx, [orderRefunded(order, paid)]);
   }
 
@@ -77,7 +77,7 @@ export class OrderMessenger {
     const [facts] = await this.factsOf(tx, [order], 'current request');
     const mails = [...counts].flatMap(([userId, count]) => {
       const contact = contacts.get(userId);
-      return facts && contact?.email ? [receiverNotice({ ...facts, contact }, contact.email, count)] : [];
+      return facts && contact?.email ? receiverNotice({ ...facts, contact }, contact.email, count) : [];
     });
     await this.outbox.append(tx, mails);
   }
