@@ -17,7 +17,17 @@ const times = (changes: Partial<PartTimes> = {}): PartTimes => ({
 });
 
 const run = (changes: Partial<WholeRun>): WholeRun => ({
-  ...{ mode: 'running', buyers: 64, perSecond: 300, p50Ms: 100, p99Ms: 200, mailsPerSecond: 99, refusals: {}, faults: [] },
+  ...{
+    mode: 'running',
+    buyers: 64,
+    perSecond: 300,
+    p50Ms: 100,
+    p99Ms: 200,
+    mailsPerSecond: 99,
+    queueMessagesPerSecond: 600,
+    refusals: {},
+    faults: [],
+  },
   ...{ perPurchase: times(), drain: undefined },
   ...changes,
 });

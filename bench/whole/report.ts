@@ -75,10 +75,14 @@ function runTable(rounds: readonly WholeRound[]): string {
       short(medianOf(shareOf)),
       ...[whole(medianOf(({ p50Ms }) => p50Ms)), whole(medianOf(({ p99Ms }) => p99Ms))],
       whole(medianOf(({ mailsPerSecond }) => mailsPerSecond)),
+      whole(medianOf(({ queueMessagesPerSecond }) => queueMessagesPerSecond)),
       runs.every(({ faults }) => faults.length === 0) ? 'right' : 'BROKEN',
     ];
   });
-  return markdownTable(['run', 'purchases/s', '× pgbench', 'p50 ms', 'p99 ms', 'mails/s', 'tables and mails'], rows);
+  return markdownTable(
+    ['run', 'purchases/s', '× pgbench', 'p50 ms', 'p99 ms', 'mails/s', 'messages/s to sockets', 'tables and mails'],
+    rows,
+  );
 }
 
 const timesRow = (name: string, times: readonly PartTimes[], sum: (times: PartTimes) => number): string[] => {
@@ -139,7 +143,8 @@ const DESCRIPTION = [
   'Each run has a fresh copy of the database, an empty Redis, and the monolith, the queue service and the notification worker as processes',
   'of their own, with the settings of `npm start` except rate limits and log level; mails go to the mailbox. The buyers are one more',
   'process, with one connection each. Each purchase is made by a new fan: hold of two adjacent seats, checkout, sandbox payment, then the',
-  'order is read every 50 ms until it is complete. Closed loops, after a warm-up as long as a run. Worker `paused`: its queues are paused;',
+  'order is read every 50 ms until it is complete. Meanwhile 300 fans wait in the line of another match, each on a socket, and four times a',
+  'second one of them leaves and joins again. Closed loops, after a warm-up as long as a run. Worker `paused`: its queues are paused;',
   '`absent`: there is no worker. `smtp`: as `running`, but mails go to an SMTP server on the same machine, which is not part of the system.',
   `After the sale a new worker sends the remaining mails with EMAIL_RATE_PER_SECOND=${DRAIN_RATE_PER_SECOND}. Then every order must have exactly its two`,
   'mails, and `verify` must find nothing. pgbench: scale 20, `-N -c 64 -j 2 -M prepared`, before and after each round; the mean of both is',

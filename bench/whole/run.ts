@@ -8,6 +8,7 @@ import type { MailServer } from './mail-server.ts';
 import { faultsOfMails, neededMails, sentMails, waitForMails } from './mails.ts';
 import { type PartTimes, timesPerPiece } from './parts.ts';
 import { StartedSystem, type WorkerMode } from './system.ts';
+import { WaitingFans } from './waiting-fans.ts';
 
 /** The rate limit of mails while the backlog is drained. */
 export const DRAIN_RATE_PER_SECOND = 1000;
@@ -31,6 +32,8 @@ export interface WholeRun extends WholeScenario {
   /** Mails per second that were sent during the sale. */
   readonly mailsPerSecond: number;
   readonly refusals: Readonly<Record<string, number>>;
+  /** Messages a second to all sockets of waiting fans. */
+  readonly queueMessagesPerSecond: number;
   /** Processor time by part for one purchase. */
   readonly perPurchase: PartTimes;
   /** How the backlog was sent after the sale, without buyers. Undefined if there was almost no backlog. */
@@ -60,6 +63,7 @@ export async function runWhole(setup: WholeSetup, scenario: WholeScenario, secon
   const copy = await stadiums.copyOf(stadium);
   let buyers: Buyers | undefined;
   let system: StartedSystem | undefined;
+  let waiting: WaitingFans | undefined;
   try {
     const started = await StartedSystem.start({ servers, mailServer, databaseUrl: copy.url }, scenario.mode);
     system = started;
@@ -72,18 +76,25 @@ export async function runWhole(setup: WholeSetup, scenario: WholeScenario, secon
       processes: 1,
     });
     buyers = team;
+    const line = await WaitingFans.open(started.queueUrl);
+    waiting = line;
     const warmUp = await team.warmUp(seconds);
     return await withClient(copy.url, async (client) => {
+      const messagesBefore = line.messages;
       const { sale, done } = await sell({ client, system: started, team, setup }, seconds);
+      const queueMessagesPerSecond = (line.messages - messagesBefore) / seconds;
+      const faultsOfLine = line.close();
       await team.close();
       const drain = await drainMails(client, started, scenario.mode);
       const faults = [
+        ...faultsOfLine,
         ...(await faultsIn(addresses, { before: 0, bought: warmUp + done, whole: true })),
         ...(await faultsOfMails(client, scenario.mode === 'smtp' ? await mailServer.takeArrived() : undefined)),
       ];
-      return { ...scenario, ...sale, drain, faults };
+      return { ...scenario, ...sale, queueMessagesPerSecond, drain, faults };
     });
   } finally {
+    waiting?.close();
     await buyers?.close();
     await system?.stop();
     await copy.drop();

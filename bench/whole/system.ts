@@ -45,6 +45,10 @@ export class StartedSystem {
     [this.monolith, this.#queueService] = services;
   }
 
+  get queueUrl(): string {
+    return this.#queueService.url;
+  }
+
   /** Starts the services on an empty Redis and this database. */
   static async start(setup: SystemSetup, mode: WorkerMode): Promise<StartedSystem> {
     const { servers, databaseUrl } = setup;

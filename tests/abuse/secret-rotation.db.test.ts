@@ -62,9 +62,9 @@ async function callAll(secrets: string, matchId: string): Promise<number[]> {
   const statuses: number[] = [];
   for (const { url } of pods) {
     const calls = new QueueServiceCalls(url, INTERNAL_AUTH_SECRET);
-    statuses.push((await calls.send('PUT', `${matchId}/control`, { processing_rate: 600 })).status);
-    statuses.push((await calls.send('POST', `${matchId}/sold-out`, remaining)).status);
-    statuses.push((await calls.send('POST', `${matchId}/windows/${randomUUID()}/complete`)).status);
+    statuses.push((await calls.send('PUT', `queue/${matchId}/control`, { processing_rate: 600 })).status);
+    statuses.push((await calls.send('POST', `queue/${matchId}/sold-out`, remaining)).status);
+    statuses.push((await calls.send('POST', `queue/${matchId}/windows/${randomUUID()}/complete`)).status);
   }
   return statuses;
 }
@@ -73,8 +73,8 @@ async function callAll(secrets: string, matchId: string): Promise<number[]> {
 async function openLine(secrets: string, matchId: string, generation = 1): Promise<void> {
   const { INTERNAL_AUTH_SECRET } = loadConfig(monolithConfig, environment(secrets));
   const calls = new QueueServiceCalls(pods[0]!.url, INTERNAL_AUTH_SECRET);
-  await calls.call('PUT', `${matchId}/restore`, { generation, complete: true });
-  await calls.call('PUT', `${matchId}/control`, { status: 'active', max_open_windows: 0 });
+  await calls.call('PUT', `queue/${matchId}/restore`, { generation, complete: true });
+  await calls.call('PUT', `queue/${matchId}/control`, { status: 'active', max_open_windows: 0 });
 }
 
 interface Place {

@@ -244,7 +244,7 @@ describe.each(services)('malformed requests to %s', (name) => {
             target,
             description: `${payload} as ${type}`,
             call: { ...call, payload, headers },
-            expected: /^(204|404 NOT_FOUND)$/,
+            expected: /^(204|404 NOT_FOUND|409 INVALID_STATE)$/,
           };
         }),
       ),

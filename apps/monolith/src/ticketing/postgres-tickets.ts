@@ -91,8 +91,12 @@ export class PostgresTickets extends api.TicketingApi {
     return byOrder;
   }
 
-  async withPart(orderIds: readonly string[], pattern: string): Promise<readonly string[]> {
-    return this.orderIds(sql.ORDERS_WITH_PART.with({ orderIds, pattern }));
+  async withPart(orderIds: readonly string[], part: api.PartOfTicket): Promise<readonly string[]> {
+    return this.orderIds(sql.ORDERS_WITH_PART.with({ orderIds, ...part }));
+  }
+
+  async newestWithPart(limit: number, part: api.PartOfTicket): Promise<readonly string[]> {
+    return this.orderIds(sql.NEWEST_WITH_PART.with({ limit, ...part }));
   }
 
   async ordersOfTicketIds(range: { from: string; to: string; limit: number }): Promise<readonly string[]> {

@@ -47,6 +47,14 @@ export type NamedTicket = Omit<OwnTicket, 'code' | 'matchId'>;
 /** A ticket of an order, of any owner. After a transfer there is a new ticket for the same seat. */
 export type OrderTicket = TicketOfOrder & { readonly userId: string; readonly seatId: string };
 
+/** What a ticket is searched by: patterns of LIKE in lower case. */
+export interface PartOfTicket {
+  /** For the holder's name. */
+  readonly pattern: string;
+  /** For the ticket's id without its hyphens. Null: the text is no part of an id. */
+  readonly idPattern: string | null;
+}
+
 /** Issues, reads, transfers and refunds tickets for other contexts. */
 export abstract class TicketingApi {
   /**
@@ -77,8 +85,10 @@ export abstract class TicketingApi {
    */
   abstract refund(tx: Transaction, ticketIds: readonly string[]): Promise<void>;
   abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly TicketOfOrder[]>>;
-  /** The orders, of those given, that have a ticket whose holder's name or id fits the pattern of LIKE, which is in lower case. */
-  abstract withPart(orderIds: readonly string[], pattern: string): Promise<readonly string[]>;
+  /** The orders, of those given, that have a ticket whose holder's name or id fits. */
+  abstract withPart(orderIds: readonly string[], part: PartOfTicket): Promise<readonly string[]>;
+  /** The orders, of the newest `limit` tickets, whose holder's name or id fits. */
+  abstract newestWithPart(limit: number, part: PartOfTicket): Promise<readonly string[]>;
   /** The orders of the first `limit` tickets with an id in this range. */
   abstract ordersOfTicketIds(range: { from: string; to: string; limit: number }): Promise<readonly string[]>;
   /** Like `ofOrders`, with seats and holders. Not for fans: a transferred ticket has the name of its receiver. */

@@ -67,15 +67,30 @@ export const NAMED_TICKETS_OF_ORDERS = namedSql<{ readonly orderIds: readonly st
   from tickets where order_id = any(:orderIds::uuid[]) order by order_id, id`,
 );
 
+interface Part {
+  readonly pattern: string;
+  readonly idPattern: string | null;
+}
+
 /**
- * The orders, of those given, that have a ticket with this part in the name of its holder or in its id. `lower()` of the database's locale
- * may leave Đ as it is, so names use a collation that every PostgreSQL 18 has.
+ * Whether a ticket has this part in the name of its holder or in its id. `lower()` of the database's locale may leave Đ as it is, so names
+ * use a collation that every PostgreSQL 18 has.
  */
-export const ORDERS_WITH_PART = namedSql<{ readonly orderIds: readonly string[]; readonly pattern: string }>(
+const HAS_PART = `(lower(holder_name collate pg_c_utf8) like :pattern
+  or :idPattern::text is not null and replace(id::text, '-', '') like :idPattern)`;
+
+/** The orders, of those given, that have such a ticket. */
+export const ORDERS_WITH_PART = namedSql<Part & { readonly orderIds: readonly string[] }>(
   'orders-with-part-of-ticket',
+  `select distinct order_id as "orderId" from tickets where order_id = any(:orderIds::uuid[]) and ${HAS_PART}`,
+);
+
+/** The orders that have such a ticket, of the newest tickets. */
+export const NEWEST_WITH_PART = namedSql<Part & { readonly limit: number }>(
+  'newest-tickets-with-part',
   `
-  select distinct order_id as "orderId" from tickets where order_id = any(:orderIds::uuid[])
-    and (lower(holder_name collate pg_c_utf8) like :pattern or id::text like :pattern or replace(id::text, '-', '') like :pattern)`,
+  select distinct order_id as "orderId" from (select id, order_id, holder_name from tickets order by id desc limit :limit::int) newest
+  where ${HAS_PART}`,
 );
 
 /** The orders of the tickets whose ids are in this range. */

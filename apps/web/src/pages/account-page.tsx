@@ -15,6 +15,9 @@ import { useLoaded } from '../parts/use-loaded.ts';
 import { useLanguage } from '../text/language.tsx';
 import { languages } from '../text/texts.ts';
 
+/** What is kept of a profile that was erased. */
+const noProfile: Profile = { email: null, name: null, locale: 'hr' };
+
 /** The fan's own page: the profile, a file with all that is kept, and how to erase it. */
 export function AccountPage() {
   const { texts } = useLanguage();
@@ -25,23 +28,25 @@ export function AccountPage() {
       <PageTitle>{texts.account.title}</PageTitle>
       {!caller.signedIn && <p className="empty">{texts.fan.needed}</p>}
       {caller.signedIn && !value && <Loading problem={problem} onRetry={reload} />}
-      {value && <AccountSections profile={value} onChange={reload} />}
+      {value && <AccountSections profile={value} />}
     </>
   );
 }
 
 /** The sections of the page, for a fan who is signed in. */
-export function AccountSections({ profile, onChange }: { profile: Profile; onChange: () => void }) {
+export function AccountSections({ profile }: { profile: Profile }) {
+  const [isErased, setIsErased] = useState(false);
   return (
     <>
-      <ProfileForm key={JSON.stringify(profile)} profile={profile} onChange={onChange} />
+      {/* Another key, so that the fields forget what they had. */}
+      <ProfileForm key={String(isErased)} profile={isErased ? noProfile : profile} />
       <ExportAccount />
-      <EraseAccount onErased={onChange} />
+      <EraseAccount onErased={() => setIsErased(true)} />
     </>
   );
 }
 
-function ProfileForm({ profile, onChange }: { profile: Profile; onChange: () => void }) {
+function ProfileForm({ profile }: { profile: Profile }) {
   const { texts } = useLanguage();
   const { api } = useAppServices();
   const [email, setEmail] = useState(profile.email ?? '');
@@ -59,10 +64,7 @@ function ProfileForm({ profile, onChange }: { profile: Profile; onChange: () => 
     setErrors(found);
     if (Object.keys(found).length > 0) return;
     const changed = { email: address === '' ? null : address, name: fullName === '' ? null : fullName, locale };
-    if (await run(() => api.changeProfile(changed))) {
-      setIsSaved(true);
-      onChange();
-    }
+    setIsSaved(await run(() => api.changeProfile(changed)));
   };
 
   return (

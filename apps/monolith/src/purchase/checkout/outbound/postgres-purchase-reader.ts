@@ -7,7 +7,18 @@ import type { TicketingApi } from '../../../ticketing/ticketing.api.ts';
 import type { Reservation } from '../../application/ports.ts';
 import type { Order } from '../../application/sale-ports.ts';
 import type { PurchaseReader, MatchTotals, OrderDetails, OrderSearch } from '../application/purchase-reader.ts';
-import { MOST_ORDERS, partPattern, patternsOf, TEXT_ANYWHERE, TEXT_IN_MATCH, ticketIdsFrom } from './order-text.sql.ts';
+import {
+  holdersPattern,
+  idPattern,
+  MOST_ORDERS,
+  NEWEST_ORDERS,
+  NEWEST_WITH_PART,
+  partPattern,
+  patternsOf,
+  TEXT_ANYWHERE,
+  TEXT_IN_MATCH,
+  ticketIdsFrom,
+} from './order-text.sql.ts';
 import { ORDER_COLUMNS } from './orders.sql.ts';
 
 /** A row of an order query: the order's fields with its seats and timeline; both are null in SQL if there are none. */
@@ -66,7 +77,7 @@ export class PostgresPurchaseReader implements PurchaseReader {
   constructor(
     private readonly dataSource: DataSource,
     private readonly replicaReads: ReplicaReads,
-    private readonly ticketing: Pick<TicketingApi, 'withPart' | 'ordersOfTicketIds'>,
+    private readonly ticketing: Pick<TicketingApi, 'withPart' | 'newestWithPart' | 'ordersOfTicketIds'>,
   ) {
     this.ordersById = new BatchedReads(dataSource, {
       statement: (orderIds) => prepared(`${SELECT_DETAILS} where o.id = any($1::uuid[])`, [orderIds]),
@@ -94,20 +105,26 @@ export class PostgresPurchaseReader implements PurchaseReader {
     return this.replicaReads.read('current', (database) => details(database, condition, [...values, ...(found?.values ?? [])]));
   }
 
-  /** With a match, any part of the text finds. Without one, only what an index finds (docs/concepts/operators.md). */
+  /** With a match, any part of the text finds. Without one, what an index finds, and any part in the newest orders (docs/concepts/operators.md). */
   private async textFilter(text: string, matchId: string | null): Promise<{ condition: string; values: readonly unknown[] }> {
+    const part = { pattern: partPattern(text), idPattern: idPattern(text) };
     if (matchId !== null) {
-      const pattern = partPattern(text);
       const ofMatch = await this.dataSource.query<{ id: string }[]>('select id from orders where match_id = $1', [matchId]);
       const byTicket = await this.ticketing.withPart(
         ofMatch.map(({ id }) => id),
-        pattern,
+        part,
       );
-      return { condition: TEXT_IN_MATCH, values: [pattern, text, byTicket] };
+      return { condition: TEXT_IN_MATCH, values: [part.pattern, text, byTicket, holdersPattern(text)] };
     }
     const range = ticketIdsFrom(text);
-    const byTicket = range ? await this.ticketing.ordersOfTicketIds({ ...range, limit: MOST_ORDERS }) : [];
-    return { condition: TEXT_ANYWHERE, values: [text, byTicket, ...patternsOf(text)] };
+    const found = await Promise.all([
+      this.dataSource.query<{ id: string }[]>(NEWEST_WITH_PART, [part.pattern, holdersPattern(text)]),
+      this.ticketing.newestWithPart(NEWEST_ORDERS, part),
+      range ? this.ticketing.ordersOfTicketIds({ ...range, limit: MOST_ORDERS }) : [],
+    ]);
+    const [newest, ...byTicket] = found;
+    const ids = [...newest.map(({ id }) => id), ...byTicket.flat()];
+    return { condition: TEXT_ANYWHERE, values: [text, ids, ...patternsOf(text)] };
   }
 
   /** The address is that of the fan's newest paid order of the match. */

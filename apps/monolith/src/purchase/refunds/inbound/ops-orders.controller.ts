@@ -27,9 +27,9 @@ Refusals refund nothing. 404 \`NOT_FOUND\` with \`ticket_ids\`: these tickets ar
 ticket, which has another id in the same order. 409 with \`order_status\`: the order was not paid.`;
 
 const LIST_DESCRIPTION = `The filters can be combined. With \`match_id\`, \`q\` finds a part of an order number, an e-mail address, a holder's
-name (also of a transferred ticket) or a ticket id, in any case. Without \`match_id\` all orders are searched, so \`q\` finds less: the
-beginning or the end of an order number or the beginning of an e-mail address (three characters or more), the beginning of a ticket id (12
-digits or more), of each at most 1,000 orders. A payment intent id is found only as a whole.`;
+name (also of a transferred ticket) or a ticket id, in any case. Without \`match_id\` it
+finds such a part in the newest 10,000 orders and tickets, and in all others the beginning or the end of an order number or the beginning of
+an e-mail address (three characters or more), or the beginning of a ticket id (12 digits or more), of each at most 1,000 orders. A payment intent id is found only as a whole.`;
 
 @ApiTags('operations')
 @Controller('api/v1/ops/orders')
