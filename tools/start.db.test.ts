@@ -38,6 +38,12 @@ if (process.env.REFUSE === '${setting}') process.exit(78);
 createServer((_request, response) => response.end()).listen(Number(process.env.${setting}), '127.0.0.1');
 process.on('SIGTERM', () => process.exit(0));`;
 
+const cliSource = `
+const [, , command] = process.argv;
+console.log('did', command, process.env.DATABASE_MIGRATION_URL ? 'as the owner' : 'as the services');
+if (command === 'retention:run') setInterval(() => undefined, 60_000);
+process.on('SIGTERM', () => process.exit(0));`;
+
 beforeAll(async () => {
   chmodSync(project, 0o711); // If this runs as root, PostgreSQL runs as user nobody and must be able to enter the folder.
   for (const item of ['tools', 'tsconfig.json', 'tsconfig.build.json', 'package.json'])
@@ -49,7 +55,7 @@ beforeAll(async () => {
     mkdirSync(source, { recursive: true });
     writeFileSync(path.join(source, 'main.ts'), serviceSource(setting));
   }
-  writeFileSync(path.join(project, 'apps/monolith/src/cli.ts'), "console.log('did', process.argv[2]);");
+  writeFileSync(path.join(project, 'apps/monolith/src/cli.ts'), cliSource);
   for (const name of Object.keys(ports) as (keyof typeof ports)[]) ports[name] = String(await findFreePort());
 });
 
@@ -89,7 +95,7 @@ const runningPids = (pids: number[]) => pids.filter((pid) => identify(pid));
 test('npm start starts all processes and prints `ready` once; SIGTERM stops them all and keeps the data', async () => {
   const first = await start();
   expect(first.output.out.match(/^ready .*/gm)).toEqual([expect.stringContaining(`http://127.0.0.1:${ports.MONOLITH_PORT}`)]);
-  expect(first.output.out).toMatch(/did migrate[^]*did seed/);
+  expect(first.output.out).toMatch(/did migrate as the owner[^]*did seed as the services[^]*did retention:run as the owner/);
   const { pids, REDIS_URL } = runtime();
   expect(Object.keys(pids).sort()).toEqual([
     'monolith',
@@ -97,6 +103,7 @@ test('npm start starts all processes and prints `ready` once; SIGTERM stops them
     'postgres',
     'queue-service',
     'redis',
+    'retention',
     'supervisor',
   ]);
   expect((statSync(path.join(project, '.tribina/runtime.json')).mode & 0o777).toString(8)).toBe('600');

@@ -222,7 +222,12 @@ test('neither the erasing of a fan nor the rules of the retention job scan a lar
   expect(await largeScansOf(erase)).toEqual([]);
   const owner = await openDatabase({ url: database.url, name: 'retention-test', poolSize: 1 });
   const redisOfJob = connectRedis(redis.url, { name: 'retention-test' });
-  const retention = new Retention(owner, new FanErasures(owner, redisOfJob), createLogger({ service: 'test', level: 'silent' }));
+  const retention = new Retention(
+    owner,
+    redisOfJob,
+    new FanErasures(owner, redisOfJob),
+    createLogger({ service: 'test', level: 'silent' }),
+  );
   expect(await largeScansOf(() => retention.runRules())).toEqual([]);
   await closeRedis(redisOfJob);
   await owner.destroy();

@@ -161,7 +161,8 @@ export class FanLife {
     const events = [
       { id: '1', payload: { code: bought.tickets[0].code, gate: 'B', admitted: true } },
       { id: '2', payload: { object: { customer: { email: this.email.toUpperCase() }, order: bought.orderId } } },
-      { id: '3', payload: { code: 'TRB1.somebody-else', email: 'other@example.hr' } },
+      { id: '3', payload: { data: { object: { id: bought.order.payment.intent_id } } } },
+      { id: '4', payload: { code: 'TRB1.somebody-else', email: 'other@example.hr' } },
     ];
     for (const { id, payload } of events)
       await this.system.rows(`insert into loaded_events (source, event_id, payload) values ('partner', $1, $2)`, [

@@ -68,7 +68,7 @@ async function withRetention(work: (retention: Retention, erasures: FanErasures)
   try {
     if (!(await whenReady(redis))) throw new NotRunning('Redis does not answer; fans are erased there, too.');
     const erasures = new FanErasures(database, redis);
-    await work(new Retention(database, erasures, logger), erasures);
+    await work(new Retention(database, redis, erasures, logger), erasures);
   } finally {
     await closeRedis(redis);
     await database.destroy();

@@ -48,7 +48,7 @@ export class FanErasures {
 
   private async eraseRows(traces: sql.SearchedTraces): Promise<void> {
     const { userIds, emails, ids, pushTokens, codeParts } = traces;
-    const texts = [...userIds, ...emails, ...ids, ...pushTokens.map((token) => token.toLowerCase())];
+    const texts = [...userIds, ...emails, ...ids, ...pushTokens].map((text) => text.toLowerCase());
     for (const statement of [
       sql.ERASE_EVENTS.with({ texts, codeParts }),
       sql.ERASE_MALFORMED_EVENTS.with({ texts }),

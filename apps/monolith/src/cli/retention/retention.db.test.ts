@@ -1,6 +1,8 @@
 import { createLogger } from '#platform/logging/logger';
+import { queueKeys } from '#contracts/queue-keys';
 import { openDatabase } from '#platform/postgres/database';
-import { createTestDatabase, type TestDatabase } from '#testing/test-database';
+import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
+import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { eraseOldMatches } from './erase-old-matches.ts';
@@ -10,16 +12,19 @@ import { retentionRules } from './retention-rules.ts';
 
 let testDatabase: TestDatabase;
 let database: DataSource;
+let testRedis: TestRedis;
+let redis: RedisConnection;
 let retention: Retention;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
+  [testDatabase, testRedis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  redis = connectRedis(testRedis.url, { name: 'retention-test' });
   // An operator may have changed the default isolation level.
   const options = encodeURIComponent('-c default_transaction_isolation=serializable');
   database = await openDatabase({ url: `${testDatabase.url}?options=${options}`, name: 'retention-test', poolSize: 3 });
   // Fans are erased in another test: tests/privacy.
   const erasures = { runOnce: () => Promise.resolve(0) } as unknown as FanErasures;
-  retention = new Retention(database, erasures, createLogger({ service: 'test', level: 'silent' }));
+  retention = new Retention(database, redis, erasures, createLogger({ service: 'test', level: 'silent' }));
   await database.query(`create table recorded_settings (isolation text, lock_timeout text)`);
   await database.query(`create function record_settings() returns trigger language plpgsql as $$ begin
     insert into recorded_settings values (current_setting('transaction_isolation'), current_setting('lock_timeout'));
@@ -27,8 +32,9 @@ beforeAll(async () => {
   end $$`);
 });
 afterAll(async () => {
+  await closeRedis(redis);
   await database.destroy();
-  await testDatabase.drop();
+  await Promise.all([testDatabase.drop(), testRedis.close()]);
 });
 
 /** For each rule: its table, an id of its rows as text, and SQL that inserts a row of the age `$1`. */
@@ -196,6 +202,27 @@ test('of the blacklist, the newest change and the changes of listed fans stay, h
   expect(kept?.n).toBe(2);
 });
 
+/** Adds a match with a line, whose kick-off is so long from now. */
+const matchAt = async (kickoff: string): Promise<string> => {
+  const id = randomUUID();
+  await database.query(
+    `insert into matches (id, home, away, venue, kickoff_at, currency, max_tickets_per_fan, queue_required, sale_status, processing_rate, max_open_windows)
+     values ($1, 'H', 'A', 'V', now() + $2::interval, 'EUR', 4, true, 'closed', 600, 1000)`,
+    [id, kickoff],
+  );
+  return id;
+};
+
+test('what happened in a line is deleted 30 days after kick-off, and not before', async () => {
+  const [old, young] = [await matchAt('-31 days'), await matchAt('-29 days')];
+  for (const matchId of [old, young])
+    for (const key of [queueKeys.events(matchId), queueKeys.audit(matchId)]) await redis.xadd(key, '*', 'event', '{}');
+  const reports = await retention.runRules();
+  expect(reports.find(({ name }) => name === 'what happened in lines of past matches')?.rows).toBe(2);
+  expect(await redis.exists(queueKeys.events(old), queueKeys.audit(old))).toBe(0);
+  expect(await redis.exists(queueKeys.events(young), queueKeys.audit(young))).toBe(2);
+});
+
 describe('names and addresses of past matches', () => {
   const orderOf = async (matchId: string): Promise<void> => {
     await database.query(
@@ -209,15 +236,6 @@ describe('names and addresses of past matches', () => {
        select gen_random_uuid(), id, match_id, user_id, gen_random_uuid(), 'A', 'Ana' from made`,
       [matchId],
     );
-  };
-  const matchAt = async (kickoff: string): Promise<string> => {
-    const id = randomUUID();
-    await database.query(
-      `insert into matches (id, home, away, venue, kickoff_at, currency, max_tickets_per_fan, queue_required, sale_status, processing_rate, max_open_windows)
-       values ($1, 'H', 'A', 'V', now() + $2::interval, 'EUR', 4, false, 'closed', 600, 1000)`,
-      [id, kickoff],
-    );
-    return id;
   };
   const emailsOf = async (matchId: string): Promise<string[]> =>
     (await database.query<{ email: string }[]>('select email from orders where match_id = $1', [matchId])).map(

@@ -1,7 +1,9 @@
 import type { Logger } from '#platform/logging/logger';
 import { runReadCommitted } from '#platform/postgres/read-committed';
+import type { RedisConnection } from '#platform/redis/redis-connection';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
+import { deleteOldStreams, STREAM_RETENTION } from './delete-old-streams.ts';
 import { CONTACT_RETENTION, eraseOldMatches } from './erase-old-matches.ts';
 import type { FanErasures } from './fan-erasures.ts';
 import { retentionRules, type RetentionRule } from './retention-rules.ts';
@@ -29,6 +31,7 @@ const NOTE_RUN = `
 export class Retention {
   constructor(
     private readonly database: DataSource,
+    private readonly redis: Pick<RedisConnection, 'unlink'>,
     private readonly erasures: FanErasures,
     private readonly logger: Logger,
   ) {}
@@ -38,6 +41,8 @@ export class Retention {
     const reports: RuleReport[] = [];
     const names = { name: 'names and addresses of past matches', keeps: CONTACT_RETENTION };
     reports.push(await this.report(names, () => eraseOldMatches(this.database, stop)));
+    const streams = { name: 'what happened in lines of past matches', keeps: STREAM_RETENTION };
+    reports.push(await this.report(streams, () => deleteOldStreams(this.database, this.redis)));
     for (const rule of retentionRules) {
       if (stop?.aborted) break;
       reports.push(await this.report(rule, () => this.apply(rule, stop)));
