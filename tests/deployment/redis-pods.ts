@@ -1,15 +1,23 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
+import { once } from 'node:events';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { redisBinaries, redisEnvironment } from '../../tools/local/redis-binaries.ts';
 import { inCluster } from './manifests-and-settings.ts';
 import { ofKind } from './kube-documents.ts';
 
+/** A server that could not start has ended by itself. */
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
+
 const NODES = 6;
 const PASSWORD = 'a-password';
-/** A port whose cluster bus (port + 10,000) is a valid port too. All pods have the same port, as in the cluster. */
-const somePort = () => 20_000 + Math.floor(Math.random() * 20_000);
+/**
+ * All pods have the same port, as in the cluster. It and the port of the cluster bus (port + 10,000) are below those that the system gives
+ * to connections: one of them could be in use.
+ */
+const somePort = () => 12_000 + Math.floor(Math.random() * 10_000);
 
 /**
  * Runs the scripts and the configuration of k8s/data/redis on this machine. A pod is a process with a loopback address of its own
@@ -63,10 +71,13 @@ export class RedisPods {
       ordinals.map(async (ordinal) => {
         const pod = this.running.get(ordinal);
         this.running.delete(ordinal);
-        if (!pod?.pid) return;
-        const ended = new Promise((resolve) => pod.once('exit', resolve));
-        process.kill(-pod.pid, signal);
-        await ended;
+        if (!pod?.pid || hasEnded(pod)) return;
+        const ended = once(pod, 'exit');
+        // A node that writes its first append-only file ignores SIGTERM.
+        while (!hasEnded(pod)) {
+          process.kill(-pod.pid, signal);
+          await Promise.race([ended, sleep(1000)]);
+        }
       }),
     );
   }
