@@ -6,7 +6,7 @@ import { median } from '../instruments/quantiles.ts';
 import type { ReadLatency } from './latencies.ts';
 import type { HistoryRound } from './run.ts';
 
-/** The lowest accepted share of the purchases without a history, and the highest accepted latency of a read. */
+/** With the history, purchases a second must be at least this share of those without it, and no read may take longer than this. */
 const FLOORS = { share: 0.95, readMs: 50 };
 
 /** Everything that one run of the benchmark measured, as it is written to the JSON file. */

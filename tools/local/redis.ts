@@ -27,8 +27,8 @@ export interface RedisOptions {
 const PERSISTENCE_SETTINGS = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--auto-aof-rewrite-min-size', '256mb'];
 
 /**
- * Redis stores a hash without a value longer than this in one piece of memory. With the default of 64 bytes
- * the stored answer to a changed profile takes 448 bytes instead of 280. (The old name of the setting, because Redis 6 knows no other.)
+ * If no value of a hash is longer than this, Redis stores the hash in one piece of memory, which takes less. With the default of 64
+ * bytes the stored answer to a changed profile takes 448 bytes instead of 280. (The old name of the setting, because Redis 6 knows no other.)
  */
 const SMALL_HASH_SETTINGS = ['--hash-max-ziplist-value', '512'];
 

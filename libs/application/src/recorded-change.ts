@@ -6,7 +6,7 @@ export interface ActTarget {
   readonly id: string | null;
 }
 
-/** Values by field name. The names are those of the code or of the API; the audit log writes all of them as the API does. */
+/** Values by field name. A name may be in camelCase, as in the code, or in snake_case, as in the API: the audit log has snake_case. */
 export type RecordedFields = Readonly<Record<string, unknown>>;
 
 /** What an operator or partner changed, as the audit log shows it. */
@@ -21,8 +21,8 @@ export interface RecordedChange {
 }
 
 /**
- * Hands the change of a use case over to the transaction manager, which writes the row of the audit log in the same transaction, if
- * an operator or partner has made the call. Each attempt of a transaction hands over its own change.
+ * Notes what a use case has changed. If an operator or partner has made the call, the transaction manager writes it to the audit log, in the
+ * same transaction. When a transaction is repeated, the change is noted again.
  */
 export function recordChange(tx: Transaction, change: RecordedChange): void {
   tx.recordedChange = change;

@@ -7,6 +7,7 @@ import type { OrderDetails, PurchaseReader } from './checkout/application/purcha
 import { orderView } from './checkout/inbound/order-view.ts';
 import type { ReservationReader } from './hold/application/reservation-reader.ts';
 import { reservationView } from './hold/inbound/reservation-view.ts';
+import { turnsOfFan } from './turns-of-fan.api.ts';
 
 interface TurnRow {
   readonly match_id: string;
@@ -16,23 +17,9 @@ interface TurnRow {
   readonly end_reason: string | null;
 }
 
-/**
- * The turns of a fan. There is no index by fan alone, because every turn would have to maintain it. So this reads the ids of the matches
- * with turns from the index, each by one probe, and looks the fan up in each. `offset 0`: otherwise the planner may read all turns.
- */
 const TURNS_OF_FAN = namedSql<{ readonly userId: string }>(
   'turns-of-fan',
-  `
-  with recursive matches_with_turns (match_id) as (
-    (select match_id from purchase_windows order by match_id limit 1)
-    union all
-    select (select w.match_id from purchase_windows w where w.match_id > m.match_id order by w.match_id limit 1)
-    from matches_with_turns m where m.match_id is not null
-  )
-  select turn.* from matches_with_turns m cross join lateral (
-    select w.match_id, w.created_at, w.expires_at, w.ended_at, w.end_reason
-    from purchase_windows w where w.match_id = m.match_id and w.user_id = :userId offset 0
-  ) turn order by turn.created_at`,
+  `${turnsOfFan('w.match_id, w.created_at, w.expires_at, w.ended_at, w.end_reason')} order by turn.created_at`,
 );
 
 /** Adds a fan's reservations, orders and turns to the export of the fan. */

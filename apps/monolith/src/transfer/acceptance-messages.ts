@@ -13,7 +13,7 @@ export class AcceptanceMessages {
     private readonly webhooks: WebhookEvents,
   ) {}
 
-  /** The address of the giver of this offer, for `tell`. Call it before the transaction. */
+  /** Finds the address of the fan who made the offer. Call it before the transaction, and pass the result to `tell`. */
   giversOf(offer: TicketOffer): Promise<Givers> {
     return this.messages.giversOf([offer]);
   }

@@ -17,8 +17,8 @@ const isLoopback = (host: unknown): boolean => /^(localhost|127(\.\d{1,3}){3}|::
 
 /** Checks the rules that concern several settings, and refuses development values in production. Returns all faults. */
 export function crossChecks(config: Readonly<Record<string, unknown>>): string[] {
-  // A worker that sends only mails or only pushes needs only the credentials of its own provider. The monolith sends neither: it reads
-  // PUSH_PROVIDER only to know whether pushes are made.
+  // A worker that sends only mails or only pushes needs the credentials of its own provider and no others. The monolith sends no pushes.
+  // It reads PUSH_PROVIDER to find out whether it must make any for the worker, so it needs no credentials.
   const isWorker = 'WORKER_QUEUES' in config;
   const unused = isWorker ? { email: 'PUSH_PROVIDER', push: 'EMAIL_PROVIDER' }[String(config.WORKER_QUEUES)] : 'PUSH_PROVIDER';
   const faults = NEEDED_WITH.flatMap(([setting, value, ...needed]) => {

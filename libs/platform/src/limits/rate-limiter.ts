@@ -82,8 +82,8 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request of `subject` (a fan, an address or a network) and decides whether it is allowed. `factor`: this subject may make
-   * so many times as many requests.
+   * Counts a request of `subject` (a fan, an address or a network) and decides whether it is allowed. The limit of this subject is
+   * `factor` times the usual one.
    */
   async take(subject: string, factor = 1): Promise<CountedRequest> {
     const nowMs = this.now();

@@ -1,5 +1,6 @@
 import { namedSql } from '#platform/postgres/named-sql';
 import type { TracesOfFan } from '../../fans/kept-about-fans.api.ts';
+import { turnsOfFan } from '../../purchase/turns-of-fan.api.ts';
 import { ERASED_EVENT } from './retention-rules.ts';
 
 /** By what the data of the erased fans are found. Ids and addresses are in lower case. */
@@ -107,23 +108,11 @@ export const ERASE_OFFERS_TO_ADDRESS = namedSql<{ readonly userId: string; reado
   where lower(to_email) = any(:emails::text[]) and status <> 'offered'`,
 );
 
-/**
- * The turns of a fan. There is no index by fan alone, because every turn would have to maintain it: this reads the ids of the matches
- * with turns from the index, each by one probe, and looks the fan up in each. `offset 0`: otherwise the planner may read all turns.
- */
+/** The turns of a fan whose tokens are not replaced yet. */
 export const TURNS_OF_ERASED_FAN = namedSql<{ readonly userId: string }>(
   'turns-of-erased-fan',
-  `
-  with recursive matches_with_turns (match_id) as (
-    (select match_id from purchase_windows order by match_id limit 1)
-    union all
-    select (select w.match_id from purchase_windows w where w.match_id > m.match_id order by w.match_id limit 1)
-    from matches_with_turns m where m.match_id is not null
-  )
-  select turn.* from matches_with_turns m cross join lateral (
-    select w.match_id as "matchId", w.session_token as token, w.ended_at is null and w.expires_at > now() as "isOpen"
-    from purchase_windows w where w.match_id = m.match_id and w.user_id = :userId offset 0
-  ) turn where turn.token not like 'erased_%'`,
+  `${turnsOfFan('w.match_id as "matchId", w.session_token as token, w.ended_at is null and w.expires_at > now() as "isOpen"')}
+  where turn.token not like 'erased_%'`,
 );
 
 /** Replaces the tokens of ended turns everywhere by the same text, so that the rows still belong together. */

@@ -128,7 +128,7 @@ const rowsOf: Readonly<Record<string, { readonly table: string; readonly id: str
   },
 };
 
-describe.each(retentionRules)('$name, kept $keeps', ({ name, keeps }) => {
+describe.each(retentionRules)('the rule "$name", which keeps rows for $keeps', ({ name, keeps }) => {
   const { table, id, insert } = rowsOf[name]!;
   const realTable = /from (\w+)/.exec(table)?.[1] ?? table;
   const ids = async (): Promise<string[]> =>

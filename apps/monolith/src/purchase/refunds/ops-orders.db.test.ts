@@ -108,7 +108,7 @@ describe('a part of', () => {
   });
 
   test.each(['%', '_', 'an%', 'a_a', '\\', '%%%', 'ana_example', '__________'])(
-    'the text %j is no pattern: it finds only orders that contain it',
+    'the characters %%, _ and \\ have no special meaning in %j: it finds only orders that contain this text',
     async (text) => {
       const holders = '50%_Đuro Šćepan\\'.includes(text) ? [paid.orderId] : [];
       expect([await find(text, true), await find(text, false)]).toEqual([holders, holders]);

@@ -59,8 +59,8 @@ const OLDEST_HOLD = `(select min(expires_at) - interval '1 day' from reservation
  */
 function pageWith(status: OrderStatus): string {
   if (status === 'completed') return '';
-  // Not older than the oldest hold that the expiry sweeper has not ended: it ends an unpaid order together with its hold. Ids begin with
-  // their time in milliseconds.
+  // An unpaid order ends together with its hold, so none is older than the oldest hold that has not ended. An id begins with the time, in
+  // milliseconds, at which it was made.
   if (status === 'awaiting_payment')
     return `and o.id >= (lpad(to_hex((extract(epoch from ${OLDEST_HOLD}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
   // The status is read by a subquery, because a join could be planned as a search in all orders.

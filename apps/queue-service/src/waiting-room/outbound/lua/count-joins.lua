@@ -1,7 +1,7 @@
 -- count-joins: adds joins of the first minute after the opening to the counts by address, of all pods together.
 --
 -- Guarantee: an address with more than MAX_SHARE of the line and at least MIN_JOINS joins is announced to the monolith once, whichever
--- pods call this. A repeated call counts twice, so callers do not repeat it. O(addresses of the call).
+-- pods call this. A repeated call counts the joins twice, so a call that failed is not repeated. O(addresses of the call).
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 bounds of the histogram, ascending, as JSON  then two for each address: address,
