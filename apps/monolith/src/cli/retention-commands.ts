@@ -63,7 +63,7 @@ async function withRetention(work: (retention: Retention, erasures: FanErasures)
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
   const { REDIS_URL, LOG_LEVEL } = loadConfigOrExit(retentionConfig, environment());
   const logger = createLogger({ service: 'retention', level: LOG_LEVEL, destination: process.stderr });
-  const database = await openDatabase({ url: ownerUrl, name: 'retention', poolSize: 1 });
+  const database = await openDatabase({ url: ownerUrl, name: 'retention', poolSize: 2 });
   const redis = connectRedis(REDIS_URL, { name: 'retention' });
   try {
     if (!(await whenReady(redis))) throw new NotRunning('Redis does not answer; fans are erased there, too.');

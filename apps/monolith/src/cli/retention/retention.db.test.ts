@@ -174,6 +174,25 @@ describe.each(retentionRules)('the rule "$name", which keeps rows for $keeps', (
   });
 });
 
+test('an erasing does not wait for the rules', async () => {
+  const holder = database.createQueryRunner();
+  await holder.startTransaction();
+  // Stops the rules at their first statement.
+  await holder.query('lock table matches in access exclusive mode');
+  const stop = new AbortController();
+  let looks = 0;
+  const erasures = { runOnce: () => Promise.resolve((looks += 1)) } as unknown as FanErasures;
+  const job = new Retention(database, redis, erasures, createLogger({ service: 'test', level: 'silent' }));
+  const alive = Promise.withResolvers<void>();
+  const ended = job.runUntil(stop.signal, alive.resolve);
+  await alive.promise;
+  expect(looks).toBe(1);
+  await holder.rollbackTransaction();
+  await holder.release();
+  stop.abort();
+  await ended;
+});
+
 test('each rule has rows to try it on', () => {
   expect(Object.keys(rowsOf).sort()).toEqual(retentionRules.map(({ name }) => name).sort());
 });

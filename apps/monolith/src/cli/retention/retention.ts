@@ -50,20 +50,28 @@ export class Retention {
     return reports;
   }
 
-  /** Runs until it is stopped. After a failure it goes on with the next run. `alive` is called after each round. */
+  /** Runs until it is stopped. The rules may take minutes, and no fan waits for them. `alive` is called after each look at the erasures. */
   async runUntil(stop: AbortSignal, alive: () => void): Promise<void> {
-    for (let rulesAt = -Infinity; !stop.aborted;) {
+    const erase = async (): Promise<void> => void (await this.erasures.runOnce(MIN_AGE_SECONDS));
+    await Promise.all([
+      this.repeat(erase, { everyMs: ERASURES_EVERY_MS, stop, after: alive }),
+      this.repeat(() => this.runRules(stop), { everyMs: RULES_EVERY_MS, stop }),
+    ]);
+  }
+
+  /** After a failure it goes on with the next run. */
+  private async repeat(
+    run: () => Promise<unknown>,
+    { everyMs, stop, after }: { everyMs: number; stop: AbortSignal; after?: () => void },
+  ): Promise<void> {
+    while (!stop.aborted) {
       try {
-        await this.erasures.runOnce(MIN_AGE_SECONDS);
-        if (performance.now() - rulesAt >= RULES_EVERY_MS) {
-          await this.runRules(stop);
-          rulesAt = performance.now();
-        }
+        await run();
       } catch (error) {
         this.logger.error({ err: error }, 'the retention job has failed; it tries again');
       }
-      alive();
-      await sleep(ERASURES_EVERY_MS, undefined, { signal: stop }).catch(() => undefined);
+      after?.();
+      await sleep(everyMs, undefined, { signal: stop }).catch(() => undefined);
     }
   }
 
