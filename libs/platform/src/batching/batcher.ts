@@ -1,5 +1,7 @@
 import { outsideRequests } from './outside-requests.ts';
 
+const NO_KEYS: ReadonlySet<unknown> = new Set();
+
 /** How a batcher makes batches. Omitted limits: batches of up to 500 items, one batch at a time, any number of waiting items. */
 export interface BatcherOptions<Item> {
   /** Maximum number of items in a batch. */
@@ -36,6 +38,12 @@ interface Entry<Item, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
+interface Batch<Item, Answer> {
+  readonly entries: readonly Entry<Item, Answer>[];
+  /** The keys of the entries; empty without `keyOf`. */
+  readonly keys: ReadonlySet<unknown>;
+}
+
 /**
  * Collects small calls (items) into batches. The items of a batch share one round trip or one transaction.
  *
@@ -54,12 +62,12 @@ interface Entry<Item, Answer> {
  */
 export class Batcher<Item, Answer> {
   private readonly waiting: Entry<Item, Answer>[] = [];
-  private inProgress = 0;
+  /** The batches in progress. One set with the keys of all of them would keep answered items in memory (see SlotList). */
+  private readonly inProgress: Batch<Item, Answer>[] = [];
   /** How many batches were answered. */
   private answeredCount = 0;
   /** True from the call of `startWith` until it calls back. */
   private isStarting = false;
-  private readonly keysInProgress = new Set<unknown>();
   private readonly maxBatchSize: number;
   private readonly maxInProgress: number;
   private readonly minBesideAnother: number;
@@ -91,52 +99,54 @@ export class Batcher<Item, Answer> {
   }
 
   private get mayStart(): boolean {
-    const minBatch = this.inProgress === 0 ? 1 : this.minBesideAnother;
-    return this.waiting.length >= minBatch && this.inProgress < this.maxInProgress;
+    const minBatch = this.inProgress.length === 0 ? 1 : this.minBesideAnother;
+    return this.waiting.length >= minBatch && this.inProgress.length < this.maxInProgress;
   }
 
   private readonly start = (): void => {
     this.isStarting = false;
     while (this.mayStart) {
       const batch = this.takeBatch();
-      if (batch.length === 0) return;
+      if (batch.entries.length === 0) return;
       void this.process(batch);
     }
   };
 
-  private takeBatch(): readonly Entry<Item, Answer>[] {
+  private takeBatch(): Batch<Item, Answer> {
     const { keyOf, groupOf } = this.options;
-    if (!keyOf && !groupOf) return this.waiting.splice(0, this.maxBatchSize);
-    const batch: Entry<Item, Answer>[] = [];
+    if (!keyOf && !groupOf) return { entries: this.waiting.splice(0, this.maxBatchSize), keys: NO_KEYS };
+    const entries: Entry<Item, Answer>[] = [];
+    const keys = new Set<unknown>();
     const later: Entry<Item, Answer>[] = [];
     let examined = 0;
-    for (; examined < this.waiting.length && batch.length < this.maxBatchSize; examined += 1) {
+    for (; examined < this.waiting.length && entries.length < this.maxBatchSize; examined += 1) {
       const entry = this.waiting[examined]!;
-      const isOfOtherGroup = groupOf && batch[0] && groupOf(batch[0].item) !== groupOf(entry.item);
-      if (isOfOtherGroup || this.keysInProgress.has(entry.key)) later.push(entry);
+      const isOfOtherGroup = groupOf && entries[0] && groupOf(entries[0].item) !== groupOf(entry.item);
+      const isKeyInProgress = keyOf && (keys.has(entry.key) || this.inProgress.some((other) => other.keys.has(entry.key)));
+      if (isOfOtherGroup || isKeyInProgress) later.push(entry);
       else {
-        if (keyOf) this.keysInProgress.add(entry.key);
-        batch.push(entry);
+        if (keyOf) keys.add(entry.key);
+        entries.push(entry);
       }
     }
     this.waiting.splice(0, examined, ...later);
-    return batch;
+    return { entries, keys };
   }
 
-  private async process(batch: readonly Entry<Item, Answer>[]): Promise<void> {
-    this.inProgress += 1;
+  private async process(batch: Batch<Item, Answer>): Promise<void> {
+    const { entries } = batch;
+    this.inProgress.push(batch);
     const answeredBefore = this.answeredCount;
     try {
-      const answers = await this.processBatch(batch.map(({ item }) => item));
+      const answers = await this.processBatch(entries.map(({ item }) => item));
       this.answeredCount += 1;
-      batch.forEach(({ resolve }, index) => resolve(answers[index] as Answer));
+      entries.forEach(({ resolve }, index) => resolve(answers[index] as Answer));
     } catch (error) {
       const isOutage = this.answeredCount === answeredBefore && this.options.isOutage?.(error);
-      for (const { reject } of isOutage ? [...batch, ...this.waiting.splice(0)] : batch) reject(error);
+      for (const { reject } of isOutage ? [...entries, ...this.waiting.splice(0)] : entries) reject(error);
     }
-    this.inProgress -= 1;
-    if (this.options.keyOf) for (const { key } of batch) this.keysInProgress.delete(key);
+    this.inProgress.splice(this.inProgress.indexOf(batch), 1);
     if (!this.isStarting) this.start();
-    if (this.inProgress === 0 && this.waiting.length === 0) this.options.onIdle?.();
+    if (this.inProgress.length === 0 && this.waiting.length === 0) this.options.onIdle?.();
   }
 }

@@ -1,9 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { SlotList } from '../slot-list.ts';
 
 /** More requests than this behind an unanswered one close the connection: each waiting request takes a few kilobytes. */
 const MAX_WAITING_REQUESTS = 100;
+
+/** The answers that the kernel has not taken yet, as a whole. */
+export type AnswersUnderWay = Iterable<ServerResponse> & { readonly size: number };
 
 /**
  * Answers the requests of a connection one after another: a request runs when the kernel has taken the whole answer to the one before.
@@ -11,15 +15,12 @@ const MAX_WAITING_REQUESTS = 100;
  *
  * Costs nothing without pipelining: Node gives an answer its socket when all earlier answers of the connection are written.
  */
-export function answerInTurn({ server, routing }: FastifyInstance): ReadonlySet<ServerResponse> {
-  const underWay = new Set<ServerResponse>();
+export function answerInTurn({ server, routing }: FastifyInstance): AnswersUnderWay {
+  const underWay = new SlotList<ServerResponse>();
   const waitingRequests = new WeakMap<Socket, number>();
-  function hasEnded(this: ServerResponse): void {
-    underWay.delete(this);
-  }
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    underWay.add(response);
-    response.once('close', hasEnded);
+    const slot = underWay.add(response);
+    response.once('close', () => underWay.remove(slot));
     routing(request, response);
   };
   server.removeAllListeners('request');

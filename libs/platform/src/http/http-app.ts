@@ -8,6 +8,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HookH
 import { readableForwardedFor } from '../limits/client-address.ts';
 import { nestLog, type Logger } from '../logging/logger.ts';
 import { requestContext, type RequestContext } from '../logging/request-context.ts';
+import { SlotList } from '../slot-list.ts';
 import { startRequestSpan, type RequestSpan } from '../tracing/spans.ts';
 import { nextHop, parseTraceparent, type TracePosition } from '../tracing/traceparent.ts';
 import { logRequests } from './access-log.ts';
@@ -155,22 +156,16 @@ function setBodyLimits(fastify: FastifyInstance): void {
  * disconnected: no hook runs at their end.
  */
 function answerOverdueWrites(fastify: FastifyInstance, timeoutMs: number, whenUnread: (reply: FastifyReply) => void): void {
-  // A list with reusable slots instead of a Map: the old hash tables of a Map keep deleted entries alive.
-  const writes: (FastifyReply | undefined)[] = [];
-  const freeSlots: number[] = [];
+  const writes = new SlotList<FastifyReply>();
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      request.overdue = { at: Date.now() + timeoutMs, slot: freeSlots.pop() ?? writes.length };
-      writes[request.overdue.slot] = reply;
-    }
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      request.overdue = { at: Date.now() + timeoutMs, slot: writes.add(reply) };
     done();
   });
   const forget = (request: FastifyRequest): void => {
     if (!request.overdue) return;
-    const { slot } = request.overdue;
+    writes.remove(request.overdue.slot);
     request.overdue = undefined;
-    writes[slot] = undefined;
-    freeSlots.push(slot);
   };
   fastify.addHook('onResponse', (request, _reply, done) => {
     forget(request);
@@ -179,9 +174,9 @@ function answerOverdueWrites(fastify: FastifyInstance, timeoutMs: number, whenUn
   const check = (): void => {
     const now = Date.now();
     for (const reply of writes) {
-      if (!reply?.request.overdue) continue;
       const { request } = reply;
-      const { at, slot } = reply.request.overdue;
+      if (!request.overdue) continue;
+      const { at, slot } = request.overdue;
       if (reply.sent && reply.raw.destroyed) {
         forget(request);
         whenUnread(reply);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import type { AnswersUnderWay } from './answers-in-turn.ts';
 import { toProblem } from './problem.ts';
 import { RequestRefused } from './request-refused.ts';
 
@@ -22,7 +23,7 @@ const NOT_HTTP = 'This is not a request in HTTP/1.1.';
  * under way. Node alone would wait for connections that have not sent a request yet, because Node does not count them as idle. The
  * answers are listed, not the connections: a queue service process has 19,000 connections, and a list of them took two kilobytes for each.
  */
-export function closeConnectionsWhenIdle(fastify: FastifyInstance, answers: ReadonlySet<ServerResponse>): void {
+export function closeConnectionsWhenIdle(fastify: FastifyInstance, answers: AnswersUnderWay): void {
   const { server } = fastify;
   fastify.addHook('preClose', (done) => {
     const timer = setInterval(() => answers.size === 0 && server.closeAllConnections(), IDLE_CHECK_INTERVAL_MS).unref();

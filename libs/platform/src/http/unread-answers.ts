@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import type { AnswersUnderWay } from './answers-in-turn.ts';
 import { KernelSendQueues } from './kernel-send-queues.ts';
 
 /** A client that has read nothing for so long, while an answer waits for it, is disconnected (CONTRACT §9). */
@@ -23,7 +24,7 @@ export class UnreadAnswers {
   private readonly stalled = new Map<ServerResponse, Progress>();
 
   constructor(
-    private readonly answers: ReadonlySet<ServerResponse>,
+    private readonly answers: AnswersUnderWay,
     private readonly readQueues: () => Promise<Pick<KernelSendQueues, 'of'>> = () => KernelSendQueues.read(),
   ) {}
 
@@ -49,7 +50,7 @@ function isUnread({ socket }: ServerResponse): boolean {
 }
 
 /** Checks all answers under way until the server closes. */
-export function disconnectClientsThatDoNotRead(fastify: FastifyInstance, answers: ReadonlySet<ServerResponse>): void {
+export function disconnectClientsThatDoNotRead(fastify: FastifyInstance, answers: AnswersUnderWay): void {
   const unread = new UnreadAnswers(answers);
   const timer = setInterval(() => void unread.check(performance.now()), CHECK_INTERVAL_MS).unref();
   fastify.addHook('onClose', (_instance, done) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StoredAnswer } from '../logging/request-context.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
+import { SlotList } from '../slot-list.ts';
 import { keyScripts, type ClaimReply, type OnError, type KeyScripts, type CachedFields } from './key-scripts.ts';
 
 /** Lifetime of the lock of an idempotency key (CONTRACT §4). The longest allowed request takes longer, so the lock is renewed. */
@@ -20,15 +21,23 @@ interface CachedAnswer {
 /** The outcome of a request, as it is stored under its idempotency key. */
 type Finished = Required<Pick<CachedAnswer, 'fingerprint' | 'answer'>>;
 
+/** The lock of an idempotency key, which the request with this `owner` holds until it is answered. */
+export interface KeyLock {
+  readonly key: string;
+  readonly owner: string;
+  /** Its slot in the list of locks that the process renews. Undefined for a lock that is not renewed. */
+  readonly slot?: number;
+}
+
 /**
  * Result of claiming a key for a request:
- * - `owner`: this request has the lock of the key and may run.
+ * - `lock`: this request has the lock of the key and may run.
  * - `known`: the key is finished, or belongs to a request with another fingerprint.
  * - `isUnknown`: Redis did not answer.
  * - no member: the first request with this key is still running.
  */
 export interface KeyClaim {
-  readonly owner?: string;
+  readonly lock?: KeyLock;
   readonly known?: CachedAnswer;
   readonly isUnknown?: boolean;
 }
@@ -39,8 +48,8 @@ export interface KeyClaim {
  */
 export class IdempotencyCache {
   private readonly scripts: KeyScripts;
-  /** The locks that this process holds. The map has the key by the owner name of its lock. */
-  private readonly heldLocks = new Map<string, string>();
+  /** The locks that this process holds. */
+  private readonly heldLocks = new SlotList<Pick<KeyLock, 'key' | 'owner'>>();
   private readonly process = randomUUID();
   private claimCount = 0;
   private renewal: NodeJS.Timeout | undefined;
@@ -53,15 +62,15 @@ export class IdempotencyCache {
   }
 
   /**
-   * Takes the lock of the key and renews it until `complete` or `forget` is called. Takes no lock if the key is known or its
+   * Takes the lock of the key and renews it until `complete` or `forget` is called with it, once. Takes no lock if the key is known or its
    * first request is still running.
    */
   claim(key: string, fingerprint: string): Promise<KeyClaim> {
     this.claimCount += 1;
     const owner = `${this.process}.${this.claimCount}`;
     const toClaim = (reply: ClaimReply): KeyClaim => {
-      if (reply === 1) this.renewWhileHeld(key, owner);
-      return reply === 1 ? { owner } : reply === 0 ? {} : { known: cached(reply) };
+      if (reply === 1) return { lock: { key, owner, slot: this.renewWhileHeld({ key, owner }) } };
+      return reply === 0 ? {} : { known: cached(reply) };
     };
     return this.scripts.claim(key, owner, fingerprint).then(toClaim, (error: unknown) => {
       // The claim may have succeeded although its reply was lost, so release the lock. Do not wait: Redis has just failed.
@@ -74,24 +83,29 @@ export class IdempotencyCache {
    * Stores the answer and releases the lock. Resolves when the command was sent to Redis. So when a caller gets the answer and
    * repeats the request, that request reaches Redis after the command.
    */
-  complete(key: string, owner: string, { fingerprint, answer }: Finished, onError: OnError): Promise<unknown> {
-    this.heldLocks.delete(owner);
+  complete(lock: KeyLock, { fingerprint, answer }: Finished, onError: OnError): Promise<unknown> {
+    const { key, owner } = this.stopRenewing(lock);
     const isRefusal = answer.status >= 400;
     return this.scripts.complete(key, owner, { fingerprint, response: toText(answer), isRefusal }, onError);
   }
 
   /** Deletes the key of a request that had no effect and whose answer is not stored: the key may be used again. */
-  forget(key: string, owner: string, onError: OnError): Promise<unknown> {
-    this.heldLocks.delete(owner);
+  forget(lock: KeyLock, onError: OnError): Promise<unknown> {
+    const { key, owner } = this.stopRenewing(lock);
     return this.scripts.forget(key, owner, onError);
   }
 
   /** One timer renews all locks of the process. A timer for each lock would cost more, because locks are many and short-lived. */
-  private renewWhileHeld(key: string, owner: string): void {
-    this.heldLocks.set(owner, key);
+  private renewWhileHeld(lock: KeyLock): number {
     this.renewal ??= setInterval(() => {
-      for (const [heldOwner, heldKey] of this.heldLocks) this.scripts.renew(heldKey, heldOwner).catch(() => undefined);
+      for (const { key, owner } of this.heldLocks) this.scripts.renew(key, owner).catch(() => undefined);
     }, this.lockMs / RENEWALS_PER_LOCK_TTL).unref();
+    return this.heldLocks.add(lock);
+  }
+
+  private stopRenewing(lock: KeyLock): KeyLock {
+    if (lock.slot !== undefined) this.heldLocks.remove(lock.slot);
+    return lock;
   }
 }
 

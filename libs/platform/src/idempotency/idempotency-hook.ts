@@ -7,7 +7,7 @@ import type { Logger } from '../logging/logger.ts';
 import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
 import type { AnswerSeal } from './answer-seal.ts';
 import { send } from './answers.ts';
-import type { IdempotencyCache, KeyClaim } from './idempotency-cache.ts';
+import type { IdempotencyCache, KeyClaim, KeyLock } from './idempotency-cache.ts';
 import type { IdempotencyRows } from './idempotency-rows.ts';
 import { fingerprintOf, isIdempotencyKey } from './request-fingerprint.ts';
 
@@ -32,8 +32,8 @@ const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
 /** The idempotency key of the request that is running. */
 interface CurrentKey {
   readonly requestKey: RequestKey;
-  /** The owner name of the lock of the key in Redis; undefined if this request does not have that lock. */
-  readonly owner: string | undefined;
+  /** The lock of the key in Redis; undefined if this request does not have it. */
+  readonly lock: KeyLock | undefined;
 }
 
 declare module 'fastify' {
@@ -65,7 +65,7 @@ export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies):
     const fingerprint = fingerprintOf({ userId, method: request.method, path, body: request.body });
     const requestKey: RequestKey = { key, userId, fingerprint };
     request.context.requestKey = requestKey;
-    request.currentKey = { requestKey, owner: undefined };
+    request.currentKey = { requestKey, lock: undefined };
     const continueOrReplay = (first: StoredAnswer | undefined): void => {
       if (!first) return done();
       requestKey.stored = first;
@@ -104,20 +104,20 @@ function keyOf(request: FastifyRequest): string {
 function firstAnswer(
   request: FastifyRequest,
   requestKey: RequestKey,
-  { owner, known, isUnknown }: KeyClaim,
+  { lock, known, isUnknown }: KeyClaim,
   { rows }: Dependencies,
 ): StoredAnswer | undefined | Promise<StoredAnswer | undefined> {
   if (known) mustBeSameRequest(known, requestKey);
   if (known?.answer) return known.answer;
   const { keyWithEffect } = rulesOf(request);
-  if (owner) request.currentKey = { requestKey, owner };
+  if (lock) request.currentKey = { requestKey, lock };
   // With `keyWithEffect` the idempotency row is not read before a request that may run. If the key was used, the transaction of
   // the effect fails when it inserts the row.
-  if (keyWithEffect && (owner ?? isUnknown)) return undefined;
+  if (keyWithEffect && (lock ?? isUnknown)) return undefined;
   // The row may have an answer that Redis lacks: the process of the first request may have stopped between the effect and its
   // command to Redis.
   return rows.read(requestKey.key).then((row) => {
-    if (!row && !owner && !isUnknown) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
+    if (!row && !lock && !isUnknown) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
     if (row) mustBeSameRequest(row, requestKey);
     return row?.made && keyWithEffect ? undefined : row?.answer;
   });
@@ -135,7 +135,7 @@ function mustBeSameRequest(first: { readonly fingerprint: string }, requestKey: 
 function storeOutcome(
   reply: FastifyReply,
   payload: unknown,
-  { requestKey, owner }: CurrentKey,
+  { requestKey, lock }: CurrentKey,
   { cache, rows, logger }: Dependencies,
 ): Promise<unknown> {
   const status = reply.statusCode;
@@ -145,10 +145,10 @@ function storeOutcome(
   const lasting = LASTING_STATUS.has(status) && problemCode && !PASSING_CODES.has(problemCode);
   const logRedisError = (error: unknown): void => logger.warn({ err: error }, 'storing an idempotent answer in Redis failed');
   const updateRedis = (): Promise<unknown> => {
-    if (!owner) return Promise.resolve();
+    if (!lock) return Promise.resolve();
     return success || lasting
-      ? cache.complete(requestKey.key, owner, { fingerprint: requestKey.fingerprint, answer }, logRedisError)
-      : cache.forget(requestKey.key, owner, logRedisError);
+      ? cache.complete(lock, { fingerprint: requestKey.fingerprint, answer }, logRedisError)
+      : cache.forget(lock, logRedisError);
   };
   if (!success || requestKey.stored) return updateRedis();
   return rows

@@ -317,7 +317,7 @@ test('idempotency: a claim of a finished key returns the stored answer and takes
   const first = await send(key);
   const { fingerprint } = (await redis.hgetall(`idempotency:${key}`)) as { fingerprint: string };
   const late = await new IdempotencyCache(redis).claim(key, fingerprint);
-  expect(late.owner).toBeUndefined();
+  expect(late.lock).toBeUndefined();
   expect(late.known?.answer?.body).toBe(first.body);
   expect(await redis.exists(`idempotency:lock:${key}`)).toBe(0);
 });
@@ -417,9 +417,13 @@ test('idempotency: if a request lost its lock and is refused late, its refusal d
     throw error;
   };
   const answer = { status: 201, body: '{"name":"b, \\"body\\":{}"}', location: '/effects/,"body":1' };
-  await cache.complete(key, 'one', { fingerprint, answer }, fail);
-  await cache.complete(key, 'another', { fingerprint, answer: { status: 409, body: '{"code":"INVALID_STATE"}' } }, fail);
-  await cache.forget(key, 'another', fail);
+  await cache.complete({ key, owner: 'one' }, { fingerprint, answer }, fail);
+  await cache.complete(
+    { key, owner: 'another' },
+    { fingerprint, answer: { status: 409, body: '{"code":"INVALID_STATE"}' } },
+    fail,
+  );
+  await cache.forget({ key, owner: 'another' }, fail);
   expect(await cache.claim(key, fingerprint)).toEqual({ known: { state: 'completed', fingerprint, answer } });
 });
 

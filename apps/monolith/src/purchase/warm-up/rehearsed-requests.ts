@@ -64,6 +64,6 @@ export class RehearsedRequests {
   private async claimAndForget(): Promise<void> {
     const key = randomUUID().replaceAll('-', '');
     const claim = await this.keys.claim(key, key).catch(() => undefined);
-    if (claim?.owner) await this.keys.forget(key, claim.owner, () => undefined);
+    if (claim?.lock) await this.keys.forget(claim.lock, () => undefined);
   }
 }

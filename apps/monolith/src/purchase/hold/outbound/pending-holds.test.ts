@@ -79,9 +79,10 @@ test('PendingHolds: a request for chosen seats that another batch has proposed w
   inAnotherBatch = [1];
   pending.add(holdOf('a', [1, 2]));
   pending.add(holdOf('b'));
-  expect(fansOf(pending.takeBatch())).toEqual(['b']);
+  const first = pending.takeBatch();
+  expect(fansOf(first)).toEqual(['b']);
   inAnotherBatch = [];
-  pending.batchDone([holdOf('b')]);
+  pending.batchDone(first);
   expect(fansOf(pending.takeBatch())).toEqual(['a']);
 });
 
@@ -100,10 +101,9 @@ test('PendingHolds: requests that must wait keep their order', () => {
 
 test('PendingHolds: a request that is tried again comes before later ones', () => {
   const pending = pendingOf(300);
-  const [retried] = pending.takeBatch();
-  pending.addFirst(retried!);
+  const first = pending.takeBatch();
+  pending.addFirst(first[0]!);
   expect(pending.count).toBe(45);
-  pending.batchDone([retried!]);
-  for (let fan = 1; fan < 256; fan += 1) pending.batchDone([holdOf(`fan ${fan}`)]);
+  pending.batchDone(first);
   expect(fansOf(pending.takeBatch())[0]).toBe('fan 0');
 });

@@ -105,8 +105,8 @@ export function reservationOf(hold: PendingHold, expiresAt: Date): Reservation {
 /** The requests that wait for a batch, in the order of their arrival. Decides which of them make up the next batch. */
 export class PendingHolds {
   private readonly waiting: PendingHold[] = [];
-  private readonly fansInBatches = new Set<string>();
-  private inBatches = 0;
+  /** The current batches, each with its fans. A set of the fans of all batches would keep answered requests in memory (see SlotList). */
+  private readonly batches: { readonly batch: readonly PendingHold[]; readonly fans: ReadonlySet<string> }[] = [];
   private lastBatchAt = 0;
 
   get count(): number {
@@ -115,7 +115,7 @@ export class PendingHolds {
 
   /** True if a batch should start now. False if the waiting requests should rather share the batch after the current one. */
   get isBatchWorthwhile(): boolean {
-    const isUrgent = this.inBatches === 0 || Date.now() - this.lastBatchAt > HANGING_BATCH_MS;
+    const isUrgent = this.batches.length === 0 || Date.now() - this.lastBatchAt > HANGING_BATCH_MS;
     return this.waiting.length >= (isUrgent ? 1 : MIN_BATCH_BESIDE_ANOTHER);
   }
 
@@ -135,24 +135,29 @@ export class PendingHolds {
   takeBatch(): readonly PendingHold[] {
     if (!this.isBatchWorthwhile) return [];
     const batch: PendingHold[] = [];
+    const fans = new Set<string>();
     const postponed: PendingHold[] = [];
     let examined = 0;
     for (; examined < this.waiting.length && batch.length < MAX_BATCH; examined += 1) {
       const hold = this.waiting[examined]!;
       const { userId } = hold.request;
-      const mustWait = this.fansInBatches.has(userId) || (hold.chosen && hold.snapshot.beingDecided(hold.chosen).length > 0);
+      const isFanInBatch = fans.has(userId) || this.batches.some((other) => other.fans.has(userId));
+      const mustWait = isFanInBatch || (hold.chosen && hold.snapshot.beingDecided(hold.chosen).length > 0);
       (mustWait ? postponed : batch).push(hold);
-      if (!mustWait) this.fansInBatches.add(userId);
+      if (!mustWait) fans.add(userId);
     }
     this.waiting.splice(0, examined, ...postponed);
-    this.inBatches += batch.length;
-    if (batch.length > 0) this.lastBatchAt = Date.now();
+    if (batch.length === 0) return batch;
+    this.batches.push({ batch, fans });
+    this.lastBatchAt = Date.now();
     return batch;
   }
 
-  /** Call this when every request of the batch is answered or waits again. */
+  /** Call this with a batch of `takeBatch` when every request of it is answered or waits again. */
   batchDone(batch: readonly PendingHold[]): void {
-    this.inBatches -= batch.length;
-    for (const { request } of batch) this.fansInBatches.delete(request.userId);
+    this.batches.splice(
+      this.batches.findIndex((current) => current.batch === batch),
+      1,
+    );
   }
 }
