@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes, type KeyObject } from 'node:crypto';
 import { RequestRefused } from '../http/request-refused.ts';
 import type { StoredAnswer } from '../logging/request-context.ts';
 
@@ -12,10 +12,11 @@ const TAG_BYTES = 16;
  * our secrets encrypts, all of them decrypt.
  */
 export class AnswerSeal {
-  private readonly keys: readonly Buffer[];
+  private readonly keys: readonly KeyObject[];
 
   constructor(secrets: readonly string[]) {
-    this.keys = secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', 'idempotent answers', 32)));
+    // Key objects, because Node throws and catches two errors inside to find out that a Buffer is none.
+    this.keys = secrets.map((secret) => createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'idempotent answers', 32))));
   }
 
   seal(answer: StoredAnswer): StoredAnswer {
@@ -39,7 +40,7 @@ export class AnswerSeal {
   }
 }
 
-function decrypted(sealed: Buffer, key: Buffer): string | undefined {
+function decrypted(sealed: Buffer, key: KeyObject): string | undefined {
   const tagEnd = IV_BYTES + TAG_BYTES;
   try {
     const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, IV_BYTES));

@@ -27,12 +27,21 @@ export class Answers {
   /** Answers a command that runs in `TransactionManager.run`, which commits the rendered answer together with the effect. */
   async give<T>(reply: FastifyReply, command: () => Promise<T>, view: (result: T) => Answer): Promise<void> {
     const key = reply.request.currentKey?.requestKey;
-    if (key) key.render = (result) => this.toStored(view(result as T));
+    let rendered: { readonly stored: StoredAnswer; readonly plain: StoredAnswer } | undefined;
+    if (key) {
+      key.render = (result) => {
+        const answer = view(result as T);
+        const plain = toStored(answer);
+        rendered = { stored: answer.isSecret ? this.seal.seal(plain) : plain, plain };
+        return rendered.stored;
+      };
+    }
     try {
       const result = await command();
-      this.send(reply, key?.stored ?? toStored(view(result)));
+      const stored = key?.stored ?? toStored(view(result));
+      send(reply, stored === rendered?.stored ? rendered.plain : this.seal.open(stored));
     } catch (error) {
-      this.send(reply, await this.firstAnswer(reply, error, ({ answer }) => answer));
+      send(reply, this.seal.open(await this.firstAnswer(reply, error, ({ answer }) => answer)));
     }
   }
 
@@ -57,14 +66,6 @@ export class Answers {
         await this.firstAnswer(reply, error, async ({ made, answer }) => (made ? toStored(view(await find(made))) : answer)),
       );
     }
-  }
-
-  private toStored(answer: Answer): StoredAnswer {
-    return answer.isSecret ? this.seal.seal(toStored(answer)) : toStored(answer);
-  }
-
-  private send(reply: FastifyReply, answer: StoredAnswer): void {
-    send(reply, this.seal.open(answer));
   }
 
   /** Returns the answer of the first command with this key. Throws `error` when there is no such answer. */
