@@ -91,8 +91,8 @@ export class PostgresTickets extends api.TicketingApi {
     return byOrder;
   }
 
-  async withPart(orderIds: readonly string[], part: api.PartOfTicket): Promise<readonly string[]> {
-    return this.orderIds(sql.ORDERS_WITH_PART.with({ orderIds, ...part }));
+  async withPart(matchId: string, part: api.PartOfTicket): Promise<readonly string[]> {
+    return this.orderIds(sql.ORDERS_WITH_PART.with({ matchId, ...part }));
   }
 
   async newestWithPart(limit: number, part: api.PartOfTicket): Promise<readonly string[]> {

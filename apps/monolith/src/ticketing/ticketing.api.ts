@@ -85,8 +85,8 @@ export abstract class TicketingApi {
    */
   abstract refund(tx: Transaction, ticketIds: readonly string[]): Promise<void>;
   abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly TicketOfOrder[]>>;
-  /** The orders, of those given, that have a ticket whose holder's name or id fits. */
-  abstract withPart(orderIds: readonly string[], part: PartOfTicket): Promise<readonly string[]>;
+  /** The orders of a match that have a ticket whose holder's name or id fits. */
+  abstract withPart(matchId: string, part: PartOfTicket): Promise<readonly string[]>;
   /** The orders, of the newest `limit` tickets, whose holder's name or id fits. */
   abstract newestWithPart(limit: number, part: PartOfTicket): Promise<readonly string[]>;
   /** The orders of the first `limit` tickets with an id in this range. */

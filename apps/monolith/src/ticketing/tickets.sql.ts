@@ -79,10 +79,13 @@ interface Part {
 const HAS_PART = `(lower(holder_name collate pg_c_utf8) like :pattern
   or :idPattern::text is not null and replace(id::text, '-', '') like :idPattern)`;
 
-/** The orders, of those given, that have such a ticket. */
-export const ORDERS_WITH_PART = namedSql<Part & { readonly orderIds: readonly string[] }>(
+/** The orders of a match that have such a ticket. Two indexes have the tickets of a match: of those that are good, and of the others. */
+export const ORDERS_WITH_PART = namedSql<Part & { readonly matchId: string }>(
   'orders-with-part-of-ticket',
-  `select distinct order_id as "orderId" from tickets where order_id = any(:orderIds::uuid[]) and ${HAS_PART}`,
+  `
+  select order_id as "orderId" from tickets where match_id = :matchId and status in ('valid', 'used') and ${HAS_PART}
+  union
+  select order_id from tickets where match_id = :matchId and status in ('transferred', 'refunded') and ${HAS_PART}`,
 );
 
 /** The orders that have such a ticket, of the newest tickets. */

@@ -96,6 +96,15 @@ describe('a part of', () => {
     expect(await findIds(`?q=${encodeURIComponent(text())}&match_id=${otherMatchId}`)).not.toContain(paid.orderId);
   });
 
+  test.each(['used', 'transferred', 'refunded'])(
+    'the name of a holder finds an order of the match when the ticket is %s',
+    async (status) => {
+      await office.rows('update tickets set status = $2 where id = $1', [ticketId, status]);
+      expect(await find('Šćepan', true)).toEqual([paid.orderId]);
+      await office.rows(`update tickets set status = 'valid' where id = $1`, [ticketId]);
+    },
+  );
+
   test.each<[string, () => string]>([
     ['the end of the number', () => number.slice(-4)],
     ['the beginning of the number', () => number.slice(0, -1)],

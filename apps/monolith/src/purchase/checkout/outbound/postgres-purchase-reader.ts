@@ -109,11 +109,7 @@ export class PostgresPurchaseReader implements PurchaseReader {
   private async textFilter(text: string, matchId: string | null): Promise<{ condition: string; values: readonly unknown[] }> {
     const part = { pattern: partPattern(text), idPattern: idPattern(text) };
     if (matchId !== null) {
-      const ofMatch = await this.dataSource.query<{ id: string }[]>('select id from orders where match_id = $1', [matchId]);
-      const byTicket = await this.ticketing.withPart(
-        ofMatch.map(({ id }) => id),
-        part,
-      );
+      const byTicket = await this.ticketing.withPart(matchId, part);
       return { condition: TEXT_IN_MATCH, values: [part.pattern, text, byTicket, holdersPattern(text)] };
     }
     const range = ticketIdsFrom(text);
