@@ -72,7 +72,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await client.end();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 /** Makes the next `failures` transactions fail with this SQLSTATE. A sequence counts them, because a rollback does not reset it. */

@@ -25,7 +25,7 @@ beforeEach(() => redis.flush());
 afterAll(async () => {
   await monolith.close();
   await queue.close();
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 const services = {

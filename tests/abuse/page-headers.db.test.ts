@@ -68,7 +68,7 @@ beforeAll(async () => {
   };
   closeOthers = async () => {
     await Promise.all([worker.app.close(), apps['web app'].close()]);
-    await database.drop();
+    await database.close();
     rmSync(folder, { recursive: true });
   };
 }, 60_000);

@@ -29,7 +29,7 @@ beforeEach(() => redis.flush());
 afterAll(async () => {
   await monolith.close();
   await closeRedis(connection);
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 const profile = { email: `${'a'.repeat(60)}@example.com`, name: 'Ana Horvat', locale: 'hr' };

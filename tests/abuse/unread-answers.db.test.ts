@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await monolith.stop();
   await redis.close();
-  await database.drop();
+  await database.close();
 });
 
 async function residentMb(): Promise<number> {

@@ -115,7 +115,7 @@ export async function openServices(settings: Readonly<Record<string, string>> = 
       await monolith.app.close();
       await queue.app.close();
       await redis.close();
-      await database.drop();
+      await database.close();
     },
   };
 }

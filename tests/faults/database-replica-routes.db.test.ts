@@ -43,7 +43,7 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await Promise.all([writer.close(), reader.close()]);
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
   await servers.close();
 });
 

@@ -27,7 +27,7 @@ describe('loader:run as a process', () => {
   });
   afterAll(async () => {
     rmSync(folder, { recursive: true });
-    await Promise.all([database.drop(), redis.close()]);
+    await Promise.all([database.close(), redis.close()]);
   });
 
   function runCli(env: Record<string, string>, ...args: string[]): Promise<{ code: number; out: string; err: string }> {

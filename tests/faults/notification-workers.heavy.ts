@@ -42,7 +42,7 @@ afterEach(async () => {
   }
   await Promise.all([...queues.values()].map((queue) => queue.close()));
   await connection.quit();
-  await Promise.all([mailgun.close(), fcm.close(), testDatabase.drop(), testRedis.close()]);
+  await Promise.all([mailgun.close(), fcm.close(), testDatabase.close(), testRedis.close()]);
 });
 
 function queue(name: JobQueue): Queue {

@@ -182,7 +182,7 @@ export class Scene {
     await Promise.all(this.#sessions.map((session) => session.end().catch(() => undefined)));
     await Promise.all(this.#proxies.map((proxy) => proxy.close()));
     await Promise.all(this.#onClose.map((work) => work()));
-    await this.#database.drop();
+    await this.#database.close();
     await this.redis.close().catch(() => undefined);
   }
 }

@@ -69,7 +69,7 @@ export async function openLoggedSystem(): Promise<LoggedSystem> {
     async close() {
       for (const app of apps) await app.close();
       await redis.close();
-      await database.drop();
+      await database.close();
     },
   };
 }

@@ -106,7 +106,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await monolith.close();
   await client.end();
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 /** The history has no messages that wait. */

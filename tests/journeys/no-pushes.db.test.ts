@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([...monoliths, ...workers].map((service) => service.close()));
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 async function monolithWith(settings: Record<string, string>): Promise<WholeMonolith> {

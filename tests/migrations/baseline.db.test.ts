@@ -14,7 +14,7 @@ const dump = read('tests/migrations/database-of-0.1.0.sql');
 let testDatabase: TestDatabase;
 
 beforeAll(async () => (testDatabase = await createTestDatabase()));
-afterAll(() => testDatabase.drop());
+afterAll(() => testDatabase.close());
 
 /** A session after this SQL in an empty database. `reset all` undoes the settings of a dump. */
 async function openWith(sql: string): Promise<pg.Client> {

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await dataSource.destroy();
-  await database.drop();
+  await database.close();
 });
 
 /** Columns and indexes of the tables that the migration changes. */

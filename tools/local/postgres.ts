@@ -41,7 +41,8 @@ const SETTINGS = [
   'unix_socket_directories=',
   'listen_addresses=127.0.0.1',
 ];
-const THROWAWAY_SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+/** Tests leave some hundred databases behind, in which autovacuum would look for work. */
+const THROWAWAY_SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off'];
 
 /** A PostgreSQL server. `url` names the owner of the schema. */
 export interface LocalPostgres extends LocalServer {

@@ -4,7 +4,7 @@ import { openMonolith } from './testing/whole-monolith.ts';
 let database: TestDatabase;
 let redis: TestRedis;
 beforeAll(async () => void ([database, redis] = await Promise.all([createTestDatabase(), createTestRedis()])));
-afterAll(async () => void (await Promise.all([database.drop(), redis.close()])));
+afterAll(async () => void (await Promise.all([database.close(), redis.close()])));
 
 test('the monolith has closed its connections to PostgreSQL and Redis when `close` returns', async () => {
   const { app, resources } = await openMonolith({ DATABASE_URL: database.url, REDIS_URL: redis.url });

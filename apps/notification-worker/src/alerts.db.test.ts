@@ -29,7 +29,7 @@ afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.close()));
   await queue.close();
   await Promise.all([connection.quit(), sql.end()]);
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 /** Starts one replica of the notification worker on the database and Redis of the test. */

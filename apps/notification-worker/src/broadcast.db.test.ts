@@ -54,7 +54,7 @@ afterEach(async () => {
 afterAll(async () => {
   await queue.close();
   await connection.quit();
-  await Promise.all([testDatabase.drop(), testRedis.close()]);
+  await Promise.all([testDatabase.close(), testRedis.close()]);
 });
 
 async function openWorker(): Promise<BareWorker> {

@@ -48,7 +48,7 @@ afterEach(async () => {
 
 afterAll(async () => {
   await connection.quit();
-  await Promise.all([testDatabase.drop(), testRedis.close()]);
+  await Promise.all([testDatabase.close(), testRedis.close()]);
 });
 
 const queue = (name: JobQueue): Queue => {

@@ -16,7 +16,7 @@ afterEach(async () => {
   await servers.redis.flush();
 });
 afterAll(async () => {
-  await Promise.all([servers.database.drop(), servers.redis.close()]);
+  await Promise.all([servers.database.close(), servers.redis.close()]);
 });
 
 async function start(WORKER_QUEUES: string): Promise<RunningWorker> {

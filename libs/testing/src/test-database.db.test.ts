@@ -14,7 +14,7 @@ describe('a test database', () => {
     const { rows } = await secondClient.query("select to_regclass('only_here') as found");
     await secondClient.end();
     expect(rows[0].found).toBeNull();
-    await Promise.all([first.drop(), second.drop()]);
+    await Promise.all([first.close(), second.close()]);
   });
 
   test('is on a server with the settings that our SERIALIZABLE batches need', async () => {
@@ -25,16 +25,16 @@ describe('a test database', () => {
       ['max_connections', 'max_pred_locks_per_page', 'max_pred_locks_per_relation'],
     ]);
     await client.end();
-    await database.drop();
+    await database.close();
     expect(rows.map(({ setting }) => Number(setting))).toEqual([200, 200, 20_000]);
   });
 
-  test('cannot be dropped while a connection is open: the error names the connection', async () => {
+  test('cannot be closed while a connection is open: the error names the connection', async () => {
     const database = await createTestDatabase();
     const client = new pg.Client({ connectionString: database.url, application_name: 'forgotten' });
     client.on('error', () => undefined);
     await client.connect();
-    await expect(database.drop()).rejects.toThrow(/1 leaked connection.*\nforgotten/);
+    await expect(database.close()).rejects.toThrow(/1 leaked connection.*\nforgotten/);
     await client.end().catch(() => undefined);
   });
 });

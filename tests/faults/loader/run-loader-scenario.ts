@@ -19,6 +19,6 @@ export async function runLoaderScenario(scenario: LoaderScenario): Promise<{ fau
     return { faults, figures };
   } finally {
     await redis.flush();
-    await Promise.all([database.drop(), redis.close()]);
+    await Promise.all([database.close(), redis.close()]);
   }
 }

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await dataSource.destroy();
-  await database.drop();
+  await database.close();
 });
 
 interface PlanNode {

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([first.close(), second.close()]);
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 const list = (userId: string, more: Record<string, unknown> = {}, on = first) =>

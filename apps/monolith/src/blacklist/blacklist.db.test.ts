@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await monolith.close();
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 const PATH = '/api/v1/ops/blacklist';

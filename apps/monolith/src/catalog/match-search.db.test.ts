@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterAll(async () => {
   await monolith.close();
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 const rows = <T>(sql: string, values: unknown[] = []): Promise<T[]> => monolith.dataSource.query(sql, values);

@@ -39,6 +39,6 @@ test('the demo match has quotas of four kinds of owners and mails to invited peo
     await dataSource.destroy();
   } finally {
     process.env = before;
-    await Promise.all([database.drop(), redis.close()]);
+    await Promise.all([database.close(), redis.close()]);
   }
 }, 60_000);

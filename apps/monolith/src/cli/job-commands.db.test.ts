@@ -26,7 +26,7 @@ afterAll(async () => {
     if (before[name] === undefined) delete process.env[name];
     else process.env[name] = before[name];
   }
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 /** Runs a command as `cli.ts` does. Returns its stdout and its exit code. */

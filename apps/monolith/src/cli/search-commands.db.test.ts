@@ -24,7 +24,7 @@ afterEach(() => {
 afterAll(async () => {
   process.env = before;
   await monolith.close();
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 /** Runs a command as `cli.ts` does. `onError` is called with what it writes to stderr. */

@@ -19,7 +19,7 @@ afterEach(() => {
 afterAll(async () => {
   if (before === undefined) delete process.env.DATABASE_URL;
   else process.env.DATABASE_URL = before;
-  await database.drop();
+  await database.close();
 });
 
 /** Runs `verify` as `cli.ts` does. Returns its stdout and its exit code. */

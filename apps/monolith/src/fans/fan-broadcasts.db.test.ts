@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await database.destroy();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 test('a broadcast stores every device once and makes one job for each 500 devices of a language', async () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await testApp.close();
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 const me = '/api/v1/me';

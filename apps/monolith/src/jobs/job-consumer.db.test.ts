@@ -15,7 +15,7 @@ let database: TestDatabase;
 let redis: TestRedis;
 
 beforeAll(async () => void ([database, redis] = await Promise.all([createTestDatabase(), createTestRedis()])));
-afterAll(async () => void (await Promise.all([database.drop(), redis.close()])));
+afterAll(async () => void (await Promise.all([database.close(), redis.close()])));
 
 const configOf = (settings: Record<string, string>): MonolithConfig =>
   loadConfig(monolithConfig, { DATABASE_URL: database.url, REDIS_URL: redis.url, LOG_LEVEL: 'silent', ...settings });

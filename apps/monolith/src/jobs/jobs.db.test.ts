@@ -56,7 +56,7 @@ afterAll(async () => {
   await monolith.close();
   webhook.closeAllConnections();
   await new Promise((resolve) => webhook.close(resolve));
-  await Promise.all([testDatabase.drop(), testRedis.close()]);
+  await Promise.all([testDatabase.close(), testRedis.close()]);
 });
 
 function refundMail(order: string): EmailJob {

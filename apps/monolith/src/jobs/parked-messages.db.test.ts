@@ -47,7 +47,7 @@ afterAll(async () => {
   await connection.quit();
   await monolith.close();
   webhook.close();
-  await Promise.all([testDatabase.drop(), testRedis.close()]);
+  await Promise.all([testDatabase.close(), testRedis.close()]);
 });
 
 const sql = <T>(text: string, values: unknown[] = []): Promise<T[]> => monolith.dataSource.query(text, values);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([monolith.close(), other.close()]);
-  await Promise.all([queue.close(), database.drop(), redis.close()]);
+  await Promise.all([queue.close(), database.close(), redis.close()]);
 });
 beforeEach(() => {
   queue.behaviour = 'normal';

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await monolith.close();
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 const facts = {

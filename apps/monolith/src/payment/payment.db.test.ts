@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 afterAll(async () => {
   await testApp.close();
-  await Promise.all([database.drop(), redis.close(), shop.close()]);
+  await Promise.all([database.close(), redis.close(), shop.close()]);
 });
 
 const newIntent = (): Promise<PaymentIntent> =>

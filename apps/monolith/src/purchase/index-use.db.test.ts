@@ -18,7 +18,7 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
-afterAll(() => database.drop());
+afterAll(() => database.close());
 
 /**
  * The tables of which more than `SCAN_THRESHOLD_ROWS` rows were read since the last reset of the statistics. PostgreSQL publishes

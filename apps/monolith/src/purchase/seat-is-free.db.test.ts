@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dataSource.destroy();
-  await database.drop();
+  await database.close();
 });
 
 type Seat = Pick<(typeof seatIsFreeCases)[number], 'status' | 'expiresInMs' | 'isInQuota'>;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await testApp.close();
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 const seat = (number: number) => ({ seatId: newId(), sector: 'North A', row: '12', number, holderName: `Holder ${number}` });

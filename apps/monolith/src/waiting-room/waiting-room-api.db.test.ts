@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(replicas.map((replica) => replica.close()));
-  await Promise.all([queue.close(), database.drop(), redis.close()]);
+  await Promise.all([queue.close(), database.close(), redis.close()]);
 });
 beforeEach(() => {
   queue.behaviour = 'normal';

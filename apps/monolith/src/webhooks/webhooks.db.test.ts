@@ -54,7 +54,7 @@ afterAll(async () => {
   receiver.closeAllConnections();
   await new Promise((resolve) => receiver.close(resolve));
   await monolith.close();
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 beforeEach(async () => {
   [arrived, answer] = [[], accept];

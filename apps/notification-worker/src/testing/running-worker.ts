@@ -80,7 +80,7 @@ export async function runWorker(
       await drain();
       await Promise.all([...queues.values()].map((open) => open.close()));
       await connection.quit();
-      if (!servers) await Promise.all([database.drop(), redis.close()]);
+      if (!servers) await Promise.all([database.close(), redis.close()]);
     },
   };
 }

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([pools.close(), dataSource.destroy()]);
-  await database.drop();
+  await database.close();
 });
 const run: RunStatement = async <Row>(text: string, values: unknown[]) => (await pools.reads.query(text, values)).rows as Row[];
 beforeEach(() => pools.reads.query('truncate loaded_events, loaded_events_due, loaded_conflicts, counted, loader_sources'));

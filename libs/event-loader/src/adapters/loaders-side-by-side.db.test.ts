@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(pools.map((pool) => pool.close()));
   await closeRedis(redis);
-  await Promise.all([database.drop(), server.close()]);
+  await Promise.all([database.close(), server.close()]);
 });
 
 /** What the four loaders of one test use. */

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await pools.close();
-  await database.drop();
+  await database.close();
 });
 
 const values = async (sql: string, source: Source): Promise<string[]> =>

@@ -33,7 +33,7 @@ beforeEach(async () => {
 afterAll(async () => {
   await closeRedis(redis);
   await database.destroy();
-  await Promise.all([testDatabase.drop(), testRedis.close()]);
+  await Promise.all([testDatabase.close(), testRedis.close()]);
 });
 
 const effect =

@@ -41,7 +41,7 @@ afterAll(async () => {
   await closeRedis(redis);
   await statements.close();
   await database.destroy();
-  await Promise.all([testDatabase.drop(), testRedis.close()]);
+  await Promise.all([testDatabase.close(), testRedis.close()]);
 });
 
 /** Waits until Redis has the mark that the message was sent. `finish` does not wait for this mark. */

@@ -24,7 +24,7 @@ beforeEach(async () => void (await database.query('truncate outbox, queued_jobs'
 
 afterAll(async () => {
   await database.destroy();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 interface Body {

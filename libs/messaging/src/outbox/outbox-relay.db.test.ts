@@ -27,7 +27,7 @@ beforeEach(async () => void (await database.query('truncate outbox, queued_jobs,
 
 afterAll(async () => {
   await database.destroy();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 /** A destination that records the bodies it receives and lets `treat` decide the outcome of each batch. */

@@ -27,7 +27,7 @@ beforeAll(async () => {
 beforeEach(async () => void (await database.query('truncate alert_notes, jobs, outbox, loaded_events_due')));
 afterAll(async () => {
   await database.destroy();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 const openNotes = (): AlertNotes =>

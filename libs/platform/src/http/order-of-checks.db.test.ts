@@ -65,7 +65,7 @@ afterAll(async () => {
   await app.close();
   await closeRedis(redis);
   await database.destroy();
-  await Promise.all([testDatabase.drop(), testRedis.close()]);
+  await Promise.all([testDatabase.close(), testRedis.close()]);
 });
 
 const FAN = '0190a000-0000-7000-8000-00000000000a';

@@ -125,7 +125,7 @@ afterAll(async () => {
   await database.destroy();
   await closeRedis(redis);
   await proxy.close();
-  await Promise.all([testDatabase.drop(), testRedis.close()]);
+  await Promise.all([testDatabase.close(), testRedis.close()]);
 });
 
 const newKey = (): string => randomUUID().replaceAll('-', '');

@@ -102,7 +102,7 @@ afterAll(async () => {
   await Promise.all([direct.close(), behindProxy.close()]);
   await closeRedis(redis);
   await database.destroy();
-  await Promise.all([testDatabase.drop(), testRedis.close()]);
+  await Promise.all([testDatabase.close(), testRedis.close()]);
 });
 
 interface Sent {

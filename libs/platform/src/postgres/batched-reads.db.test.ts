@@ -37,7 +37,7 @@ beforeEach(() => {
 });
 afterAll(async () => {
   await dataSource.destroy();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 const numbers = async (...keys: string[]): Promise<number[]> => (await lines.rows(...keys)).map(({ line }) => line);

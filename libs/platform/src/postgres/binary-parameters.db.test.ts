@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await client.end();
-  await database.drop();
+  await database.close();
 });
 
 /** Sends `value` as a parameter of `type`; returns PostgreSQL's text form of what it received. */

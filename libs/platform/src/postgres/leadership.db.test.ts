@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await observer.end();
-  await database.drop();
+  await database.close();
 });
 
 function openCandidate(task = 'a', silenceTimeoutSeconds?: number): Leadership {

@@ -30,7 +30,7 @@ beforeAll(async () => {
 beforeEach(empty);
 afterAll(async () => {
   await client.end();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 async function connect(): Promise<pg.Client> {

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await database.destroy();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 const SETTINGS = `select current_setting('transaction_isolation') as isolation, current_setting('lock_timeout') as lock_timeout`;

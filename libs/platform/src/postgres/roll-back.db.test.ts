@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await direct.destroy();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 const pid = async (): Promise<number> => (await database.query<{ pid: number }[]>('select pg_backend_pid() as pid'))[0]?.pid ?? 0;

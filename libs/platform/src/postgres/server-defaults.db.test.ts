@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (database.isInitialized) await database.destroy();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 const warnings: string[] = [];

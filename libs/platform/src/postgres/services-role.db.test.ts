@@ -29,7 +29,7 @@ afterAll(async () => {
   await services.end();
   await owner.query(`drop owned by ${role.user}; drop role ${role.user}`);
   await owner.end();
-  await database.drop();
+  await database.close();
 });
 
 function servicesUrl(): string {

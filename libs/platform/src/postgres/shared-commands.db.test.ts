@@ -36,7 +36,7 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await database.destroy();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 /**

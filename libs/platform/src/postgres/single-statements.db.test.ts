@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await otherClient.end();
   await statements.close();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 test('each statement runs as a SERIALIZABLE transaction with a lock timeout of 8 s', async () => {

@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await database.destroy();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 const withdraw = (tx: Transaction, id: number, amount = 1): Promise<unknown[]> =>

@@ -38,7 +38,7 @@ afterEach(async () => {
 
 afterAll(async () => {
   await direct.destroy();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 const COMMIT = 'COMMIT\0';

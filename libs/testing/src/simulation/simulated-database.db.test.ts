@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const client of Object.values(clients)) await client.end();
-  await database.drop();
+  await database.close();
 });
 
 const statements: Record<Operation['do'], string> = {

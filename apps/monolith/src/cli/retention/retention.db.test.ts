@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await closeRedis(redis);
   await database.destroy();
-  await Promise.all([testDatabase.drop(), testRedis.close()]);
+  await Promise.all([testDatabase.close(), testRedis.close()]);
 });
 
 /** For each rule: its table, an id of its rows as text, and SQL that inserts a row of the age `$1`. */

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await dataSource.destroy();
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 /** Breaks the sample sale in a transaction, verifies it inside that transaction, and rolls back. */
@@ -134,7 +134,7 @@ describe('verifyDatabase during a running sale', () => {
   });
   afterAll(async () => {
     await shop.close();
-    await running.drop();
+    await running.close();
   });
 
   /** Lets the hold expire in 20 ms, so that another fan can take its seats. */

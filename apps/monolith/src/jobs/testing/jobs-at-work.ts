@@ -63,7 +63,7 @@ export class JobsAtWork {
     await Promise.all([...this.queues.values()].map((queue) => queue.close()));
     await this.connection.quit();
     await this.monolith.close();
-    await Promise.all([this.database.drop(), this.redis.close()]);
+    await Promise.all([this.database.close(), this.redis.close()]);
   }
 
   sql<T>(text: string, values: unknown[] = []): Promise<T[]> {

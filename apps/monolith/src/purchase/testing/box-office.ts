@@ -176,7 +176,7 @@ export async function openBoxOffice(more: Record<string, string> = {}): Promise<
     settings,
     async close() {
       await monolith.close();
-      await Promise.all([database.drop(), redis.close()]);
+      await Promise.all([database.close(), redis.close()]);
     },
   };
 }

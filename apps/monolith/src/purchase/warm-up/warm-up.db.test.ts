@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await monolith.close();
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 /** The number of rows of each table, the last order number, and the keys in Redis. */

@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await database.destroy();
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 /** Sends the same message eight times, four of them at the same time. Returns the number of mails in the mailbox. */

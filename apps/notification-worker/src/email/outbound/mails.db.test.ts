@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all([statements.close(), database.destroy()]);
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 const provided = (provider: MailProvider): ProviderMails =>

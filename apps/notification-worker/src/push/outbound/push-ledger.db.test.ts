@@ -34,7 +34,7 @@ beforeAll(async () => {
 beforeEach(() => void (duplicatesCounted = 0));
 afterAll(async () => {
   await Promise.all([statements.close(), database.destroy()]);
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 const claim = (messageId: string): Promise<PushClaim> => ledger.claim(messageId, DEVICES);

@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all([statements.close(), database.destroy()]);
-  await testDatabase.drop();
+  await testDatabase.close();
 });
 
 pushesContract('the mailbox', () =>

@@ -73,7 +73,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       await transport.close();
       await database.destroy();
       await underTest().close();
-      await testDatabase.drop();
+      await testDatabase.close();
     });
 
     const jobs = new PostgresJobs(new PostgresOutbox(), { next: newId });

@@ -30,7 +30,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(queues.splice(0).map((queue) => queue.onApplicationShutdown()));
   await dataSource.destroy();
-  await database.drop();
+  await database.close();
 });
 
 function openQueue({ holdSeconds = 600 } = {}): HoldQueue {

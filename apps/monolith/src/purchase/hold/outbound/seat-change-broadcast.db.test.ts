@@ -35,7 +35,7 @@ afterEach(async () => {
   subscribers.length = 0;
   await closeRedis(publisher);
   await dataSource.destroy();
-  await Promise.all([database.drop(), redis.close()]);
+  await Promise.all([database.close(), redis.close()]);
 });
 
 type SellingProcess = Awaited<ReturnType<typeof openProcess>>;
