@@ -3,11 +3,11 @@
 // wrong, a run failed or, with --gate, a figure is below its floor.
 import { parseArgs } from 'node:util';
 import { build } from '../tools/local/build.ts';
-import { explain } from '../tools/local/trouble.ts';
 import { renderReport, writeResults, figuresOf, type HistoryResult } from './history/report.ts';
 import { measureReadsWithHistory, measureRound, prepareDatabases, type HistoryRound } from './history/run.ts';
 import { describeMachine } from './instruments/machine.ts';
 import { type OwnServers, startOwnServers } from './instruments/own-servers.ts';
+import { runBenchmark } from './instruments/run-benchmark.ts';
 import { findBrokenInvariants } from './instruments/verified.ts';
 import { Stadiums } from './purchase/stadiums.ts';
 
@@ -98,15 +98,4 @@ async function main(options: Options): Promise<number> {
   }
 }
 
-// On a signal, exit: all processes that this process started then exit too, because their pipe or channel is closed.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
-
-try {
-  const options = readOptions();
-  if (options) process.exitCode = await main(options);
-  else process.stderr.write(`${USAGE}\n`);
-  if (!options) process.exitCode = 2;
-} catch (error) {
-  process.stderr.write(`${explain(error)}\n`);
-  process.exitCode = 1;
-}
+await runBenchmark({ usage: USAGE, readOptions, main });

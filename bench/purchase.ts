@@ -5,15 +5,15 @@ import 'reflect-metadata';
 import { Redis } from 'ioredis';
 import { parseArgs } from 'node:util';
 import { build } from '../tools/local/build.ts';
-import { explain } from '../tools/local/trouble.ts';
 import { describeMachine } from './instruments/machine.ts';
 import { type OwnServers, startOwnServers } from './instruments/own-servers.ts';
+import { runBenchmark } from './instruments/run-benchmark.ts';
 import { figuresOf, type Round } from './purchase/figures.ts';
 import { type BenchmarkResult, renderReport, writeResults } from './purchase/report.ts';
 import { type PurchaseSetup, runOnce, type RunResult } from './purchase/run.ts';
 import { type Scenario, scenarios } from './purchase/scenarios.ts';
 import { type Stadium, type StadiumName, Stadiums, withClient } from './purchase/stadiums.ts';
-import { PgbenchNotAvailable, pgbenchBinary } from './yardsticks/pgbench-binary.ts';
+import { pgbenchBinary } from './yardsticks/pgbench-binary.ts';
 import { type Pgbench, preparePgbench, runPgbench } from './yardsticks/pgbench.ts';
 
 const USAGE = `npm run bench:purchase -- [--quick] [--seconds 4] [--rounds 3] [--only <scenario>]… [--gate] [--no-build] [--name <word>] [--note <text>]
@@ -185,16 +185,4 @@ async function main(options: Options): Promise<number> {
   }
 }
 
-// On a signal, exit: all processes that this process started then exit too, because their pipe or channel is closed.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
-
-try {
-  const options = readOptions();
-  if (options) process.exitCode = await main(options);
-  else process.stderr.write(`${USAGE}\n`);
-  if (!options) process.exitCode = 2;
-} catch (error) {
-  const isPeerMissing = error instanceof PgbenchNotAvailable;
-  process.stderr.write(isPeerMissing ? `peer not available: ${error.message}\n` : `${explain(error)}\n`);
-  process.exitCode = isPeerMissing ? 3 : 1;
-}
+await runBenchmark({ usage: USAGE, readOptions, main });

@@ -1,14 +1,13 @@
 // `npm run bench:queue`: the speed of the waiting room, each figure beside the plain technology below it (redis-benchmark, bare ws). Exits
 // with 1 if a measurement failed or, with --gate, a figure is below its floor.
 import 'reflect-metadata';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from '../tools/local/build.ts';
-import { explain } from '../tools/local/trouble.ts';
 import { describeMachine } from './instruments/machine.ts';
 import { markdownTable } from './instruments/markdown-table.ts';
 import { type OwnServers, startOwnServers } from './instruments/own-servers.ts';
+import { writeFiles } from './instruments/results.ts';
+import { runBenchmark } from './instruments/run-benchmark.ts';
 import { median, p99 } from './instruments/quantiles.ts';
 import { startQueueService } from './instruments/service.ts';
 import { measureFront } from './queue/front.ts';
@@ -269,32 +268,12 @@ async function main(options: NonNullable<ReturnType<typeof readOptions>>): Promi
     ...failures,
   ];
   const report = reportOf(figures, head);
-  const folder = path.join(import.meta.dirname, 'results');
-  const file = path.join(
-    folder,
-    `${new Date(startedAt).toISOString().slice(0, 10)}-queue${options.name ? `-${options.name}` : ''}`,
-  );
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(`${file}.md`, report);
-  writeFileSync(
-    `${file}.json`,
-    `${JSON.stringify({ at: new Date(startedAt), machine, scale: options.scale, figures, failures }, undefined, 2)}\n`,
-  );
+  const at = new Date(startedAt);
   process.stdout.write(report);
-  say(`written to ${path.relative(process.cwd(), file)}.{md,json}`);
+  const data = { at, machine, scale: options.scale, figures, failures };
+  say(`written to ${writeFiles({ at, benchmark: 'queue', name: options.name, report, data })}`);
   const isBelow = options.gate && figures.some((figure) => !isMet(figure, figure.floor));
   return failures.length > 0 || isBelow ? 1 : 0;
 }
 
-// On a signal, exit: all processes that this process started then exit too, because their pipe or channel is closed.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
-
-try {
-  const options = readOptions();
-  if (options) process.exitCode = await main(options);
-  else process.stderr.write(`${USAGE}\n`);
-  if (!options) process.exitCode = 2;
-} catch (error) {
-  process.stderr.write(`${explain(error)}\n`);
-  process.exitCode = 1;
-}
+await runBenchmark({ usage: USAGE, readOptions, main });

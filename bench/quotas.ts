@@ -2,14 +2,13 @@
 // table and writes bench/results. Exits with 1 if the tables are wrong, a measurement failed or, with --gate, a figure is below its
 // floor; with 3 if there is no pgbench to compare with.
 import 'reflect-metadata';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { build, ROOT } from '../tools/local/build.ts';
-import { explain } from '../tools/local/trouble.ts';
+import { build } from '../tools/local/build.ts';
 import { describeMachine } from './instruments/machine.ts';
 import { startOwnServers } from './instruments/own-servers.ts';
+import { writeFiles } from './instruments/results.ts';
+import { runBenchmark } from './instruments/run-benchmark.ts';
 import { mean } from './instruments/quantiles.ts';
 import { findBrokenInvariants } from './instruments/verified.ts';
 import { figures, figureTable, meetsFloor, short, type Figure } from './quotas/figures.ts';
@@ -18,7 +17,7 @@ import { movePlaces } from './quotas/moves.ts';
 import { returnQuotas } from './quotas/returns.ts';
 import { RunningSale } from './quotas/running-sale.ts';
 import { openSetup, type QuotaSetup } from './quotas/setup.ts';
-import { PgbenchNotAvailable, pgbenchBinary } from './yardsticks/pgbench-binary.ts';
+import { pgbenchBinary } from './yardsticks/pgbench-binary.ts';
 import { preparePgbench, runPgbench } from './yardsticks/pgbench.ts';
 
 const USAGE = `npm run bench:quotas -- [--quick] [--rounds 3] [--gate] [--no-build] [--name <word>]
@@ -124,19 +123,12 @@ async function main(options: Options): Promise<number> {
     '',
   ].join('\n');
   process.stdout.write(report);
-  const folder = path.join(ROOT, 'bench/results');
-  mkdirSync(folder, { recursive: true });
-  const file = path.join(folder, `${new Date().toISOString().slice(0, 10)}-quotas${options.name && `-${options.name}`}`);
-  writeFileSync(`${file}.md`, report);
-  writeFileSync(`${file}.json`, `${JSON.stringify({ machine, figures, faults }, undefined, 2)}\n`);
+  writeFiles({ at: new Date(), benchmark: 'quotas', name: options.name, report, data: { machine, figures, faults } });
   const isBelow = options.gate && Object.values(figures).some((figure) => !meetsFloor(figure));
   return isBelow || faults.length > 0 ? 1 : 0;
 }
 
-// On a signal, exit: all processes that this process started then exit too, because their pipe or channel is closed.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
-
-try {
+function readOptions(): Options | undefined {
   const flag = { type: 'boolean', default: false } as const;
   const { values } = parseArgs({
     allowNegative: true,
@@ -146,13 +138,9 @@ try {
     },
   });
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
-  const isValid = !values.help && rounds > 0 && rounds <= 10 && /^[a-z-]*$/.test(values.name);
-  if (!isValid) process.stderr.write(`${USAGE}\n`);
+  if (values.help || !(rounds > 0 && rounds <= 10) || !/^[a-z-]*$/.test(values.name)) return undefined;
   const { gate, build: shouldBuild, name } = values;
-  const options = { ...(values.quick ? QUICK : FULL), rounds, gate, build: shouldBuild, name };
-  process.exitCode = isValid ? await main(options) : 2;
-} catch (error) {
-  const isPeerMissing = error instanceof PgbenchNotAvailable;
-  process.stderr.write(isPeerMissing ? `peer not available: ${error.message}\n` : `${explain(error)}\n`);
-  process.exitCode = isPeerMissing ? 3 : 1;
+  return { ...(values.quick ? QUICK : FULL), rounds, gate, build: shouldBuild, name };
 }
+
+await runBenchmark({ usage: USAGE, readOptions, main });

@@ -3,9 +3,9 @@
 // tables or the mails are wrong, a scenario failed or, with --gate, a figure is below its floor; with 3 if there is no pgbench.
 import { parseArgs } from 'node:util';
 import { build } from '../tools/local/build.ts';
-import { explain } from '../tools/local/trouble.ts';
 import { describeMachine } from './instruments/machine.ts';
 import { type OwnServers, startOwnServers } from './instruments/own-servers.ts';
+import { runBenchmark } from './instruments/run-benchmark.ts';
 import { Stadiums } from './purchase/stadiums.ts';
 import { figuresOf, type WholeRound } from './whole/figures.ts';
 import { measureMailCosts } from './whole/mail-cost.ts';
@@ -13,7 +13,7 @@ import { MailServer } from './whole/mail-server.ts';
 import { renderReport, type WholeResult, writeResults } from './whole/report.ts';
 import { runWhole, type WholeRun, type WholeScenario, type WholeSetup } from './whole/run.ts';
 import { type WorkerMode, workerModes } from './whole/system.ts';
-import { PgbenchNotAvailable, pgbenchBinary } from './yardsticks/pgbench-binary.ts';
+import { pgbenchBinary } from './yardsticks/pgbench-binary.ts';
 import { type Pgbench, preparePgbench, runPgbench } from './yardsticks/pgbench.ts';
 
 const USAGE = `npm run bench:whole -- [--quick] [--seconds 4] [--rounds 3] [--buyers 64,128,256] [--worker ${workerModes.join(',')}] [--mails] [--gate] [--no-build] [--name <word>] [--note <text>]
@@ -127,16 +127,4 @@ async function main(options: Options): Promise<number> {
   }
 }
 
-// On a signal, exit: all processes that this process started then exit too, because their pipe or channel is closed.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
-
-try {
-  const options = readOptions();
-  if (options) process.exitCode = await main(options);
-  else process.stderr.write(`${USAGE}\n`);
-  if (!options) process.exitCode = 2;
-} catch (error) {
-  const isPeerMissing = error instanceof PgbenchNotAvailable;
-  process.stderr.write(isPeerMissing ? `peer not available: ${error.message}\n` : `${explain(error)}\n`);
-  process.exitCode = isPeerMissing ? 3 : 1;
-}
+await runBenchmark({ usage: USAGE, readOptions, main });

@@ -1,7 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import type { Machine } from '../instruments/machine.ts';
 import { markdownTable } from '../instruments/markdown-table.ts';
+import { writeFiles } from '../instruments/results.ts';
 import { median } from '../instruments/quantiles.ts';
 import { figuresOf, yardstick, type Figure, type Round } from './figures.ts';
 import type { RunResult } from './run.ts';
@@ -20,16 +19,10 @@ export interface BenchmarkResult {
   readonly rounds: readonly Round[];
 }
 
-const RESULTS = path.resolve(import.meta.dirname, '../results');
-
-/** Writes the result as a Markdown report and as a JSON file. Returns the path of both files for a message to the user. */
+/** Writes the result to bench/results. Returns the path of both files for a message to the user. */
 export function writeResults(measured: BenchmarkResult, name: string | undefined): string {
-  mkdirSync(RESULTS, { recursive: true });
-  const file = path.join(RESULTS, `${measured.at.toISOString().slice(0, 10)}-purchase${name ? `-${name}` : ''}`);
-  const figures = figuresOf(measured.rounds);
-  writeFileSync(`${file}.md`, renderReport(measured));
-  writeFileSync(`${file}.json`, `${JSON.stringify({ ...measured, figures }, undefined, 2)}\n`);
-  return `${path.relative(process.cwd(), file)}.{md,json}`;
+  const data = { ...measured, figures: figuresOf(measured.rounds) };
+  return writeFiles({ at: measured.at, benchmark: 'purchase', name, report: renderReport(measured), data });
 }
 
 /** The Markdown report of a benchmark result. */

@@ -1,7 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import type { Machine } from '../instruments/machine.ts';
 import { markdownTable } from '../instruments/markdown-table.ts';
+import { writeFiles } from '../instruments/results.ts';
 import { median } from '../instruments/quantiles.ts';
 import { figuresOf, type WholeRound, yardstick } from './figures.ts';
 import { costOfMail, costOfPurchase, mergeTimes, parts, type PartTimes } from './parts.ts';
@@ -18,15 +17,10 @@ export interface WholeResult {
   readonly mailCosts: readonly MailCost[];
 }
 
-const RESULTS = path.resolve(import.meta.dirname, '../results');
-
-/** Writes the result as a Markdown report and as a JSON file. Returns the path of both files for a message to the user. */
+/** Writes the result to bench/results. Returns the path of both files for a message to the user. */
 export function writeResults(result: WholeResult, name: string | undefined): string {
-  mkdirSync(RESULTS, { recursive: true });
-  const file = path.join(RESULTS, `${result.at.toISOString().slice(0, 10)}-whole${name ? `-${name}` : ''}`);
-  writeFileSync(`${file}.md`, renderReport(result));
-  writeFileSync(`${file}.json`, `${JSON.stringify({ ...result, figures: figuresOf(result.rounds) }, undefined, 2)}\n`);
-  return `${path.relative(process.cwd(), file)}.{md,json}`;
+  const data = { ...result, figures: figuresOf(result.rounds) };
+  return writeFiles({ at: result.at, benchmark: 'whole', name, report: renderReport(result), data });
 }
 
 /** The Markdown report of a benchmark result. */
