@@ -1,6 +1,6 @@
 import { createLogger } from '#platform/logging/logger';
 import { openDatabase } from '#platform/postgres/database';
-import { closeRedis, connectRedis } from '#platform/redis/redis-connection';
+import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
 import { PeriodicTasks } from '#platform/schedule/periodic-tasks';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { randomUUID } from 'node:crypto';
@@ -222,6 +222,7 @@ test('neither the erasing of a fan nor the rules of the retention job scan a lar
   expect(await largeScansOf(erase)).toEqual([]);
   const owner = await openDatabase({ url: database.url, name: 'retention-test', poolSize: 1 });
   const redisOfJob = connectRedis(redis.url, { name: 'retention-test' });
+  await whenReady(redisOfJob);
   const retention = new Retention(
     owner,
     redisOfJob,
