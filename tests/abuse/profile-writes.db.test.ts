@@ -1,5 +1,5 @@
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
-import { connectRedis, closeRedis, type RedisConnection } from '#platform/redis/redis-connection';
+import { closeRedis, connectRedis, type RedisConnection, whenReady } from '#platform/redis/redis-connection';
 import { randomUUID } from 'node:crypto';
 import { openMonolith, type WholeMonolith } from '../../apps/monolith/src/testing/whole-monolith.ts';
 
@@ -19,6 +19,7 @@ let monolith: WholeMonolith;
 beforeAll(async () => {
   [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   connection = connectRedis(redis.url, { name: 'abuse' });
+  await whenReady(connection);
   monolith = await openMonolith({
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,

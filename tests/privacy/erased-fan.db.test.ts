@@ -2,7 +2,7 @@ import { notificationJob } from '#messaging/jobs/job-policy';
 import { openQueue } from '#messaging/jobs/open-queues';
 import { openDatabase } from '#platform/postgres/database';
 import { createLogger } from '#platform/logging/logger';
-import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
+import { closeRedis, connectRedis, type RedisConnection, whenReady } from '#platform/redis/redis-connection';
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { FanErasures } from '../../apps/monolith/src/cli/retention/fan-erasures.ts';
@@ -19,6 +19,7 @@ beforeAll(async () => {
   system = await openLoggedSystem();
   owner = await openDatabase({ url: system.ownerUrl, name: 'retention-test', poolSize: 1 });
   redis = connectRedis(system.redisUrl, { name: 'retention-test' });
+  await whenReady(redis);
   erasures = new FanErasures(owner, redis);
 }, 60_000);
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { createLogger } from '#platform/logging/logger';
 import { queueKeys } from '#contracts/queue-keys';
 import { openDatabase } from '#platform/postgres/database';
-import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
+import { closeRedis, connectRedis, type RedisConnection, whenReady } from '#platform/redis/redis-connection';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
@@ -19,6 +19,7 @@ let retention: Retention;
 beforeAll(async () => {
   [testDatabase, testRedis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   redis = connectRedis(testRedis.url, { name: 'retention-test' });
+  await whenReady(redis);
   // An operator may have changed the default isolation level.
   const options = encodeURIComponent('-c default_transaction_isolation=serializable');
   database = await openDatabase({ url: `${testDatabase.url}?options=${options}`, name: 'retention-test', poolSize: 3 });
