@@ -5,11 +5,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, ROOT } from '../tools/local/build.ts';
-import { explain } from '../tools/local/trouble.ts';
 import { describeMachine } from './instruments/machine.ts';
 import { markdownTable } from './instruments/markdown-table.ts';
 import { startOwnServers } from './instruments/own-servers.ts';
 import { median } from './instruments/quantiles.ts';
+import { runBenchmark } from './instruments/run-benchmark.ts';
 import { migrateDatabase } from './loader/loader-process.ts';
 import { MAX_SOURCE_EVENTS_PER_SECOND, LoaderSetup, SOURCE_COUNT, type RunResult } from './loader/measured-run.ts';
 
@@ -103,7 +103,15 @@ function reportOf(results: readonly RunResult[]): string {
   ].join('\n');
 }
 
-async function main(options: { seconds: number; rounds: number; gate: boolean; build: boolean; name: string }): Promise<number> {
+interface Options {
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly gate: boolean;
+  readonly build: boolean;
+  readonly name: string;
+}
+
+async function main(options: Options): Promise<number> {
   if (options.build) await build({ say, serverOnly: true });
   const servers = await startOwnServers();
   const results: RunResult[] = [];
@@ -137,10 +145,7 @@ async function main(options: { seconds: number; rounds: number; gate: boolean; b
   return isBelow || results.some(({ faults }) => faults.length > 0) ? 1 : 0;
 }
 
-// On a signal, exit: all processes that this process started then exit too, because their pipe or channel is closed.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
-
-try {
+function readOptions(): Options | undefined {
   const flag = { type: 'boolean', default: false } as const;
   const { values } = parseArgs({
     allowNegative: true,
@@ -151,9 +156,7 @@ try {
   });
   const [seconds, rounds] = [Number(values.seconds ?? (values.quick ? 3 : 5)), Number(values.rounds ?? (values.quick ? 1 : 3))];
   const isValid = !values.help && seconds > 0 && seconds <= 60 && rounds > 0 && rounds <= 10 && /^[a-z-]*$/.test(values.name);
-  if (!isValid) process.stderr.write(`${USAGE}\n`);
-  process.exitCode = isValid ? await main({ seconds, rounds, gate: values.gate, build: values.build, name: values.name }) : 2;
-} catch (error) {
-  process.stderr.write(`${explain(error)}\n`);
-  process.exitCode = 1;
+  return isValid ? { seconds, rounds, gate: values.gate, build: values.build, name: values.name } : undefined;
 }
+
+await runBenchmark({ usage: USAGE, readOptions, main });

@@ -41,7 +41,7 @@ const SETTINGS = [
   'unix_socket_directories=',
   'listen_addresses=127.0.0.1',
 ];
-/** Tests leave some hundred databases behind, in which autovacuum would look for work. */
+/** The databases of all test files stay until the end of the run, and autovacuum would look for work in each of them. */
 const THROWAWAY_SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off'];
 
 /** A PostgreSQL server. `url` names the owner of the schema. */

@@ -13,7 +13,7 @@ test('SlotList: lists the items that were added and not removed; a later item ta
   expect([[...list], list.size]).toEqual([['c'], 1]);
 });
 
-test('SlotList: collections of the young generation free removed items; in a Map they stay', () => {
+test('SlotList: removed items leave the memory at the next collections of the young generation; those of a Map stay', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;
   /** Adds 100,000 items, of which 200 are listed at a time. Returns how much memory they take after all are removed. */

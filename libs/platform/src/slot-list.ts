@@ -1,8 +1,9 @@
 /**
- * Items that come and go thousands of times a second, such as the requests under way. A Set or Map would keep them in memory long after
- * they were removed: it copies its table again and again, each old table refers to the next one, and one old table in V8's old
- * generation keeps all that follow, with their items, until the next full collection. Here a removed item leaves a slot of an array, which
+ * Items that come and go thousands of times a second, such as the requests under way. A removed item leaves an empty slot of an array, which
  * a later item takes.
+ *
+ * A Set or Map would keep removed items in memory. When its table is full it makes a new one, and the table before points to it. Once V8
+ * has moved one of these tables to its old generation, all later tables stay in memory, with their items, until the next full collection.
  */
 export class SlotList<T> implements Iterable<T> {
   private readonly slots: (T | undefined)[] = [];
@@ -19,7 +20,7 @@ export class SlotList<T> implements Iterable<T> {
     return slot;
   }
 
-  /** Call this once for each item: afterwards its slot may belong to another item. */
+  /** Call this only once for each item, because afterwards its slot may belong to another item. */
   remove(slot: number): void {
     this.slots[slot] = undefined;
     this.unused.push(slot);

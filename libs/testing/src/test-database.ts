@@ -23,8 +23,8 @@ export interface TestDatabase {
 
 /**
  * Creates a database for one test file. It is cloned (20–30 ms) from a template database with all migrations applied. It is removed with the
- * server, after all tests, and not before: ext4 makes new files very slowly while it has just deleted hundreds of others. When each test file
- * dropped its database, the next databases took a third of the processors.
+ * server, after all tests, because ext4 makes new files very slowly for some minutes after it has deleted many. When each test file dropped
+ * its own database, a third of all processor time went into making the files of the next ones.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const adminUrl = required('TEST_DATABASE_URL');

@@ -1,5 +1,5 @@
 /**
- * SQL: the turns of the fan `:userId`. `columns` are those of `purchase_windows`, which has the alias `w`.
+ * SQL: the turns of the fan `:userId`. `columns` says what to read of `purchase_windows`, in SQL; its alias is `w`.
  *
  * There is no index by fan alone, because every turn would have to maintain it. So this reads the ids of the matches with turns from the
  * index, each by one probe, and looks the fan up in each. `offset 0`: otherwise the planner may read all turns.

@@ -79,7 +79,10 @@ interface Part {
 const HAS_PART = `(lower(holder_name collate pg_c_utf8) like :pattern
   or :idPattern::text is not null and replace(id::text, '-', '') like :idPattern)`;
 
-/** The orders of a match that have such a ticket. Two indexes have the tickets of a match: of those that are good, and of the others. */
+/**
+ * The orders of a match that have such a ticket. The tickets of a match are in two indexes: those that let somebody in
+ * (tickets_one_a_seat), and all others (tickets_ended_by_match).
+ */
 export const ORDERS_WITH_PART = namedSql<Part & { readonly matchId: string }>(
   'orders-with-part-of-ticket',
   `

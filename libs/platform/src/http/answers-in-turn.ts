@@ -6,7 +6,7 @@ import { SlotList } from '../slot-list.ts';
 /** More requests than this behind an unanswered one close the connection: each waiting request takes a few kilobytes. */
 const MAX_WAITING_REQUESTS = 100;
 
-/** The answers that the kernel has not taken yet, as a whole. */
+/** The answers that have not ended: the kernel has not taken them completely. */
 export type AnswersUnderWay = Iterable<ServerResponse> & { readonly size: number };
 
 /**

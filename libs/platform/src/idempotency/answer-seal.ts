@@ -15,7 +15,7 @@ export class AnswerSeal {
   private readonly keys: readonly KeyObject[];
 
   constructor(secrets: readonly string[]) {
-    // Key objects, because Node throws and catches two errors inside to find out that a Buffer is none.
+    // If the key is a Buffer, each call of Node throws and catches two errors to find out that it is not a key object.
     this.keys = secrets.map((secret) => createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'idempotent answers', 32))));
   }
 

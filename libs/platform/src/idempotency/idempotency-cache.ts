@@ -25,8 +25,8 @@ type Finished = Required<Pick<CachedAnswer, 'fingerprint' | 'answer'>>;
 export interface KeyLock {
   readonly key: string;
   readonly owner: string;
-  /** Its slot in the list of locks that the process renews. Undefined for a lock that is not renewed. */
-  readonly slot?: number;
+  /** Its slot in the list of locks that the process renews. */
+  readonly slot: number;
 }
 
 /**
@@ -49,7 +49,7 @@ export interface KeyClaim {
 export class IdempotencyCache {
   private readonly scripts: KeyScripts;
   /** The locks that this process holds. */
-  private readonly heldLocks = new SlotList<Pick<KeyLock, 'key' | 'owner'>>();
+  private readonly heldLocks = new SlotList<Omit<KeyLock, 'slot'>>();
   private readonly process = randomUUID();
   private claimCount = 0;
   private renewal: NodeJS.Timeout | undefined;
@@ -62,14 +62,14 @@ export class IdempotencyCache {
   }
 
   /**
-   * Takes the lock of the key and renews it until `complete` or `forget` is called with it, once. Takes no lock if the key is known or its
-   * first request is still running.
+   * Takes the lock of the key and renews it until `complete` or `forget` is called: one of them, and only once for each lock. Takes no lock
+   * if the key is known or its first request is still running.
    */
   claim(key: string, fingerprint: string): Promise<KeyClaim> {
     this.claimCount += 1;
     const owner = `${this.process}.${this.claimCount}`;
     const toClaim = (reply: ClaimReply): KeyClaim => {
-      if (reply === 1) return { lock: { key, owner, slot: this.renewWhileHeld({ key, owner }) } };
+      if (reply === 1) return { lock: this.renewWhileHeld({ key, owner }) };
       return reply === 0 ? {} : { known: cached(reply) };
     };
     return this.scripts.claim(key, owner, fingerprint).then(toClaim, (error: unknown) => {
@@ -84,28 +84,23 @@ export class IdempotencyCache {
    * repeats the request, that request reaches Redis after the command.
    */
   complete(lock: KeyLock, { fingerprint, answer }: Finished, onError: OnError): Promise<unknown> {
-    const { key, owner } = this.stopRenewing(lock);
+    this.heldLocks.remove(lock.slot);
     const isRefusal = answer.status >= 400;
-    return this.scripts.complete(key, owner, { fingerprint, response: toText(answer), isRefusal }, onError);
+    return this.scripts.complete(lock.key, lock.owner, { fingerprint, response: toText(answer), isRefusal }, onError);
   }
 
   /** Deletes the key of a request that had no effect and whose answer is not stored: the key may be used again. */
   forget(lock: KeyLock, onError: OnError): Promise<unknown> {
-    const { key, owner } = this.stopRenewing(lock);
-    return this.scripts.forget(key, owner, onError);
+    this.heldLocks.remove(lock.slot);
+    return this.scripts.forget(lock.key, lock.owner, onError);
   }
 
   /** One timer renews all locks of the process. A timer for each lock would cost more, because locks are many and short-lived. */
-  private renewWhileHeld(lock: KeyLock): number {
+  private renewWhileHeld(lock: Omit<KeyLock, 'slot'>): KeyLock {
     this.renewal ??= setInterval(() => {
       for (const { key, owner } of this.heldLocks) this.scripts.renew(key, owner).catch(() => undefined);
     }, this.lockMs / RENEWALS_PER_LOCK_TTL).unref();
-    return this.heldLocks.add(lock);
-  }
-
-  private stopRenewing(lock: KeyLock): KeyLock {
-    if (lock.slot !== undefined) this.heldLocks.remove(lock.slot);
-    return lock;
+    return { ...lock, slot: this.heldLocks.add(lock) };
   }
 }
 

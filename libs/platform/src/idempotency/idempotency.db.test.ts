@@ -15,7 +15,7 @@ import { PostgresTransactionManager } from '../postgres/transaction-manager.ts';
 import { inside } from '../postgres/transaction.ts';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
 import { Answers } from './answers.ts';
-import { IdempotencyCache } from './idempotency-cache.ts';
+import { IdempotencyCache, type KeyLock } from './idempotency-cache.ts';
 import { guardIdempotency } from './idempotency-hook.ts';
 import { IdempotencyRows } from './idempotency-rows.ts';
 import { fingerprintOf } from './request-fingerprint.ts';
@@ -417,13 +417,15 @@ test('idempotency: if a request lost its lock and is refused late, its refusal d
     throw error;
   };
   const answer = { status: 201, body: '{"name":"b, \\"body\\":{}"}', location: '/effects/,"body":1' };
-  await cache.complete({ key, owner: 'one' }, { fingerprint, answer }, fail);
-  await cache.complete(
-    { key, owner: 'another' },
-    { fingerprint, answer: { status: 409, body: '{"code":"INVALID_STATE"}' } },
-    fail,
-  );
-  await cache.forget({ key, owner: 'another' }, fail);
+  const claimAndLose = async (): Promise<KeyLock> => {
+    const { lock } = await cache.claim(key, fingerprint);
+    await redis.del(`idempotency:lock:${key}`);
+    return lock!;
+  };
+  const [late, forgotten, last] = [await claimAndLose(), await claimAndLose(), await claimAndLose()];
+  await cache.complete(last, { fingerprint, answer }, fail);
+  await cache.complete(late, { fingerprint, answer: { status: 409, body: '{"code":"INVALID_STATE"}' } }, fail);
+  await cache.forget(forgotten, fail);
   expect(await cache.claim(key, fingerprint)).toEqual({ known: { state: 'completed', fingerprint, answer } });
 });
 

@@ -59,7 +59,7 @@ export class Retention {
     ]);
   }
 
-  /** After a failure it goes on with the next run. */
+  /** Calls `run` again and again until `stop`. A run that fails is logged, and the next one follows as usual. */
   private async repeat(
     run: () => Promise<unknown>,
     { everyMs, stop, after }: { everyMs: number; stop: AbortSignal; after?: () => void },

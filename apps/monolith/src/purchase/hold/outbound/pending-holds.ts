@@ -105,8 +105,8 @@ export function reservationOf(hold: PendingHold, expiresAt: Date): Reservation {
 /** The requests that wait for a batch, in the order of their arrival. Decides which of them make up the next batch. */
 export class PendingHolds {
   private readonly waiting: PendingHold[] = [];
-  /** The current batches, each with its fans. A set of the fans of all batches would keep answered requests in memory (see SlotList). */
-  private readonly batches: { readonly batch: readonly PendingHold[]; readonly fans: ReadonlySet<string> }[] = [];
+  /** The current batches, each with a set of its fans. One set for all batches would keep answered requests in memory (see SlotList). */
+  private batches: { readonly batch: readonly PendingHold[]; readonly fans: ReadonlySet<string> }[] = [];
   private lastBatchAt = 0;
 
   get count(): number {
@@ -153,11 +153,8 @@ export class PendingHolds {
     return batch;
   }
 
-  /** Call this with a batch of `takeBatch` when every request of it is answered or waits again. */
+  /** Call this when every request of the batch is answered or waits again. `batch` is the array that `takeBatch` returned. */
   batchDone(batch: readonly PendingHold[]): void {
-    this.batches.splice(
-      this.batches.findIndex((current) => current.batch === batch),
-      1,
-    );
+    this.batches = this.batches.filter((current) => current.batch !== batch);
   }
 }
